@@ -1,0 +1,5 @@
+"""`python -m decentral` is the command line."""
+
+from decentral.cli import main
+
+main()

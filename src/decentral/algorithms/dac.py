@@ -1,0 +1,247 @@
+"""DAC (Section 4): contexts inferred from the agent's own windows, values given a context, optimism over contexts."""
+
+import math
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Key
+
+from decentral.algorithms.base import Algorithm, clipped_rmsprop
+from decentral.algorithms.contexts import ContextModel, averaged, kl_to_uniform, summed, transition_size
+from decentral.algorithms.q_learning import (
+    Dice,
+    best_next_value,
+    episode_inputs,
+    first_inputs,
+    masked_mean,
+    one_hot_actions,
+    roll,
+    td_target,
+)
+from decentral.networks.dynamics import Decoder, Encoder, straight_through_sample
+from decentral.networks.heads import CONTEXT_HEADS, ContextHead
+from decentral.networks.trunk import Trunk
+from decentral.settings import setting
+from decentral.types import AgentSpec, Episode, Metrics, Percept
+
+
+class ContextValue(eqx.Module):
+    """Q(h, ., c): the trunk, which knows no context, and a head that does."""
+
+    trunk: Trunk
+    head: ContextHead
+
+
+class DACModels(eqx.Module):
+    """Everything one DAC agent learns."""
+
+    value: ContextValue  # theta
+    context: ContextModel  # omega
+
+
+class Verdict(eqx.Module):
+    """What an episode says of the networks, step by step."""
+
+    td_error: Float[Array, "*batch T"]
+    taken: Float[Array, "*batch T"]
+    valued: Bool[Array, "*batch T"]  # the steps whose TD error counts
+    state_error: Float[Array, "*batch T"]
+    reward_error: Float[Array, "*batch T"]
+    divergence: Float[Array, "*batch T"]
+    modelled: Bool[Array, "*batch T"]  # the steps whose window counts
+    contexts: Float[Array, "*batch T contexts"]
+
+
+class DAC(Algorithm):
+    """Dynamics-Aware Context: values given an inferred context, and the best context at the time of acting."""
+
+    window: int = setting(10, "k, transitions in the sliding window", at_least=1)
+    contexts: int = setting(10, "m, how many discrete contexts there are", at_least=1)
+    kl_weight: float = setting(0.001, "beta, weight of the KL divergence to the uniform prior", at_least=0)
+    head: Literal["hyper-net", "normal-net", "normal-net-hidden"] = setting(
+        "hyper-net", "how values depend on the context"
+    )
+    explore_contexts: bool = setting(True, "draw contexts at random with probability epsilon (false: DAC_phi)")
+    context_coin: Literal["step", "episode"] = setting("step", "how often the context's coin is tossed")
+    reconstruction: Literal["averaged", "summed"] = setting(
+        "averaged", "errors over window and features: averaged, or summed as printed"
+    )
+    reward_weight: float = setting(1.0, "weight of the reward's share of the reconstruction", at_least=0)
+    predict: Literal["next", "change"] = setting("next", "what f_s predicts: the next observation, or the change to it")
+    window_start: Literal["padded", "full"] = setting(
+        "padded", "before step k: windows padded with flagged zeros, or full windows only"
+    )
+    encoder_width: int = setting(64, "units of the encoder's hidden layer", at_least=1)
+    decoder_width: int = setting(64, "units of each decoder's hidden layer", at_least=1)
+    temperature: float = setting(1.0, "temperature of Gumbel-Softmax", above=0)
+    hard: bool = setting(True, "straight-through one-hot samples (false: soft samples)")
+    value_context: Literal["sample", "mode", "probabilities"] = setting(
+        "sample", "the context that values are learned with: the sample, its mode, or the probabilities"
+    )
+    value_trains_encoder: bool = setting(False, "let the value loss train the encoder too")
+    last_context: Literal["previous", "optimistic", "masked"] = setting(
+        "previous", "c after the last step of an episode cut off by time: c_t again, the best one, or no update"
+    )
+    optimisers: Literal["one", "two"] = setting(
+        "one", "one optimiser and clip for all, or one each for value and context"
+    )
+
+    def build(self, spec: AgentSpec) -> DACModels:
+        trunk = Trunk(spec.observation_size + spec.actions.count, self.hidden)
+        head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
+        return DACModels(ContextValue(trunk, head), self.build_context_model(spec))
+
+    def build_context_model(self, spec: AgentSpec) -> ContextModel:
+        """The encoder and the two decoders, described."""
+        state, action = spec.observation_size, spec.actions.count
+        window_size = self.window * transition_size(state, action)
+        return ContextModel(
+            Encoder(window_size, self.encoder_width, self.contexts),
+            Decoder(state + action, self.contexts, self.decoder_width, state),
+            Decoder(state + action, self.contexts, self.decoder_width, 1),
+            self.window,
+        )
+
+    def start(self, models: DACModels) -> Float[Array, " hidden"]:
+        return models.value.trunk.start()
+
+    def values(
+        self,
+        models: DACModels,
+        memory: Float[Array, " hidden"],
+        percept: Percept,
+        last_action: Float[Array, " actions"],
+        epsilon: Float[Array, ""],
+        dice: Dice,
+    ) -> tuple[Float[Array, " actions"], Float[Array, " hidden"]]:
+        memory = models.value.trunk.step(memory, first_inputs(percept, last_action))
+        every = models.value.head.every(memory)
+        optimistic = optimistic_marginal_value(every)
+        if not self.explore_contexts:
+            return optimistic, memory
+        drawn = jax.nn.one_hot(jnp.floor(dice.context * self.contexts), self.contexts)
+        return jnp.where(dice.explore_context < epsilon, drawn @ every, optimistic), memory
+
+    def losses(
+        self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
+    ) -> tuple[Float[Array, ""], Metrics]:
+        shape = (*episodes.rewards.shape, self.contexts)
+        gumbel = jax.random.gumbel(key, (math.prod(shape),)).reshape(shape)  # flat draws compile ten times faster
+        seen: Verdict = jax.vmap(self.judge, (None, None, 0, 0))(online, target, episodes, gumbel)
+        value_loss = masked_mean(jnp.square(seen.td_error), seen.valued)
+        context_loss, metrics = self.context_losses(seen)
+        return value_loss + context_loss, metrics | {
+            "loss": value_loss,
+            "td_error_abs": masked_mean(jnp.abs(seen.td_error), seen.valued),
+            "q_taken_mean": masked_mean(seen.taken, seen.valued),
+        }
+
+    def context_losses(self, seen: Verdict) -> tuple[Float[Array, ""], Metrics]:
+        """L_V = L_REC + beta L_KL."""
+        state = masked_mean(seen.state_error, seen.modelled)
+        reward = masked_mean(seen.reward_error, seen.modelled)
+        divergence = masked_mean(seen.divergence, seen.modelled)
+        return state + self.reward_weight * reward + self.kl_weight * divergence, {
+            "state_error": state,
+            "reward_error": reward,
+            "kl": divergence,
+            "contexts_used": contexts_used(seen.contexts, seen.modelled),
+        }
+
+    def judge(
+        self, online: DACModels, target: DACModels, episode: Episode, gumbel: Float[Array, "T contexts"]
+    ) -> Verdict:
+        """Everything that the losses need to know of one episode."""
+        gather = averaged if self.reconstruction == "averaged" else summed
+        logits = online.context.infer(episode)
+        sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
+        contexts = self.contexts_for_values(logits, sample)
+        taken, error = self.td_errors(online.value, target.value, episode, contexts)
+        modelled = self.has_window(episode)
+        return Verdict(
+            td_error=error,
+            taken=taken,
+            valued=modelled & ~self.is_unanswered(episode),
+            state_error=gather(online.context.state_errors(episode, sample, self.predict == "change")),
+            reward_error=gather(online.context.reward_errors(episode, sample)),
+            divergence=kl_to_uniform(logits),
+            modelled=modelled,
+            contexts=sample,
+        )
+
+    def contexts_for_values(
+        self, logits: Float[Array, "T contexts"], sample: Float[Array, "T contexts"]
+    ) -> Float[Array, "T contexts"]:
+        """c_t as the value function sees it."""
+        mode = jax.nn.one_hot(jnp.argmax(logits, axis=-1), self.contexts)
+        contexts = {"sample": sample, "mode": mode, "probabilities": jax.nn.softmax(logits, axis=-1)}[
+            self.value_context
+        ]
+        return contexts if self.value_trains_encoder else jax.lax.stop_gradient(contexts)
+
+    def td_errors(
+        self, online: ContextValue, target: ContextValue, episode: Episode, contexts: Float[Array, "T contexts"]
+    ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
+        """Q(h_t, a_t, c_t), and how far it is from r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, ., c_{t+1}), c_{t+1})."""
+        inputs = episode_inputs(episode)
+        hidden, target_hidden = online.trunk.unroll(inputs), target.trunk.unroll(inputs)
+        values = jax.vmap(online.head)(hidden[:-1], contexts)
+        taken = jnp.sum(values * one_hot_actions(episode), axis=-1)
+        after = jnp.concatenate([contexts[1:], contexts[-1:]])
+        if self.last_context == "previous":
+            after = jnp.where(last_steps(episode)[:, None], contexts, after)
+        next_online = jax.vmap(online.head)(hidden[1:], after)
+        next_target = jax.vmap(target.head)(target_hidden[1:], after)
+        if self.last_context == "optimistic":
+            cut = last_steps(episode)[:, None]
+            next_online = jnp.where(
+                cut, optimistic_marginal_value(jax.vmap(online.head.every)(hidden[1:])), next_online
+            )
+            best = optimistic_marginal_value(jax.vmap(target.head.every)(target_hidden[1:]))
+            next_target = jnp.where(cut, best, next_target)
+        following = best_next_value(next_online, next_target, episode.percepts.available[1:], self.double_q)
+        return taken, taken - td_target(episode, self.discount, following)
+
+    def has_window(self, episode: Episode) -> Bool[Array, " T"]:
+        """The steps that have a window to learn from."""
+        if self.window_start == "padded":
+            return episode.happened
+        return episode.happened & (jnp.arange(episode.happened.shape[0]) >= self.window - 1)
+
+    def is_unanswered(self, episode: Episode) -> Bool[Array, " T"]:
+        """The steps that are left out because nothing tells the context after them."""
+        cut_off = last_steps(episode) & ~episode.terminated
+        return cut_off if self.last_context == "masked" else jnp.zeros_like(cut_off)
+
+    def roll(self, key: Key[Array, ""], length: int) -> Dice:
+        dice = roll(key, length)
+        if self.context_coin == "step":
+            return dice
+        same = jax.tree.map(lambda rolled: jnp.full_like(rolled, rolled[0]), dice)
+        return Dice(dice.explore_action, dice.action, same.explore_context, same.context)
+
+    def optimiser(self) -> optax.GradientTransformation:
+        if self.optimisers == "one":
+            return clipped_rmsprop(self)
+        each = {part: clipped_rmsprop(self) for part in ("value", "context")}
+        return optax.multi_transform(each, lambda _: DACModels(value="value", context="context"))  # type: ignore[arg-type]
+
+
+def optimistic_marginal_value(every: Float[Array, "*batch contexts actions"]) -> Float[Array, "*batch actions"]:
+    """phi(h, .) = max_c Q(h, ., c)."""
+    return jnp.max(every, axis=-2)
+
+
+def last_steps(episode: Episode) -> Bool[Array, " T"]:
+    """The last step that happened in an episode."""
+    following = jnp.concatenate([episode.happened[1:], jnp.zeros_like(episode.happened[:1])])
+    return episode.happened & ~following
+
+
+def contexts_used(contexts: Float[Array, "*batch contexts"], counted: Bool[Array, "*batch"]) -> Float[Array, ""]:
+    """How many contexts are in use: the exponential of the entropy of their shares."""
+    shares = jax.vmap(masked_mean, (-1, None))(contexts, counted)
+    return jnp.exp(-jnp.sum(shares * jnp.log(jnp.maximum(shares, 1e-9))))

@@ -1,0 +1,83 @@
+"""The equations that value learners share: inputs, exploration, targets and means over what happened."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from decentral.types import Episode, Percept
+
+UNAVAILABLE = -9999999.0  # PyMARL's value of an action that can't be taken
+
+
+class Dice(eqx.Module):
+    """All the chance in one choice: four numbers, uniform in [0, 1), the agent's own."""
+
+    explore_action: Float[Array, "*T"]
+    action: Float[Array, "*T"]
+    explore_context: Float[Array, "*T"]
+    context: Float[Array, "*T"]
+
+
+def roll(key: Key[Array, ""], length: int) -> Dice:
+    """The dice of a whole episode, rolled before it starts."""
+    return Dice(*jax.random.uniform(key, (4, length)))
+
+
+def first_inputs(percept: Percept, last_action: Float[Array, " actions"]) -> Float[Array, " inputs"]:
+    """What a network sees: the observation and the agent's own last action, one-hot (zeros at the start)."""
+    return jnp.concatenate([percept.observation, last_action])
+
+
+def episode_inputs(episode: Episode) -> Float[Array, "P inputs"]:
+    """The network's inputs at every percept of an episode."""
+    taken = one_hot_actions(episode)
+    last = jnp.concatenate([jnp.zeros_like(taken[:1]), taken])
+    return jax.vmap(first_inputs)(episode.percepts, last)
+
+
+def one_hot_actions(episode: Episode) -> Float[Array, "T actions"]:
+    """The agent's own actions, one-hot."""
+    return jax.nn.one_hot(episode.actions, episode.percepts.available.shape[-1])
+
+
+def mask_unavailable(
+    values: Float[Array, "*batch actions"], available: Bool[Array, "*batch actions"]
+) -> Float[Array, "*batch actions"]:
+    """Values under which an unavailable action is never the best."""
+    return jnp.where(available, values, UNAVAILABLE)
+
+
+def epsilon_greedy(
+    values: Float[Array, " actions"], available: Bool[Array, " actions"], epsilon: Float[Array, ""], dice: Dice
+) -> Int[Array, ""]:
+    """With probability epsilon a uniformly drawn available action, else the best available one."""
+    greedy = jnp.argmax(mask_unavailable(values, available), axis=-1)
+    order = jnp.cumsum(available, axis=-1)
+    drawn = 1 + jnp.floor(dice.action * order[-1]).astype(order.dtype)
+    random = jnp.argmax(order >= drawn, axis=-1)
+    return jnp.where(dice.explore_action < epsilon, random, greedy)
+
+
+def best_next_value(
+    online: Float[Array, "T actions"],
+    target: Float[Array, "T actions"],
+    available: Bool[Array, "T actions"],
+    double_q: bool,
+) -> Float[Array, " T"]:
+    """The target network's value of the best available action: best by the online network if `double_q`."""
+    judge = online if double_q else target
+    best = jnp.argmax(mask_unavailable(judge, available), axis=-1)
+    return jnp.sum(target * jax.nn.one_hot(best, target.shape[-1]), axis=-1)
+
+
+def td_target(
+    episode: Episode, discount: Float[Array, ""] | float, following: Float[Array, " T"]
+) -> Float[Array, " T"]:
+    """r + discount * (what follows), where nothing follows a step that ended the task."""
+    return jax.lax.stop_gradient(episode.rewards + discount * jnp.where(episode.terminated, 0.0, following))
+
+
+def masked_mean(values: Float[Array, "*batch"], counts: Bool[Array, "*batch"]) -> Float[Array, ""]:
+    """The mean over the entries that count; 0 if none does."""
+    return jnp.sum(jnp.where(counts, values, 0.0)) / jnp.maximum(jnp.sum(counts), 1)

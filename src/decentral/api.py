@@ -1,0 +1,101 @@
+"""The same from Python: train, load, look. `run = decentral.train("dac", "matrix-game", seeds=5)`."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from decentral.analysis.plots import plot_curves
+from decentral.analysis.results import Curves, load_curves
+from decentral.experiments.config import resolve
+from decentral.experiments.progress import watcher
+from decentral.experiments.runner import Listener
+from decentral.experiments.runner import run as run_config
+from decentral.experiments.tensorboard import TensorBoard
+from decentral.experiments.trained import Trained
+from decentral.records import RunDirectory, next_free
+
+Place = str | os.PathLike[str]
+
+
+class Run:
+    """A run on disk: its curves, its trained agents, its plot."""
+
+    def __init__(self, path: Place):
+        self.directory = RunDirectory.open(Path(path))
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r})"
+
+    @property
+    def path(self) -> Path:
+        return self.directory.path
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The resolved configuration."""
+        return self.directory.read_json("config.json")
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """Every record: one per test and seed."""
+        return self.directory.read_metrics()
+
+    @property
+    def curves(self) -> Curves:
+        return load_curves(self.directory)
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The environment steps of the tests [tests]."""
+        return self.curves.steps
+
+    @property
+    def returns(self) -> np.ndarray:
+        """The mean return of every test [seeds, tests]."""
+        return self.curves.returns
+
+    def evaluate(self, episodes: int = 32, seed: int = 0) -> np.ndarray:
+        """The returns of fresh greedy episodes of the trained teams [seeds, episodes]."""
+        return Trained.load(self.directory).evaluate(episodes, seed)
+
+    def plot(self, out: Place | None = None) -> Path:
+        """Draw the learning curves; into the run's own directory unless told otherwise."""
+        file = Path(out) if out is not None else self.path / "returns.png"
+        plot_curves([self.curves], file)
+        return file
+
+
+def train(
+    algorithm_name: str,
+    environment_name: str,
+    /,
+    *,
+    algorithm: dict[str, Any] | None = None,
+    environment: dict[str, Any] | None = None,
+    training: dict[str, Any] | None = None,
+    seeds: int | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    out: Place | None = None,
+    progress: bool = True,
+    tensorboard: bool = False,
+) -> Run:
+    """Train an algorithm on an environment. What is not said comes from the paper's table, then from defaults.
+
+    `seeds`, `steps` and `seed` are short for entries of `training`. Without `out`, a new directory under `runs`.
+    """
+    short = {"seeds": seeds, "steps": steps, "seed": seed}
+    plan = (training or {}) | {key: value for key, value in short.items() if value is not None}
+    config = resolve(algorithm_name, environment_name, algorithm, environment, plan)
+    place = Path(out) if out is not None else next_free(Path("runs"), f"{algorithm_name}-{environment_name}")
+    listeners: list[Listener] = [watcher()] if progress else []
+    if tensorboard:
+        listeners.append(TensorBoard())
+    return Run(run_config(config, place, listeners).path)
+
+
+def load(path: Place) -> Run:
+    """A run that was trained earlier."""
+    return Run(path)

@@ -1,0 +1,105 @@
+"""Command-line flags made from settings: one per field, typed, with its meaning and default as help."""
+
+import argparse
+import dataclasses
+import difflib
+import json
+import math
+import sys
+from collections.abc import Callable
+from typing import Any, Literal, NoReturn, get_args, get_origin
+
+from decentral.settings import Refused, Settings, allowed, as_data, setting_fields
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose refusals are one line and exit with 2."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {' '.join(message.split())} (--help tells more)", file=sys.stderr)
+        raise SystemExit(2)
+
+    def parse_all(self, arguments: list[str]) -> argparse.Namespace:
+        """Parse, naming the first thing not understood and what may have been meant."""
+        found, unknown = self.parse_known_args(arguments)
+        if unknown:
+            word = unknown[0].split("=", 1)[0]
+            near = difflib.get_close_matches(word, self._option_string_actions, n=1)
+            meant = f": did you mean {near[0]}?" if near else ""
+            self.error(f"unknown {'flag' if word.startswith('-') else 'argument'} {word}{meant}")
+        return found
+
+
+def parser_for(command: str, meaning: str | None, **options: Any) -> Parser:
+    """The parser of a command; it takes no abbreviations, so that a new flag never changes an old command line."""
+    return Parser(prog=f"decentral {command}".strip(), description=meaning, allow_abbrev=False, **options)
+
+
+def add_flags(parser: argparse.ArgumentParser, group: str, defaults: Settings) -> None:
+    """A flag `--group.field` for every setting of a module that holds the defaults."""
+    section = parser.add_argument_group(group)
+    values = as_data(defaults)
+    for field in setting_fields(type(defaults)):
+        names = [f"--{group}.{field.name}"]
+        if "_" in field.name:
+            names.append(f"--{group}.{field.name.replace('_', '-')}")
+        meaning = "; ".join(filter(None, [field.metadata["meaning"], allowed(field)]))
+        meaning += f" (default: {json.dumps(values[field.name])})"
+        bare: dict[str, Any] = {"nargs": "?", "const": "true"} if field.type is bool else {}
+        section.add_argument(
+            *names,
+            dest=f"{group}.{field.name}",
+            metavar=_metavar(field),
+            help=meaning.replace("%", "%%"),
+            **bare,
+        )
+
+
+def overrides(found: argparse.Namespace, group: str, kind: type[Settings]) -> dict[str, Any]:
+    """The settings of a group that the command line gives, as values of their types."""
+    given = {field: getattr(found, f"{group}.{field.name}", None) for field in setting_fields(kind)}
+    return {
+        field.name: _convert(field, text, f"{group}.{field.name}") for field, text in given.items() if text is not None
+    }
+
+
+def whole_number(text: str) -> int:
+    """A whole number, also when written as 50_000 or 3e6."""
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+        if not math.isfinite(number) or number != int(number):
+            raise ValueError from None
+        return int(number)
+
+
+def _convert(field: dataclasses.Field, text: str, key: str) -> Any:
+    try:
+        return _converter(field.type)(text)
+    except (ValueError, KeyError, OverflowError):
+        raise Refused(f"{key} must be {allowed(field)}, got {text!r}") from None
+
+
+def _converter(kind: Any) -> Callable[[str], Any]:
+    if get_origin(kind) is Literal:
+        return str
+    known: dict[Any, Callable[[str], Any]] = {int: whole_number, float: float, bool: _truth}
+    return known.get(kind, _name_or_json)
+
+
+def _truth(text: str) -> bool:
+    return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+
+
+def _name_or_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _metavar(field: dataclasses.Field) -> str:
+    if get_origin(field.type) is Literal:
+        return "{" + ",".join(get_args(field.type)) + "}"
+    return {int: "N", float: "X", bool: "true|false"}.get(field.type, "VALUE")  # type: ignore[arg-type]

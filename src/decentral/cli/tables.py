@@ -1,0 +1,51 @@
+"""What the command line prints: tables of algorithms, evaluations and learned values."""
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from decentral.experiments.values import ValueTable
+
+
+def print_names(console: Console, title: str, classes: dict[str, type]) -> None:
+    """Names with the first line of what they are."""
+    table = Table(title=title, title_justify="left", show_header=False)
+    for name, kind in classes.items():
+        table.add_row(name, (kind.__doc__ or "").strip().splitlines()[0])
+    console.print(table)
+
+
+def print_evaluation(console: Console, seeds: list[int], returns: np.ndarray, references: dict[str, float]) -> None:
+    """The returns of fresh episodes, per seed."""
+    table = Table(title=f"{returns.shape[1]} greedy episodes per seed", title_justify="left")
+    for heading in ("seed", "return", "spread over episodes"):
+        table.add_column(heading, justify="right")
+    for seed, own in zip(seeds, returns, strict=True):
+        table.add_row(str(seed), f"{own.mean():.2f}", f"{own.std():.2f}")
+    table.add_section()
+    of_seeds = returns.mean(axis=1)
+    table.add_row("all", f"{of_seeds.mean():.2f}", f"{of_seeds.std():.2f} over seeds")
+    console.print(table)
+    if references:
+        known = ", ".join(f"{name} {value:.2f}" for name, value in references.items())
+        console.print(f"known exactly: {known}", highlight=False)
+
+
+def print_values(console: Console, learned: ValueTable) -> None:
+    """One agent's values as in the paper's Table 1; a context that never occurs with an action is struck out."""
+    contexts = [] if learned.by_context is None else [f"c={number}" for number in range(learned.by_context.shape[1])]
+    table = Table(title=f"seed {learned.seed}, agent {learned.agent + 1}", title_justify="left")
+    table.add_column("action")
+    table.add_column("phi(s,a)" if contexts else "Q(s,a)", justify="right")
+    for heading in contexts:
+        table.add_column(f"Q(s,a,{heading})", justify="right")
+    for action, value in enumerate(learned.values):
+        table.add_row(f"a{action + 1}", f"{value:.2f}", *_cells(learned, action))
+    console.print(table)
+
+
+def _cells(learned: ValueTable, action: int) -> list[str]:
+    if learned.by_context is None or learned.occurs is None:
+        return []
+    pairs = zip(learned.by_context[action], learned.occurs[action], strict=True)
+    return [f"{value:.2f}" if occurs else f"[strike dim]({value:.2f})[/]" for value, occurs in pairs]

@@ -1,0 +1,59 @@
+"""What a world is: pure functions of a state, the agents' actions and a key. It knows nothing of learning."""
+
+from abc import abstractmethod
+from typing import Any
+
+import equinox as eqx
+from jaxtyping import Array, Bool, Float, Key
+
+from decentral.settings import Settings
+from decentral.types import AgentSpec, Percept
+
+State = Any  # each world's own module of arrays
+
+
+class Outcome(eqx.Module):
+    """What a joint action brought about. There is one reward: it is shared by construction."""
+
+    reward: Float[Array, ""]
+    terminated: Bool[Array, ""]  # the task is over; running out of time is not an end
+    facts: dict[str, Array]  # for analysis alone: no agent is ever shown them
+
+
+class Environment(Settings):
+    """A cooperative world. Episodes last at most `length` steps and are never restarted behind one's back.
+
+    Percepts are a function of the physical state alone, so no agent can be shown what another one did except
+    through what it changed in the world.
+    """
+
+    @property
+    @abstractmethod
+    def num_agents(self) -> int:
+        """How many agents act in this world."""
+
+    @property
+    @abstractmethod
+    def spec(self) -> AgentSpec:
+        """The sizes that every agent of this world shares."""
+
+    @property
+    @abstractmethod
+    def time_limit(self) -> int:
+        """How many steps an episode lasts unless the task ends earlier."""
+
+    @abstractmethod
+    def reset(self, key: Key[Array, ""]) -> State:
+        """The state in which an episode starts."""
+
+    @abstractmethod
+    def perceive(self, state: State) -> Percept:
+        """What each agent perceives, stacked over agents."""
+
+    @abstractmethod
+    def step(self, state: State, actions: Array, key: Key[Array, ""]) -> tuple[State, Outcome]:
+        """The next state and what the joint action brought about."""
+
+    def references(self) -> dict[str, float]:
+        """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
+        return {}

@@ -1,0 +1,74 @@
+"""Matrix games: every agent picks an action, the table pays all of them the same, and it is over."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Key
+
+from decentral.environments.base import Environment, Outcome
+from decentral.settings import Refused, setting
+from decentral.types import AgentSpec, Discrete, Percept
+
+PAYOFFS = {
+    "paper": ((8, -12, -12), (-12, 6, 0), (-12, 0, 6)),
+    "climbing": ((11, -30, 0), (-30, 7, 6), (0, 0, 5)),
+    "penalty": ((10, 0, -100), (0, 2, 0), (-100, 0, 10)),
+}
+
+
+def as_payoff(table: Any) -> np.ndarray:
+    """A payoff table, from a preset's name or nested numbers: one axis per agent, one entry per joint action."""
+    if isinstance(table, str):
+        if table not in PAYOFFS:
+            raise Refused(f"payoff must be one of {', '.join(PAYOFFS)} or a table of numbers, got {table!r}")
+        table = PAYOFFS[table]
+    try:
+        payoff = np.asarray(table, dtype=np.float32)
+    except (ValueError, TypeError):
+        raise Refused(f"payoff must be a table of numbers with rows of equal length, got {table!r}") from None
+    if payoff.ndim < 2 or payoff.size == 0:
+        raise Refused(f"payoff must have at least 2 axes (one per agent) and no empty row, got {table!r}")
+    if not np.isfinite(payoff).all():
+        raise Refused(f"payoff must hold finite numbers only, got {table!r}")
+    return payoff
+
+
+class MatrixGame(Environment):
+    """A one-step game with a common payoff table; the paper's by default."""
+
+    payoff: Float[Array, "..."] | Float[np.ndarray, "..."] = setting(
+        "paper",
+        f"{', '.join(PAYOFFS)}, or a table such as [[1,2],[3,4]] with one axis per agent",
+        converter=as_payoff,
+    )
+
+    @property
+    def num_agents(self) -> int:
+        return self.payoff.ndim
+
+    @property
+    def spec(self) -> AgentSpec:
+        return AgentSpec(observation_size=1, actions=Discrete(max(self.payoff.shape)))
+
+    @property
+    def time_limit(self) -> int:
+        return 1
+
+    def reset(self, key: Key[Array, ""]) -> Int[Array, ""]:
+        return jnp.zeros((), jnp.int32)
+
+    def perceive(self, state: Int[Array, ""]) -> Percept:
+        counter = jnp.full((self.num_agents, 1), state, jnp.float32)
+        sizes = np.asarray(self.payoff.shape)
+        available = np.arange(self.spec.actions.count)[None, :] < sizes[:, None]
+        return Percept(counter, jnp.asarray(available))
+
+    def step(
+        self, state: Int[Array, ""], actions: Int[Array, " agents"], key: Key[Array, ""]
+    ) -> tuple[Int[Array, ""], Outcome]:
+        reward = jnp.asarray(self.payoff)[tuple(actions)]
+        return state + 1, Outcome(reward, terminated=jnp.ones((), bool), facts={})
+
+    def references(self) -> dict[str, float]:
+        return {"optimal": float(np.max(self.payoff)), "random": float(np.mean(self.payoff, dtype=np.float64))}

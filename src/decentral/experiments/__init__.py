@@ -1,0 +1,1 @@
+"""Experiments: configurations, presets and runs. Side effects live here."""

@@ -1,0 +1,34 @@
+"""An agent's networks as named arrays, and back: the form in which they are stored."""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from decentral.algorithms.base import Algorithm, Models
+from decentral.settings import Refused
+from decentral.types import AgentSpec
+
+
+def as_arrays(models: Models) -> dict[str, np.ndarray]:
+    """Every array of an agent's networks under its path, such as `value.trunk.entry.weight`."""
+    paths, _ = jax.tree_util.tree_flatten_with_path(models)
+    return {_name(path): np.asarray(leaf) for path, leaf in paths}
+
+
+def from_arrays(algorithm: Algorithm, spec: AgentSpec, arrays: dict[str, np.ndarray], source: str) -> Models:
+    """The networks that `as_arrays` named; arrays of other names, shapes or types are refused."""
+    described = jax.eval_shape(lambda: algorithm.build(spec))
+    paths, structure = jax.tree_util.tree_flatten_with_path(described)
+    expected = {_name(path): leaf for path, leaf in paths}
+    for name in sorted(expected.keys() ^ arrays.keys()):
+        raise Refused(f"{source}: array {name} is {'missing' if name in expected else 'not part of the agent'}")
+    for name, leaf in expected.items():
+        found = arrays[name]
+        if found.shape != leaf.shape or found.dtype != leaf.dtype:
+            raise Refused(f"{source}: array {name} must be {leaf.dtype}{leaf.shape}, got {found.dtype}{found.shape}")
+    return jax.tree.unflatten(structure, [arrays[name] for name in expected])
+
+
+def _name(path: tuple[Any, ...]) -> str:
+    return jax.tree_util.keystr(path, simple=True, separator=".")

@@ -1,0 +1,66 @@
+"""The paper's hyper-parameter table (Appendix D.3), as data, and how often each task is tested.
+
+Rows common to all tasks (beta, N_max, N_batch, RMSprop, alpha, gamma, epsilon) are the defaults of the settings.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from decentral.environments import Environment, PredatorPrey
+
+
+@dataclass(frozen=True)
+class Row:
+    """One task's line of the table."""
+
+    window: int  # k
+    contexts: int  # m
+    epsilon_steps: int  # T_epsilon
+    steps: int  # T_max
+    head: str
+    test_interval: int  # not in the paper; SMAC's is PyMARL's
+
+
+def hunt(window: int, contexts: int) -> Row:
+    """A line of predator-prey."""
+    return Row(window, contexts, 1_500_000, 3_050_000, "hyper-net", test_interval=10_000)
+
+
+def battle(window: int, contexts: int) -> Row:
+    """A line of SMAC."""
+    return Row(window, contexts, 50_000, 2_050_000, "normal-net", test_interval=10_000)
+
+
+TABLE = {
+    "matrix-game": Row(1, 4, 50_000, 50_000, "hyper-net", test_interval=1000),
+    "predator-prey P=0.0": hunt(10, 10),
+    "predator-prey P=0.3": hunt(10, 10),
+    "predator-prey P=0.5": hunt(10, 10),
+    "predator-prey P=1.0": hunt(5, 10),
+    "2s_vs_1sc": battle(10, 10),
+    "3s5z": battle(10, 5),
+    "3s_vs_4z": battle(15, 20),
+    "3s_vs_5z": battle(15, 20),
+    "5m_vs_6m": battle(15, 20),
+    "8m_vs_9m": battle(5, 10),
+    "10m_vs_11m": battle(15, 10),
+}
+
+
+def row_of(name: str, environment: Environment) -> Row | None:
+    """The table's line for a task; a penalty between two of the paper's takes the line of the lower one."""
+    if isinstance(environment, PredatorPrey):
+        paper = [0.0, 0.3, 0.5, 1.0]
+        nearest = max(penalty for penalty in paper if penalty <= environment.penalty)
+        return TABLE[f"{name} P={nearest:.1f}"]
+    return TABLE.get(name)
+
+
+def preset(algorithm: str, name: str, environment: Environment) -> dict[str, dict[str, Any]]:
+    """The settings that the paper gives an algorithm on a task, by group."""
+    row = row_of(name, environment)
+    if row is None:
+        return {"algorithm": {}, "training": {}}
+    dac = {"window": row.window, "contexts": row.contexts, "head": row.head}
+    training = {"epsilon_steps": row.epsilon_steps, "steps": row.steps, "test_interval": row.test_interval}
+    return {"algorithm": dac if algorithm == "dac" else {}, "training": training}

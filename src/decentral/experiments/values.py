@@ -1,0 +1,73 @@
+"""What agents of a matrix game have learned: the tables Q(s, a, c) and phi of the paper's Table 1."""
+
+import itertools
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.algorithms.base import Models
+from decentral.algorithms.dac import DAC, DACModels
+from decentral.algorithms.q_learning import first_inputs, roll
+from decentral.environments.matrix_game import MatrixGame
+from decentral.experiments.trained import Trained
+from decentral.settings import Refused
+from decentral.types import Episode, Percept
+
+
+@dataclass(frozen=True)
+class ValueTable:
+    """One agent's values before its only choice; for DAC also by context."""
+
+    seed: int
+    agent: int
+    values: np.ndarray  # [actions]: Q(s, .), for DAC phi(s, .)
+    by_context: np.ndarray | None  # [actions, contexts]: Q(s, ., .)
+    occurs: np.ndarray | None  # [actions, contexts]: is the context ever inferred after the action?
+
+
+def value_tables(trained: Trained) -> list[ValueTable]:
+    """The tables of every seed and agent."""
+    world = trained.config.trainee.environment
+    if not isinstance(world, MatrixGame):
+        raise Refused(f"values needs a run on matrix-game, got one on {trained.config.environment_name}")
+    tables = []
+    for lane, agent in itertools.product(range(len(trained.seeds)), range(world.num_agents)):
+        models = jax.tree.map(lambda leaf, at=(lane, agent): jnp.asarray(leaf[at]), trained.models)
+        tables.append(_table(trained, world, models, trained.seeds[lane], agent))
+    return tables
+
+
+def _table(trained: Trained, world: MatrixGame, models: Models, seed: int, agent: int) -> ValueTable:
+    algorithm, actions = trained.config.trainee.algorithm, world.payoff.shape[agent]
+    percept = jax.tree.map(lambda of_all: of_all[agent], world.perceive(world.reset(jax.random.key(0))))
+    silence = jnp.zeros(world.spec.actions.count)
+    dice = jax.tree.map(lambda rolled: rolled[0], roll(jax.random.key(0), 1))
+    values, _ = algorithm.values(models, algorithm.start(models), percept, silence, jnp.zeros(()), dice)
+    by_context = occurs = None
+    if isinstance(algorithm, DAC):
+        by_context = np.asarray(_context_values(models, percept, silence)).T[:actions]
+        occurs = _occurring(models, world, agent)[:actions]
+    return ValueTable(seed, agent, np.asarray(values)[:actions], by_context, occurs)
+
+
+def _context_values(models: DACModels, percept: Percept, silence: jax.Array) -> jax.Array:
+    memory = models.value.trunk.step(models.value.trunk.start(), first_inputs(percept, silence))
+    return models.value.head.every(memory)
+
+
+def _occurring(models: DACModels, world: MatrixGame, agent: int) -> np.ndarray:
+    """Which contexts the agent infers, most likely, after each of its actions, whatever the others do."""
+    before = world.reset(jax.random.key(0))
+    contexts = models.value.head.every(models.value.trunk.start()).shape[0]
+    occurs = np.zeros((world.spec.actions.count, contexts), bool)
+    for joint in itertools.product(*(range(size) for size in world.payoff.shape)):
+        after, outcome = world.step(before, jnp.asarray(joint), jax.random.key(0))
+        percepts = jax.tree.map(
+            lambda first, last: jnp.stack([first[agent], last[agent]]), world.perceive(before), world.perceive(after)
+        )
+        yes = jnp.ones(1, bool)
+        lived = Episode(percepts, jnp.asarray([joint[agent]]), outcome.reward[None], yes, yes)
+        occurs[joint[agent], int(jnp.argmax(models.context.infer(lived)[0], axis=-1))] = True
+    return occurs

@@ -1,0 +1,36 @@
+"""The smallest part of every network, and how a network is born.
+
+A network is first described: each of its arrays holds, entry by entry, the half-width of the uniform distribution
+that its initial value is drawn from (PyTorch's, 1 / sqrt(inputs)). `draw` then draws all of them at once. So no
+constructor needs a key, and a birth compiles one random draw instead of one per array.
+"""
+
+from typing import TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, Key
+
+Network = TypeVar("Network")
+
+
+class Linear(eqx.Module):
+    """weight @ x + bias."""
+
+    weight: Float[Array, "outputs inputs"]
+    bias: Float[Array, " outputs"]
+
+    def __init__(self, inputs: int, outputs: int):
+        self.weight = jnp.full((outputs, inputs), inputs**-0.5)
+        self.bias = jnp.full(outputs, inputs**-0.5)
+
+    def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " outputs"]:
+        return self.weight @ x + self.bias
+
+
+def draw(described: Network, key: Key[Array, ""]) -> Network:
+    """A network with every entry drawn uniformly within the half-width that its description holds."""
+    widths, shape_again = ravel_pytree(described)
+    return shape_again(widths * jax.random.uniform(key, widths.shape, minval=-1.0, maxval=1.0))

@@ -1,0 +1,119 @@
+"""Settings: typed, documented, checked fields, and how they travel as plain data.
+
+Environments, algorithms and training plans are frozen modules whose fields are made by `setting`. A field of
+type `float` is a leaf of the module, so that one compiled program may run many values of it side by side;
+every other field shapes the program and is static.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, Literal, get_args, get_origin
+
+import equinox as eqx
+import numpy as np
+
+
+class Refused(ValueError):
+    """A request that can't be met, said in one line: the key, the value and what is allowed."""
+
+
+def setting(
+    default: Any,
+    meaning: str,
+    *,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
+    converter: Callable[[Any], Any] | None = None,
+) -> Any:
+    """A field with one default, one line of help and the values that make sense.
+
+    A `converter` turns what is given into an array (a leaf), and itself refuses what makes no sense.
+    """
+    metadata = {"meaning": meaning, "at_least": at_least, "above": above, "at_most": at_most}
+    metadata["has_converter"] = converter is not None
+    if converter is not None:
+        return eqx.field(default=default, metadata=metadata, converter=converter)
+    if isinstance(default, float):
+        return eqx.field(default=default, metadata=metadata, converter=_whole_to_float)
+    return eqx.field(default=default, metadata=metadata, static=True)
+
+
+class Settings(eqx.Module):
+    """A frozen module of settings, refused at birth when a value makes no sense."""
+
+    def __check_init__(self) -> None:
+        for field in setting_fields(type(self)):
+            _check(field, getattr(self, field.name))
+        self.check_together()
+
+    def check_together(self) -> None:
+        """Refuse values that make sense one by one but not together."""
+
+
+def setting_fields(kind: type[Settings]) -> list[dataclasses.Field]:
+    """The fields of a settings class that carry a meaning, in order of declaration."""
+    return [field for field in dataclasses.fields(kind) if "meaning" in field.metadata]
+
+
+def build(kind: type[Settings], values: dict[str, Any], group: str) -> Any:
+    """A settings module from plain data; an unknown or impossible entry is refused by its dotted key."""
+    known = {field.name for field in setting_fields(kind)}
+    for name in values:
+        if name not in known:
+            raise Refused(f"unknown setting {group}.{name}: {group} has {', '.join(sorted(known))}")
+    try:
+        return kind(**values)
+    except Refused as refusal:
+        raise Refused(f"{group}.{refusal}") from None
+
+
+def as_data(settings: Settings) -> dict[str, Any]:
+    """A settings module as JSON-ready data, the inverse of `build`."""
+    values = {field.name: getattr(settings, field.name) for field in setting_fields(type(settings))}
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def allowed(field: dataclasses.Field) -> str:
+    """What a field takes, in words: the type, then the range; nothing where its meaning says it."""
+    if field.metadata["has_converter"]:
+        return ""
+    if get_origin(field.type) is Literal:
+        return "one of " + ", ".join(str(choice) for choice in get_args(field.type))
+    kind = {int: "a whole number", float: "a number", bool: "true or false"}[field.type]  # type: ignore[index]
+    bounds = {"at_least": "at least", "above": "above", "at_most": "at most"}
+    limits = [f"{words} {field.metadata[key]}" for key, words in bounds.items() if field.metadata[key] is not None]
+    return f"{kind} {' and '.join(limits)}".rstrip()
+
+
+def _whole_to_float(value: Any) -> Any:
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _plain(value: Any) -> Any:
+    return np.asarray(value).tolist() if hasattr(value, "shape") else value
+
+
+def _check(field: dataclasses.Field, value: Any) -> None:
+    if field.metadata["has_converter"]:
+        return
+    if not (_has_type(field.type, value) and _within(field.metadata, value)):
+        raise Refused(f"{field.name} must be {allowed(field)}, got {value!r}")
+
+
+def _has_type(kind: Any, value: Any) -> bool:
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if kind is float:
+        return isinstance(value, float) and math.isfinite(value)
+    return type(value) is kind
+
+
+def _within(metadata: Any, value: Any) -> bool:
+    at_least, above, at_most = metadata["at_least"], metadata["above"], metadata["at_most"]
+    return (
+        (at_least is None or value >= at_least)
+        and (above is None or value > above)
+        and (at_most is None or value <= at_most)
+    )

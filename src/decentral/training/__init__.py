@@ -1,0 +1,1 @@
+"""From one agent to a trained team: rollout, replay, learning side by side, tests."""

@@ -1,0 +1,40 @@
+"""The plan of a training: how long, how much is remembered, how much is explored, how often it is tested."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from decentral.settings import Refused, Settings, setting
+
+
+class Plan(Settings):
+    """One plan for all algorithms; the defaults are PyMARL's."""
+
+    steps: int = setting(50_000, "environment steps per seed", at_least=1)
+    seeds: int = setting(1, "how many seeds to train side by side", at_least=1)
+    seed: int = setting(0, "the first seed; the others follow it", at_least=0, at_most=2**31 - 1)
+    replay_episodes: int = setting(5000, "N_max, episodes that each agent remembers", at_least=1)
+    batch_episodes: int = setting(32, "N_batch, episodes of an update", at_least=1)
+    num_environments: int = setting(1, "environments played side by side, one episode each per turn", at_least=1)
+    updates_per_turn: int = setting(1, "updates after each turn", at_least=1)
+    epsilon_start: float = setting(1.0, "exploration at the start", at_least=0, at_most=1)
+    epsilon_end: float = setting(0.05, "exploration at the end", at_least=0, at_most=1)
+    epsilon_steps: int = setting(50_000, "T_epsilon, steps over which exploration falls", at_least=1)
+    test_interval: int = setting(2000, "environment steps between two tests", at_least=1)
+    test_episodes: int = setting(32, "greedy episodes of a test", at_least=1)
+
+    def check_together(self) -> None:
+        for name in ("batch_episodes", "num_environments"):
+            if getattr(self, name) > self.replay_episodes:
+                raise Refused(
+                    f"{name} must be at most replay_episodes, {self.replay_episodes}, got {getattr(self, name)}"
+                )
+
+    @property
+    def idle_turns(self) -> int:
+        """Turns played before the first one that leaves enough episodes to learn from."""
+        return -(-self.batch_episodes // self.num_environments) - 1
+
+    def epsilon(self, step: Int[Array, ""]) -> Float[Array, ""]:
+        """Exploration at a step: falls linearly, then stays."""
+        progress = jnp.minimum(step / self.epsilon_steps, 1.0)
+        return self.epsilon_start + progress * (self.epsilon_end - self.epsilon_start)

@@ -1,0 +1,62 @@
+"""One agent's replay: a ring of its own last episodes."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Int, Key
+
+from decentral.types import AgentSpec, Discrete, Episode, Percept
+
+
+class Replay(eqx.Module):
+    """The last episodes that an agent lived through, each in its slot."""
+
+    episodes: Episode  # [capacity, ...]
+    remembered: Int[Array, ""]  # episodes ever put in; the next one goes to the slot of this number
+
+
+def blank_episodes(spec: AgentSpec, length: int, count: int) -> Episode:
+    """Room for `count` episodes of one agent."""
+    kind = jnp.int32 if isinstance(spec.actions, Discrete) else jnp.float32
+    percepts = Percept(
+        jnp.zeros((count, length + 1, spec.observation_size)),
+        jnp.zeros((count, length + 1, spec.actions.count), bool),
+    )
+    steps = (count, length)
+    no = jnp.zeros(steps, bool)
+    return Episode(percepts, jnp.zeros(steps, kind), jnp.zeros(steps), no, no)
+
+
+def empty_replay(spec: AgentSpec, length: int, capacity: int) -> Replay:
+    """A replay that remembers nothing yet."""
+    return Replay(blank_episodes(spec, length, capacity), jnp.zeros((), jnp.int32))
+
+
+def remember(replay: Replay, episodes: Episode) -> Replay:
+    """Put a few episodes [E, ...] into the ring, over the oldest."""
+    count, capacity = episodes.rewards.shape[0], replay.episodes.rewards.shape[0]
+    slots = (replay.remembered + jnp.arange(count)) % capacity
+    ring = jax.tree.map(lambda kept, new: kept.at[slots].set(new), replay.episodes, episodes)
+    return Replay(ring, replay.remembered + count)
+
+
+def sample(replay: Replay, count: int, key: Key[Array, ""]) -> Episode:
+    """`count` different episodes, all equally likely. At least as many must have been remembered."""
+    capacity = replay.episodes.rewards.shape[0]
+    held = jnp.minimum(replay.remembered, capacity)
+    slots = distinct_numbers(held, count, key)
+    return jax.tree.map(lambda kept: kept[slots], replay.episodes)
+
+
+def distinct_numbers(below: Int[Array, ""], count: int, key: Key[Array, ""]) -> Int[Array, " count"]:
+    """`count` different numbers from 0 to below - 1, every set of them equally likely (Floyd's method)."""
+    highest = below - count + jnp.arange(count)
+    drawn = jnp.floor(jax.random.uniform(key, (count,)) * (highest + 1)).astype(jnp.int32)
+
+    def choose(chosen: Array, draw: tuple[Array, Array, Array]) -> tuple[Array, None]:
+        place, number, otherwise = draw
+        number = jnp.where(jnp.any(chosen == number), otherwise, number)
+        return jnp.where(jnp.arange(count) == place, number, chosen), None
+
+    nothing = jnp.full(count, -1, jnp.int32)
+    return jax.lax.scan(choose, nothing, (jnp.arange(count), drawn, highest))[0]

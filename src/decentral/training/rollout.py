@@ -1,0 +1,106 @@
+"""Play an episode, and hand each agent what it may keep of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Key
+
+from decentral.algorithms.base import Algorithm, Memory, Models
+from decentral.environments.base import Environment
+from decentral.training import team
+from decentral.types import Episode, Percept
+
+Draws = Any  # what a player needs of chance, one entry per step
+
+
+@dataclass(frozen=True)
+class Player:
+    """Someone who plays for the whole team: memories to start with, draws per step, and a way to choose."""
+
+    memories: Memory
+    draws: Draws  # [T, ...]
+    choose: Callable[[Memory, Percept, Array, Draws], tuple[Array, Memory]]
+
+
+class Trajectory(eqx.Module):
+    """What the whole team lived through. Only `hand_out` may read it for learning."""
+
+    percepts: Percept  # [P, N, ...]
+    actions: Array  # [T, N]
+    rewards: Float[Array, " T"]
+    terminated: Bool[Array, " T"]
+    happened: Bool[Array, " T"]
+    facts: dict[str, Array]  # [T], for analysis alone
+
+
+def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Trajectory:
+    """One episode from the start to its time limit; steps after an early end are padding."""
+    keys = jax.random.split(key, environment.time_limit + 1)
+    world = environment.reset(keys[0])
+    silence = jnp.zeros((environment.num_agents, environment.spec.actions.count))
+
+    def step(now: tuple, chance: tuple) -> tuple[tuple, tuple]:
+        world, memories, last_actions, going_on = now
+        key, draws = chance
+        percepts = environment.perceive(world)
+        actions, memories = player.choose(memories, percepts, last_actions, draws)
+        world, outcome = environment.step(world, actions, key)
+        lived = (percepts, actions, outcome, going_on)
+        last_actions = jax.nn.one_hot(actions, silence.shape[-1])
+        return (world, memories, last_actions, going_on & ~outcome.terminated), lived
+
+    beginning = (world, player.memories, silence, jnp.ones((), bool))
+    ending, (percepts, actions, outcomes, happened) = jax.lax.scan(step, beginning, (keys[1:], player.draws))
+    final = environment.perceive(ending[0])
+    percepts = jax.tree.map(lambda before, after: jnp.concatenate([before, after[None]]), percepts, final)
+    rewards = jnp.where(happened, outcomes.reward, 0.0)
+    return Trajectory(percepts, actions, rewards, outcomes.terminated & happened, happened, outcomes.facts)
+
+
+def hand_out(trajectory: Trajectory) -> Episode:
+    """The privacy gate: each agent's own percepts and actions, and the shared reward [N, T].
+
+    This is the only function that holds the joint action. Agent i's part of what it returns depends on the other
+    agents' actions through the percepts and the reward alone.
+    """
+    agents = trajectory.actions.shape[1]
+
+    def shared(of_all: Array) -> Array:
+        return jnp.broadcast_to(of_all, (agents, *of_all.shape))
+
+    def own(of_each: Array) -> Array:
+        return jnp.moveaxis(of_each, 1, 0)
+
+    return Episode(
+        percepts=jax.tree.map(own, trajectory.percepts),
+        actions=own(trajectory.actions),
+        rewards=shared(trajectory.rewards),
+        terminated=shared(trajectory.terminated),
+        happened=shared(trajectory.happened),
+    )
+
+
+def team_player(
+    algorithm: Algorithm, models: Models, epsilon: Float[Array, ""], length: int, keys: Key[Array, " agents"]
+) -> Player:
+    """The team itself, each agent with dice from its own key."""
+    dice = jax.vmap(algorithm.roll, (0, None), 1)(keys, length)
+
+    def choose(memories: Memory, percepts: Percept, last_actions: Array, dice: Any) -> tuple[Array, Memory]:
+        return team.act(algorithm, models, memories, percepts, last_actions, epsilon, dice)
+
+    return Player(team.start(algorithm, models), dice, choose)
+
+
+def random_player(environment: Environment, key: Key[Array, ""]) -> Player:
+    """Agents that draw uniformly among their available actions."""
+    keys = jax.random.split(key, (environment.time_limit, environment.num_agents))
+
+    def choose(memories: Memory, percepts: Percept, last_actions: Array, keys: Any) -> tuple[Array, Memory]:
+        return jax.vmap(environment.spec.actions.sample)(percepts.available, keys), memories
+
+    return Player((), keys, choose)

@@ -1,0 +1,63 @@
+"""The words every other file speaks: what one agent perceives, lives through and is told of its world.
+
+Axes stand always in this order, and a function sees only its own; `vmap` adds the rest outside:
+S seed, N agent, B episode of a batch, T step (P = T + 1 percepts), K step of a window, then features.
+"""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, Key
+
+Metrics = dict[str, Float[Array, ""]]
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """One of `count` actions, some of which may be unavailable at times."""
+
+    count: int
+
+    def sample(self, available: Bool[Array, " actions"], key: Key[Array, ""]) -> Int[Array, ""]:
+        """An available action, drawn uniformly."""
+        return jax.random.categorical(key, jnp.where(available, 0.0, -jnp.inf))
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """A number between `low` and `high`; `available` is then a single true value."""
+
+    low: float
+    high: float
+    count: int = 1
+
+    def sample(self, available: Bool[Array, " actions"], key: Key[Array, ""]) -> Float[Array, ""]:
+        """A number of the interval, drawn uniformly."""
+        return jax.random.uniform(key, minval=self.low, maxval=self.high)
+
+
+@dataclass(frozen=True)
+class AgentSpec:
+    """What an agent must know of its world to be born: the sizes of its percept and the kind of its actions."""
+
+    observation_size: int
+    actions: Discrete | Continuous
+
+
+class Percept(eqx.Module):
+    """What one agent perceives before acting."""
+
+    observation: Float[Array, "*batch features"]
+    available: Bool[Array, "*batch actions"]
+
+
+class Episode(eqx.Module):
+    """One agent's record of an episode: its own percepts, its own actions, the shared reward, nothing else."""
+
+    percepts: Percept  # [P, ...]: the percept before each step and the one after the last
+    actions: Int[Array, "*batch T"] | Float[Array, "*batch T"]
+    rewards: Float[Array, "*batch T"]
+    terminated: Bool[Array, "*batch T"]  # this step ended the task: nothing follows it
+    happened: Bool[Array, "*batch T"]  # this step is not padding
