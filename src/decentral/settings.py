@@ -22,9 +22,9 @@ def setting(
     default: Any,
     meaning: str,
     *,
-    at_least: float | None = None,
-    above: float | None = None,
-    at_most: float | None = None,
+    at_least: int | float | None = None,
+    above: int | float | None = None,
+    at_most: int | float | None = None,
     converter: Callable[[Any], Any] | None = None,
 ) -> Any:
     """A field with one default, one line of help and the values that make sense.

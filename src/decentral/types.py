@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-Metrics = dict[str, Float[Array, ""]]
+Metrics = dict[str, Float[Array, "..."]]  # one agent's numbers; with the axes that vmap adds, a team's
 
 
 @dataclass(frozen=True)

@@ -227,7 +227,7 @@ class DAC(Algorithm):
         if self.optimisers == "one":
             return clipped_rmsprop(self)
         each = {part: clipped_rmsprop(self) for part in ("value", "context")}
-        return optax.multi_transform(each, lambda _: DACModels(value="value", context="context"))  # type: ignore[arg-type]
+        return optax.multi_transform(each, lambda models: jax.tree.map_with_path(lambda path, _: path[0].name, models))
 
 
 def optimistic_marginal_value(every: Float[Array, "*batch contexts actions"]) -> Float[Array, "*batch actions"]:

@@ -35,7 +35,7 @@ def _solve(
         future = jnp.concatenate([values, after_catch])[following]
         return jnp.mean((rewards + future).reshape(len(values), MOVES**2, MOVES), axis=2)
 
-    def earlier(_: int, later: tuple[Array, Array]) -> tuple[Array, Array]:
+    def earlier(_: Int[Array, ""], later: tuple[Array, Array]) -> tuple[Array, Array]:
         optimal, random = later
         return jnp.max(look_ahead(optimal), axis=1), jnp.mean(look_ahead(random), axis=1)
 

@@ -69,7 +69,7 @@ class PredatorPrey(Environment):
     def perceive(self, state: Hunt) -> Percept:
         place = jnp.stack([state.cells // self.size, state.cells % self.size], axis=-1) / (self.size - 1)
         predators, prey = place[:-1], place[-1]
-        parts = [predators, jnp.eye(self.num_predators), prey - predators]
+        parts = [predators, jnp.eye(self.num_predators), prey[None] - predators]
         if self.observe_teammate:
             parts += [jnp.roll(predators, -other, axis=0) - predators for other in range(1, self.num_predators)]
         available = jnp.ones((self.num_predators, len(ROW_OF_MOVE)), bool)

@@ -45,7 +45,7 @@ class Trainee(eqx.Module):
     plan: Plan
 
 
-def begin(trainee: Trainee, seed: Int[Array, ""]) -> Lane:
+def begin(trainee: Trainee, seed: Int[Array, ""] | int) -> Lane:
     """The lane of a seed before its first turn. Every agent gets a stream of chance of its own."""
     environment, plan = trainee.environment, trainee.plan
     key = jax.random.key(seed)
@@ -102,7 +102,7 @@ def absorb(trainee: Trainee, lane: Lane, episodes: Episode, keys: Key[Array, " a
     return eqx.tree_at(lambda old: (old.agents, old.replays, old.tally), lane, (agents, replays, tally))
 
 
-def examine(trainee: Trainee, lane: Lane, seed: Int[Array, ""]) -> tuple[Float[Array, " episodes"], Tally, Lane]:
+def examine(trainee: Trainee, lane: Lane, seed: Int[Array, ""] | int) -> tuple[Float[Array, " episodes"], Tally, Lane]:
     """The returns of a greedy test, the tally since the last one, and the lane with a fresh tally.
 
     The test's chance comes from the seed and the step, so that testing more or less often changes no training.

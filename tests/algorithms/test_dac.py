@@ -1,0 +1,201 @@
+"""The equations of Section 4, on networks whose values are tables written by hand."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.algorithms.base import be_born, learn
+from decentral.algorithms.contexts import averaged, flagged_transitions, kl_to_uniform, summed
+from decentral.algorithms.dac import DAC, contexts_used, last_steps, optimistic_marginal_value
+from decentral.algorithms.q_learning import Dice
+from decentral.types import AgentSpec, Discrete, Episode, Percept
+
+SPEC = AgentSpec(observation_size=1, actions=Discrete(2))
+TABLE = jnp.asarray([[1.0, 2.0], [5.0, 3.0]])  # Q(., a, c), one row per context
+SLOW = jnp.asarray([[10.0, 20.0], [50.0, 30.0]])  # the same of the target network
+
+
+def tabular(table, **settings):
+    """A DAC agent's networks whose values are the table in every state."""
+    models = jax.tree.map(jnp.zeros_like, DAC(hidden=2, contexts=2, **settings).build(SPEC))
+    return eqx.tree_at(lambda m: m.value.head.bias, models, table)
+
+
+def lived(terminated=False, happened=(True, True, True)):
+    """Three steps with rewards 1, 2, 4 and actions 0, 1, 0."""
+    percepts = Percept(jnp.arange(4.0)[:, None], jnp.ones((4, 2), bool))
+    ends = jnp.asarray([False, False, terminated])
+    return Episode(percepts, jnp.asarray([0, 1, 0]), jnp.asarray([1.0, 2.0, 4.0]), ends, jnp.asarray(happened))
+
+
+def one_hot(*contexts):
+    return jax.nn.one_hot(jnp.asarray(contexts), 2)
+
+
+def td_errors(episode, contexts, **settings):
+    agent = DAC(hidden=2, contexts=2, discount=0.5, **settings)
+    return agent.td_errors(tabular(TABLE).value, tabular(SLOW).value, episode, contexts)
+
+
+def test_the_value_of_a_step_is_read_at_its_own_context():
+    taken, _ = td_errors(lived(), one_hot(0, 1, 1))
+    np.testing.assert_allclose(taken, [1.0, 3.0, 5.0])
+
+
+def test_the_target_is_read_at_the_next_steps_context_with_the_online_networks_action():
+    _, error = td_errors(lived(terminated=True), one_hot(0, 1, 0))
+    # t=0: c'=1, online's best is a=0, target 50: 1 - (1 + 25); t=1: c'=0, best a=1, target 20: 3 - (2 + 10);
+    # t=2 ends the task: 1 - 4
+    np.testing.assert_allclose(error, [-25.0, -9.0, -3.0])
+
+
+def test_without_double_q_the_target_network_chooses_for_itself():
+    _, error = td_errors(lived(terminated=True), one_hot(1, 0, 0), double_q=False)
+    np.testing.assert_allclose(error[0], 5.0 - (1.0 + 0.5 * 20.0))
+
+
+@pytest.mark.parametrize(
+    ("rule", "context", "error"),
+    [
+        ("previous", 0, 1.0 - (4.0 + 0.5 * 20.0)),  # c_t = 0 again: online's best a=1, target 20
+        ("previous", 1, 5.0 - (4.0 + 0.5 * 50.0)),
+        ("optimistic", 0, 1.0 - (4.0 + 0.5 * 50.0)),  # max over contexts: (5, 3) online, (50, 30) target
+    ],
+)
+def test_the_last_step_of_an_episode_cut_off_by_time_is_bootstrapped_by_a_stated_rule(rule, context, error):
+    _, errors = td_errors(lived(), one_hot(0, 1, context), last_context=rule)
+    np.testing.assert_allclose(errors[-1], error)
+
+
+def test_the_rule_for_the_last_step_holds_where_an_episode_is_padded():
+    _, errors = td_errors(lived(happened=(True, True, False)), one_hot(0, 1, 0), last_context="previous")
+    # t=1 is now the last step: c_1 = 1 again, online's best a=0, target 50
+    np.testing.assert_allclose(errors[1], 3.0 - (2.0 + 25.0))
+
+
+def test_masked_leaves_the_cut_off_step_out_but_not_a_true_end():
+    agent = DAC(last_context="masked")
+    np.testing.assert_array_equal(agent.is_unanswered(lived()), [False, False, True])
+    np.testing.assert_array_equal(agent.is_unanswered(lived(terminated=True)), [False, False, False])
+    np.testing.assert_array_equal(last_steps(lived(happened=(True, False, False))), [True, False, False])
+
+
+def values(dice, epsilon, **settings):
+    agent = DAC(hidden=2, contexts=2, **settings)
+    models = tabular(TABLE)
+    percept = Percept(jnp.zeros(1), jnp.ones(2, bool))
+    numbers = Dice(*(jnp.asarray(number) for number in dice))
+    return agent.values(models, agent.start(models), percept, jnp.zeros(2), jnp.asarray(epsilon), numbers)[0]
+
+
+def test_at_test_time_the_agent_acts_on_the_best_context_of_each_action():
+    np.testing.assert_allclose(values((0.0, 0.0, 0.0, 0.0), 0.0), [5.0, 3.0])
+    np.testing.assert_allclose(optimistic_marginal_value(jnp.asarray([[1.0, 9.0], [5.0, 3.0]])), [5.0, 9.0])
+
+
+def test_in_training_a_context_is_drawn_with_probability_epsilon():
+    np.testing.assert_allclose(values((0.9, 0.0, 0.29, 0.1), 0.3), [1.0, 2.0])
+    np.testing.assert_allclose(values((0.9, 0.0, 0.29, 0.6), 0.3), [5.0, 3.0])
+    np.testing.assert_allclose(values((0.9, 0.0, 0.31, 0.1), 0.3), [5.0, 3.0])
+
+
+def test_dac_phi_never_draws_a_context():
+    np.testing.assert_allclose(values((0.9, 0.0, 0.0, 0.1), 1.0, explore_contexts=False), [5.0, 3.0])
+
+
+def test_the_coin_of_an_episode_is_tossed_once():
+    per_step, per_episode = (DAC(context_coin=coin).roll(jax.random.key(0), 5) for coin in ("step", "episode"))
+    assert len(set(np.asarray(per_step.context).tolist())) == 5
+    assert len(set(np.asarray(per_episode.context).tolist())) == 1
+    np.testing.assert_array_equal(per_step.action, per_episode.action)
+
+
+def test_reconstruction_errors_are_averaged_or_summed_over_the_steps_a_window_really_holds():
+    errors = jnp.asarray([[[9.0, 9.0], [1.0, 3.0]], [[1.0, 3.0], [5.0, 7.0]]])  # [T, K, features]
+    np.testing.assert_allclose(averaged(errors), [2.0, 4.0])  # the first window holds its last step alone
+    np.testing.assert_allclose(summed(errors), [4.0, 16.0])
+
+
+def test_the_divergence_from_the_uniform_prior_is_the_one_worked_by_hand():
+    assert kl_to_uniform(jnp.zeros(4)) == pytest.approx(0.0, abs=1e-6)
+    q = np.asarray([0.5, 0.25, 0.25])
+    np.testing.assert_allclose(kl_to_uniform(jnp.log(jnp.asarray(q))), (q * np.log(3 * q)).sum(), rtol=1e-5)
+    assert kl_to_uniform(jnp.asarray([50.0, 0.0, 0.0, 0.0])) == pytest.approx(np.log(4), rel=1e-5)
+
+
+def test_a_transition_is_state_action_reward_next_state_and_a_flag():
+    np.testing.assert_array_equal(flagged_transitions(lived())[1], [1, 0, 1, 2, 2, 1])
+
+
+def test_the_context_of_a_step_depends_on_its_window_alone():
+    agent = DAC(hidden=2, contexts=3, window=2)
+    model = be_born(agent, SPEC, jax.random.key(0)).online.context
+    base = lived()
+    late = eqx.tree_at(lambda e: e.rewards, base, base.rewards.at[2].set(-9.0))
+    early = eqx.tree_at(lambda e: e.rewards, base, base.rewards.at[0].set(-9.0))
+    np.testing.assert_array_equal(model.infer(base)[:2], model.infer(late)[:2])
+    np.testing.assert_array_equal(model.infer(base)[2], model.infer(early)[2])
+    assert not np.allclose(model.infer(base)[1], model.infer(early)[1])
+
+
+def test_full_windows_leave_the_first_steps_out():
+    np.testing.assert_array_equal(DAC(window=2, window_start="full").has_window(lived()), [False, True, True])
+    np.testing.assert_array_equal(DAC(window=2).has_window(lived()), [True, True, True])
+
+
+@pytest.mark.parametrize("kind", ["sample", "mode", "probabilities"])
+def test_the_context_of_the_value_is_the_one_asked_for(kind):
+    logits, sample = jnp.log(jnp.asarray([[0.7, 0.3]])), jnp.asarray([[0.0, 1.0]])
+    wanted = {"sample": [[0.0, 1.0]], "mode": [[1.0, 0.0]], "probabilities": [[0.7, 0.3]]}[kind]
+    agent = DAC(contexts=2, value_context=kind)
+    np.testing.assert_allclose(agent.contexts_for_values(logits, sample), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("trains", [False, True])
+def test_the_value_loss_trains_the_encoder_only_if_asked_to(trains):
+    agent = DAC(hidden=4, contexts=3, window=2, value_trains_encoder=trains)
+    born = be_born(agent, SPEC, jax.random.key(0))
+    noise = jax.random.gumbel(jax.random.key(1), (3, 3))
+
+    def value_loss(models):
+        return jnp.sum(jnp.square(agent.judge(models, born.target, lived(), noise).td_error))
+
+    gradient = jax.grad(value_loss)(born.online)
+    moved = any(bool(jnp.any(leaf != 0)) for leaf in jax.tree.leaves(gradient.context.encoder))
+    assert moved == trains
+
+
+@pytest.mark.parametrize(("optimisers", "apart"), [("one", False), ("two", True)])
+def test_with_two_optimisers_a_huge_value_gradient_leaves_the_context_models_step_alone(optimisers, apart):
+    agent = DAC(hidden=4, contexts=3, window=2, optimisers=optimisers)
+    born = be_born(agent, SPEC, jax.random.key(0))
+    far = eqx.tree_at(lambda a: a.target.value.head.bias, born, born.target.value.head.bias + 1e3)
+    batch = jax.tree.map(lambda leaf: leaf[None], lived())
+    near_step, far_step = (learn(agent, one, batch, jax.random.key(1))[0].online.context for one in (born, far))
+    same = jax.tree.all(jax.tree.map(lambda a, b: jnp.allclose(a, b, atol=1e-7), near_step, far_step))
+    assert bool(same) == apart
+
+
+def test_the_losses_are_the_means_of_the_parts_weighted_as_the_paper_says():
+    agent = DAC(hidden=4, contexts=3, window=2, kl_weight=0.5, reward_weight=3.0)
+    born = be_born(agent, SPEC, jax.random.key(0))
+    batch = jax.tree.map(lambda leaf: leaf[None], lived())
+    loss, metrics = agent.losses(born.online, born.target, batch, jax.random.key(1))
+    expected = metrics["loss"] + metrics["state_error"] + 3 * metrics["reward_error"] + 0.5 * metrics["kl"]
+    np.testing.assert_allclose(loss, expected, rtol=1e-6)
+
+
+def test_predicting_the_change_asks_the_decoder_for_the_difference():
+    agent = DAC(hidden=4, contexts=3, window=1)
+    model = jax.tree.map(jnp.zeros_like, agent.build(SPEC)).context
+    contexts = jnp.eye(3)
+    np.testing.assert_allclose(model.state_errors(lived(), contexts, False)[:, 0, 0], [1.0, 4.0, 9.0])
+    np.testing.assert_allclose(model.state_errors(lived(), contexts, True)[:, 0, 0], [1.0, 1.0, 1.0])
+
+
+def test_contexts_in_use_are_counted_by_their_entropy():
+    assert contexts_used(jnp.eye(4), jnp.ones(4, bool)) == pytest.approx(4.0, rel=1e-5)
+    assert contexts_used(jnp.eye(4)[jnp.zeros(4, int)], jnp.ones(4, bool)) == pytest.approx(1.0, rel=1e-4)
+    assert contexts_used(jnp.eye(4), jnp.asarray([True, True, False, False])) == pytest.approx(2.0, rel=1e-4)

@@ -1,0 +1,147 @@
+"""What every registered environment promises."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.environments import ENVIRONMENTS, MatrixGame, PredatorPrey
+from decentral.environments.predator_prey import Hunt
+from decentral.training.rollout import play, random_player
+from decentral.types import Discrete
+
+WORLDS = {name: kind() for name, kind in ENVIRONMENTS.items()} | {
+    "matrix-game 2x3x2": MatrixGame(payoff=np.arange(12.0).reshape(2, 3, 2)),
+    "predator-prey large": PredatorPrey(size=6, num_predators=3, observe_teammate=True, length=20),
+}
+worlds = pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS.keys())
+
+
+def random_episode(world, seed):
+    key_player, key_world = jax.random.split(jax.random.key(seed))
+    return jax.jit(lambda: play(world, random_player(world, key_player), key_world))()
+
+
+@worlds
+def test_percepts_have_the_shapes_and_types_that_the_spec_says(world):
+    percepts = world.perceive(world.reset(jax.random.key(0)))
+    assert percepts.observation.shape == (world.num_agents, world.spec.observation_size)
+    assert percepts.observation.dtype == jnp.float32
+    assert percepts.available.shape == (world.num_agents, world.spec.actions.count)
+    assert percepts.available.dtype == bool
+
+
+@worlds
+def test_a_random_episode_is_finite_and_each_percept_allows_an_action(world):
+    lived = random_episode(world, 1)
+    for leaf in jax.tree.leaves(lived):
+        assert np.isfinite(np.asarray(leaf, np.float64)).all()
+    assert lived.percepts.available.any(axis=-1).all()
+
+
+@worlds
+def test_there_is_one_reward_for_all(world):
+    _, outcome = step_once(world)
+    assert outcome.reward.shape == () and outcome.reward.dtype == jnp.float32
+
+
+@worlds
+def test_an_episode_repeats_itself_under_the_same_key_and_only_then(world):
+    first, again, *others = (random_episode(world, seed) for seed in (1, 1, 2, 3, 4))
+    same = jax.tree.map(lambda a, b: bool((a == b).all()), first, again)
+    assert all(jax.tree.leaves(same))
+    assert not all((first.actions == other.actions).all() for other in others)
+
+
+@worlds
+def test_running_out_of_time_is_not_termination(world):
+    lived = random_episode(world, 3)
+    assert lived.happened.shape == (world.time_limit,)
+    if isinstance(world, MatrixGame):
+        assert lived.terminated.all()
+    else:
+        assert lived.happened.all() and not lived.terminated.any()
+
+
+@worlds
+def test_a_step_means_the_same_compiled_and_side_by_side(world):
+    key = jax.random.key(4)
+    state = world.reset(key)
+    actions = some_actions(world, key)
+    plain = world.step(state, actions, key)
+    compiled = jax.jit(lambda *given: world.step(*given))(state, actions, key)
+    twice = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), (state, actions))
+    beside = jax.vmap(world.step, (0, 0, None))(*twice, key)
+    for one, other, both in zip(*map(jax.tree.leaves, (plain, compiled, beside)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+        np.testing.assert_allclose(one, both[1], rtol=1e-6)
+
+
+@worlds
+def test_numbers_may_differ_between_lanes_of_one_program(world):
+    lanes = jax.tree.map(lambda leaf: jnp.stack([jnp.asarray(leaf)] * 2), world)
+    rewards = jax.vmap(lambda lane: step_once(lane)[1].reward)(lanes)
+    np.testing.assert_array_equal(rewards, step_once(world)[1].reward)
+
+
+# Pairs of joint actions that differ in another agent's action alone and have the same physical outcome.
+ALIKE = {
+    # after agent 0's first action, the payoff is -12 whether agent 1 takes its second or its third
+    "matrix-game": (None, [0, 1], [0, 2]),
+    # agent 1 in the upper left corner: up and left both run into the wall, and so it stays
+    "predator-prey": (Hunt(jnp.asarray([24, 0, 12], jnp.int32)), [2, 0], [2, 1]),
+}
+
+
+def leaks(world, state, actions, others):
+    """Does agent 0 perceive a difference between two joint actions whose physical outcome is the same?"""
+    key = jax.random.key(5)
+    state = world.reset(key) if state is None else state
+    (after, outcome), (after_other, outcome_other) = (
+        world.step(state, jnp.asarray(joint), key) for joint in (actions, others)
+    )
+    assert outcome.reward == outcome_other.reward, "the pair is not alike"
+    seen, seen_other = world.perceive(after), world.perceive(after_other)
+    return not jax.tree.all(jax.tree.map(lambda a, b: (a[0] == b[0]).all(), seen, seen_other))
+
+
+@pytest.mark.parametrize("name", [name for name, kind in ENVIRONMENTS.items() if kind().num_agents > 1])
+def test_no_percept_shows_what_another_agent_did(name):
+    assert name in ALIKE, f"give a pair of joint actions with the same outcome for {name}"
+    assert not leaks(ENVIRONMENTS[name](), *ALIKE[name])
+
+
+def test_the_barrier_test_catches_a_world_that_shows_the_others_actions():
+    class Gossip(MatrixGame):
+        """A matrix game whose state, and so each percept, holds the joint action."""
+
+        def reset(self, key):
+            return jnp.zeros((2,), jnp.int32)
+
+        def perceive(self, state):
+            honest = MatrixGame.perceive(self, jnp.zeros((), jnp.int32))
+            told = jnp.broadcast_to(state.astype(jnp.float32)[None], (2, 2))
+            return type(honest)(jnp.concatenate([honest.observation, told], axis=-1), honest.available)
+
+        def step(self, state, actions, key):
+            _, outcome = MatrixGame.step(self, jnp.zeros((), jnp.int32), actions, key)
+            return actions.astype(jnp.int32), outcome
+
+    assert leaks(Gossip(), *ALIKE["matrix-game"])
+
+
+def some_actions(world, key):
+    percepts = world.perceive(world.reset(key))
+    return jax.vmap(world.spec.actions.sample)(percepts.available, jax.random.split(key, world.num_agents))
+
+
+def step_once(world):
+    key = jax.random.key(6)
+    return world.step(world.reset(key), some_actions(world, key), key)
+
+
+@worlds
+def test_a_random_action_is_of_the_kind_that_the_spec_says(world):
+    actions = some_actions(world, jax.random.key(7))
+    wanted = jnp.integer if isinstance(world.spec.actions, Discrete) else jnp.floating
+    assert jnp.issubdtype(actions.dtype, wanted)

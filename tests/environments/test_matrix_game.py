@@ -1,0 +1,66 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.environments import MatrixGame
+from decentral.settings import Refused
+
+KEY = jax.random.key(0)
+
+
+def payoff_of(game, joint):
+    return float(game.step(game.reset(KEY), jnp.asarray(joint), KEY)[1].reward)
+
+
+@pytest.mark.parametrize(
+    ("name", "joint", "pays"),
+    [
+        ("paper", (0, 0), 8),
+        ("paper", (0, 2), -12),
+        ("paper", (1, 2), 0),
+        ("paper", (2, 2), 6),
+        ("climbing", (0, 0), 11),
+        ("climbing", (0, 1), -30),
+        ("climbing", (2, 2), 5),
+        ("penalty", (2, 0), -100),
+        ("penalty", (1, 1), 2),
+    ],
+)
+def test_presets_pay_what_the_literature_says(name, joint, pays):
+    assert payoff_of(MatrixGame(payoff=name), joint) == pays
+
+
+def test_a_rectangular_table_for_three_agents_limits_each_agents_actions():
+    game = MatrixGame(payoff=np.arange(12).reshape(2, 3, 2))
+    assert game.num_agents == 3
+    available = game.perceive(game.reset(KEY)).available
+    np.testing.assert_array_equal(available.sum(axis=-1), [2, 3, 2])
+    assert payoff_of(game, (1, 2, 0)) == 10
+
+
+def test_the_game_is_over_after_one_step():
+    game = MatrixGame()
+    _, outcome = game.step(game.reset(KEY), jnp.asarray([0, 0]), KEY)
+    assert outcome.terminated and game.time_limit == 1
+
+
+def test_the_best_and_the_mean_entry_are_its_references():
+    assert MatrixGame().references() == {"optimal": 8.0, "random": pytest.approx(-28 / 9)}
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ([[1, 2], [3]], "rows of equal length"),
+        ([1, 2, 3], "at least 2 axes"),
+        ([[]], "no empty row"),
+        ("stag", "one of paper, climbing, penalty"),
+        ([[1, float("nan")], [0, 0]], "finite"),
+        ([["a", "b"], ["c", "d"]], "table of numbers"),
+        (3, "at least 2 axes"),
+    ],
+)
+def test_a_table_that_makes_no_sense_is_refused_in_a_sentence(table, complaint):
+    with pytest.raises(Refused, match=complaint):
+        MatrixGame(payoff=table)

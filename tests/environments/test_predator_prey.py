@@ -1,0 +1,133 @@
+"""Worked moves on the 5x5 grid. Cells are written (row, column); moves: 0 up, 1 left, 2 stay, 3 right, 4 down."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.environments import PredatorPrey
+from decentral.environments.predator_prey import Hunt, nth_free_cell
+from decentral.settings import Refused
+from decentral.training.evaluation import random_returns
+
+UP, LEFT, STAY, RIGHT, DOWN = range(5)
+
+
+def cell(row, column):
+    return jnp.asarray(5 * row + column, jnp.int32)
+
+
+def advance(places, moves):
+    moved = PredatorPrey().advance([cell(*place) for place in places], [jnp.asarray(move) for move in moves])
+    return [(int(at) // 5, int(at) % 5) for at in moved]
+
+
+@pytest.mark.parametrize(
+    ("story", "places", "moves", "after"),
+    [
+        ("each move goes its way", [(2, 2), (0, 0), (4, 4)], [UP, RIGHT, LEFT], [(1, 2), (0, 1), (4, 3)]),
+        ("walls stop", [(0, 0), (4, 4), (2, 2)], [LEFT, DOWN, STAY], [(0, 0), (4, 4), (2, 2)]),
+        ("one who stays blocks", [(0, 0), (0, 1), (4, 4)], [RIGHT, STAY, STAY], [(0, 0), (0, 1), (4, 4)]),
+        ("one in the way moves first", [(0, 0), (0, 1), (4, 4)], [RIGHT, RIGHT, STAY], [(0, 1), (0, 2), (4, 4)]),
+        ("a chain of three moves", [(0, 0), (0, 1), (0, 2)], [RIGHT, RIGHT, RIGHT], [(0, 1), (0, 2), (0, 3)]),
+        ("a chain against a wall stays", [(0, 2), (0, 3), (0, 4)], [RIGHT, RIGHT, RIGHT], [(0, 2), (0, 3), (0, 4)]),
+        ("a swap is blocked", [(0, 0), (0, 1), (4, 4)], [RIGHT, LEFT, STAY], [(0, 0), (0, 1), (4, 4)]),
+        ("the prey makes way", [(0, 0), (4, 4), (0, 1)], [RIGHT, STAY, DOWN], [(0, 1), (4, 4), (1, 1)]),
+        ("the first comer takes the cell", [(0, 0), (0, 2), (4, 4)], [RIGHT, LEFT, STAY], [(0, 1), (0, 2), (4, 4)]),
+        ("pushed ahead, the prey comes first", [(1, 0), (0, 2), (1, 1)], [RIGHT, LEFT, UP], [(1, 1), (0, 2), (0, 1)]),
+        ("a push passes through all three", [(1, 0), (0, 1), (1, 1)], [RIGHT, LEFT, UP], [(1, 1), (0, 0), (0, 1)]),
+    ],
+)
+def test_moves_follow_the_order_of_the_source_task(story, places, moves, after):
+    assert advance(places, moves) == after
+
+
+@pytest.mark.parametrize(
+    ("places", "reward", "caught"),
+    [
+        ([(2, 1), (2, 3), (2, 2)], 1.0, True),
+        ([(1, 2), (2, 3), (2, 2)], 1.0, True),
+        ([(2, 1), (0, 0), (2, 2)], -0.5, False),
+        ([(1, 1), (3, 3), (2, 2)], 0.0, False),  # diagonal neighbours do not count
+        ([(0, 4), (4, 4), (1, 0)], 0.0, False),  # the end of one row is not beside the start of the next
+    ],
+)
+def test_two_beside_the_prey_catch_it_and_one_alone_pays(places, reward, caught):
+    paid, is_caught = PredatorPrey(penalty=0.5).judge([cell(*place) for place in places])
+    assert float(paid) == reward and bool(is_caught) == caught
+
+
+def test_a_caught_prey_reappears_on_every_free_cell_but_its_own_and_equally_often():
+    world = PredatorPrey()
+    state = Hunt(jnp.stack([cell(2, 1), cell(2, 3), cell(2, 2)]))
+    # The prey can't leave (2, 2) sideways; every seed in which it is caught moves it elsewhere.
+    steps = jax.jit(jax.vmap(lambda key: world.step(state, jnp.asarray([STAY, STAY]), key)))
+    after, outcome = steps(jax.random.split(jax.random.key(0), 20_000))
+    prey = np.asarray(after.cells[:, 2])[np.asarray(outcome.reward) == 1]
+    counts = np.bincount(prey, minlength=25)
+    assert (counts[[11, 13, 12]] == 0).all()
+    free = np.delete(counts, [11, 13, 12])
+    expected = len(prey) / 22
+    assert (np.abs(free - expected) < 5 * np.sqrt(expected)).all()
+
+
+def test_everyone_starts_on_a_cell_of_their_own_and_every_cell_is_used():
+    cells = np.asarray(jax.vmap(lambda key: PredatorPrey().reset(key).cells)(jax.random.split(jax.random.key(0), 3000)))
+    assert (
+        (cells[:, 0] != cells[:, 1]).all() and (cells[:, 1] != cells[:, 2]).all() and (cells[:, 0] != cells[:, 2]).all()
+    )
+    for entity in range(3):
+        counts = np.bincount(cells[:, entity], minlength=25)
+        assert (np.abs(counts - 120) < 5 * np.sqrt(120)).all()
+
+
+def test_the_percept_holds_own_place_id_and_the_preys_relative_place():
+    world = PredatorPrey()
+    seen = world.perceive(Hunt(jnp.stack([cell(0, 1), cell(4, 4), cell(2, 2)]))).observation
+    np.testing.assert_allclose(seen[0], [0, 0.25, 1, 0, 0.5, 0.25])
+    np.testing.assert_allclose(seen[1], [1, 1, 0, 1, -0.5, -0.5])
+
+
+def test_the_teammate_is_seen_only_if_asked_for():
+    hidden, shown = PredatorPrey(), PredatorPrey(observe_teammate=True)
+    near, far = (Hunt(jnp.stack([cell(0, 1), cell(*mate), cell(2, 2)])) for mate in ((0, 2), (4, 4)))
+    np.testing.assert_array_equal(hidden.perceive(near).observation[0], hidden.perceive(far).observation[0])
+    np.testing.assert_allclose(shown.perceive(near).observation[0][-2:], [0, 0.25])
+    np.testing.assert_allclose(shown.perceive(far).observation[0][-2:], [1, 0.75])
+
+
+@pytest.mark.parametrize(("index", "occupied", "found"), [(0, [0, 1, 2], 3), (3, [24, 3, 0], 5), (21, [0, 12, 24], 23)])
+def test_free_cells_are_counted_past_the_occupied_ones(index, occupied, found):
+    assert int(nth_free_cell(jnp.asarray(index), [jnp.asarray(at) for at in occupied])) == found
+
+
+@pytest.mark.parametrize(
+    ("penalty", "optimal", "random"),
+    [(0.0, 33.64, 1.08), (0.3, 30.32, -6.41), (0.5, 28.89, -11.40), (1.0, 25.74, -23.88)],
+)
+def test_the_oracle_knows_the_best_and_the_random_return(penalty, optimal, random):
+    known = PredatorPrey(penalty=penalty).references()
+    assert round(known["optimal"], 2) == optimal
+    assert round(known["random"], 2) == random
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_uniform_play_earns_what_the_oracle_says_within_its_standard_error(penalty):
+    world = PredatorPrey(penalty=penalty)
+    returns = np.asarray(jax.jit(lambda key: random_returns(world, 2000, key))(jax.random.key(1)))
+    error = returns.std() / np.sqrt(len(returns))
+    assert abs(returns.mean() - world.references()["random"]) < 2.5 * error
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"penalty": float("nan")}, "penalty must be a number at least 0, got nan"),
+        ({"penalty": -1.0}, "penalty must be a number at least 0"),
+        ({"size": 1}, "size must be a whole number at least 2"),
+        ({"num_predators": 24}, "num_predators must be at most 23"),
+    ],
+)
+def test_impossible_worlds_are_refused(settings, complaint):
+    with pytest.raises(Refused, match=complaint):
+        PredatorPrey(**settings)

@@ -1,0 +1,56 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.networks.dynamics import Decoder, straight_through_sample, windows
+from decentral.networks.layers import draw
+
+
+def test_windows_hold_the_last_steps_oldest_first_and_zeros_before_the_start():
+    steps = jnp.asarray([[1.0], [2.0], [3.0]])
+    expected = [[0, 0, 1], [0, 1, 2], [1, 2, 3]]
+    np.testing.assert_array_equal(windows(steps, 3)[..., 0], expected)
+
+
+def test_a_window_of_one_is_the_step_itself():
+    steps = jnp.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(windows(steps, 1)[:, 0], steps)
+
+
+def test_a_hard_sample_is_one_hot_and_its_derivative_is_the_soft_one():
+    logits, noise = jnp.asarray([0.2, 1.0, -0.5]), jnp.asarray([0.1, 0.0, 1.9])
+    weights = jnp.asarray([1.0, -2.0, 3.0])
+    np.testing.assert_array_equal(straight_through_sample(logits, noise, 0.7, True), [0, 0, 1])
+    hard, soft = (
+        jax.grad(lambda x, kind=kind: straight_through_sample(x, noise, 0.7, kind) @ weights)(logits)
+        for kind in (True, False)
+    )
+    np.testing.assert_allclose(hard, soft, rtol=1e-6)
+    assert jnp.abs(hard).max() > 0.1
+
+
+def test_a_colder_sample_is_closer_to_one_hot():
+    logits, noise = jnp.asarray([0.2, 1.0, -0.5]), jnp.zeros(3)
+    warm, cold = (straight_through_sample(logits, noise, heat, False).max() for heat in (1.0, 0.1))
+    assert warm < 0.7 < 0.99 < cold
+
+
+def test_samples_follow_the_softmax_of_the_logits():
+    logits = jnp.log(jnp.asarray([0.5, 0.3, 0.2]))
+    noise = jax.random.gumbel(jax.random.key(0), (20_000, 3))
+    drawn = straight_through_sample(jnp.broadcast_to(logits, noise.shape), noise, 1.0, True)
+    np.testing.assert_allclose(drawn.mean(axis=0), [0.5, 0.3, 0.2], atol=0.015)
+
+
+def test_decoding_over_windows_equals_decoding_each_step_under_its_windows_context():
+    decoder = draw(Decoder(2, 3, 5, 4), jax.random.key(0))
+    steps = jax.random.normal(jax.random.key(1), (6, 2))
+    contexts = jax.nn.one_hot(jnp.asarray([0, 1, 2, 0, 1, 2]), 3)
+    over = decoder.over_windows(steps, contexts, 2)
+
+    def decode(step, context):
+        return decoder.second(jax.nn.relu(decoder.from_step(step) + decoder.from_context(context)))
+
+    for t in range(1, 6):
+        np.testing.assert_allclose(over[t, 0], decode(steps[t - 1], contexts[t]), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(over[t, 1], decode(steps[t], contexts[t]), rtol=1e-5, atol=1e-6)

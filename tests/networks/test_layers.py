@@ -1,0 +1,54 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.networks.layers import Linear, draw
+from decentral.networks.trunk import Trunk
+
+
+def test_a_drawn_layer_stays_within_the_bounds_of_pytorchs_initialisation_and_fills_them():
+    layer = draw(Linear(16, 400), jax.random.key(0))
+    for entries in (layer.weight, layer.bias):
+        assert jnp.abs(entries).max() <= 0.25
+        assert jnp.abs(entries).max() > 0.24
+        assert abs(float(entries.mean())) < 0.02
+
+
+def test_a_gru_step_follows_pytorchs_equations():
+    """One unit, weights chosen so that every gate can be worked by hand."""
+    trunk = Trunk(1, 1)
+    parts = lambda net: (  # noqa: E731
+        net.entry.weight, net.entry.bias, net.from_input.weight, net.from_input.bias,
+        net.from_memory.weight, net.from_memory.bias,
+    )  # fmt: skip
+    import equinox as eqx
+
+    trunk = eqx.tree_at(
+        parts,
+        trunk,
+        (
+            jnp.asarray([[2.0]]),
+            jnp.asarray([0.5]),
+            jnp.asarray([[0.1], [0.2], [0.3]]),
+            jnp.asarray([0.01, 0.02, 0.03]),
+            jnp.asarray([[0.4], [0.5], [0.6]]),
+            jnp.asarray([0.04, 0.05, 0.06]),
+        ),
+    )
+    x, h = 2 * 1.5 + 0.5, 0.7
+    sigmoid = lambda value: 1 / (1 + np.exp(-value))  # noqa: E731
+    reset = sigmoid(0.1 * x + 0.01 + 0.4 * h + 0.04)
+    update = sigmoid(0.2 * x + 0.02 + 0.5 * h + 0.05)
+    candidate = np.tanh(0.3 * x + 0.03 + reset * (0.6 * h + 0.06))
+    expected = (1 - update) * candidate + update * h
+    np.testing.assert_allclose(trunk.step(jnp.asarray([h]), jnp.asarray([1.5])), [expected], rtol=1e-6)
+
+
+def test_unrolling_an_episode_equals_stepping_through_it():
+    trunk = draw(Trunk(3, 8), jax.random.key(0))
+    inputs = jax.random.normal(jax.random.key(1), (5, 3))
+    memory, stepped = trunk.start(), []
+    for one in inputs:
+        memory = trunk.step(memory, one)
+        stepped.append(memory)
+    np.testing.assert_allclose(trunk.unroll(inputs), jnp.stack(stepped), rtol=1e-5, atol=1e-6)

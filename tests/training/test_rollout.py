@@ -1,0 +1,39 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.training.rollout import Trajectory, hand_out, play, random_player
+from decentral.types import Percept
+from tests.worlds import EarlyEnd
+
+
+def test_an_episode_that_ends_early_is_padded_with_steps_that_did_not_happen():
+    world = EarlyEnd()
+    lived = play(world, random_player(world, jax.random.key(0)), jax.random.key(1))
+    np.testing.assert_array_equal(lived.happened, [True, True, False, False, False])
+    np.testing.assert_array_equal(lived.terminated, [False, True, False, False, False])
+    np.testing.assert_array_equal(lived.rewards, [1, 1, 0, 0, 0])
+    assert lived.percepts.observation.shape == (6, 1, 1)
+
+
+def trajectory(actions):
+    actions = jnp.asarray(actions)
+    steps, agents = actions.shape
+    observation = jnp.arange((steps + 1) * agents * 2.0).reshape(steps + 1, agents, 2)
+    percepts = Percept(observation, jnp.ones((steps + 1, agents, 3), bool))
+    no = jnp.zeros(steps, bool)
+    return Trajectory(percepts, actions, jnp.arange(1.0, steps + 1), no, ~no, {"secret": actions[:, 0]})
+
+
+def test_each_agent_is_handed_its_own_percepts_and_actions_and_the_shared_reward():
+    episodes = hand_out(trajectory([[0, 1], [2, 1], [1, 0]]))
+    np.testing.assert_array_equal(episodes.actions, [[0, 2, 1], [1, 1, 0]])
+    np.testing.assert_array_equal(episodes.rewards, [[1, 2, 3], [1, 2, 3]])
+    np.testing.assert_array_equal(episodes.percepts.observation[1, :, 0], [2, 6, 10, 14])
+
+
+def test_what_an_agent_is_handed_does_not_change_with_the_others_actions():
+    here, there = hand_out(trajectory([[0, 1], [2, 1]])), hand_out(trajectory([[0, 2], [2, 0]]))
+    for one, other in zip(jax.tree.leaves(here), jax.tree.leaves(there), strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+    assert not (here.actions[1] == there.actions[1]).all()

@@ -1,0 +1,68 @@
+"""Probe worlds: so small that the right values are known beforehand."""
+
+import jax
+import jax.numpy as jnp
+
+from decentral.environments.base import Environment, Outcome
+from decentral.settings import setting
+from decentral.types import AgentSpec, Discrete, Percept
+
+
+class Corridor(Environment):
+    """Two agents share a corridor of `length` steps; the last step pays 1 if `paying` is the first agent's action.
+
+    With `ends` the task is over after the last step; without, time runs out and the step is bootstrapped from.
+    """
+
+    length: int = setting(1, "steps", at_least=1)
+    ends: bool = setting(True, "does the last step end the task?")
+    paying: int = setting(0, "the first agent's action that pays")
+
+    @property
+    def num_agents(self):
+        return 2
+
+    @property
+    def spec(self):
+        return AgentSpec(observation_size=self.length + 1, actions=Discrete(2))
+
+    @property
+    def time_limit(self):
+        return self.length
+
+    def reset(self, key):
+        return jnp.zeros((), jnp.int32)
+
+    def perceive(self, state):
+        here = jax.nn.one_hot(state, self.length + 1)
+        return Percept(jnp.stack([here, here]), jnp.ones((2, 2), bool))
+
+    def step(self, state, actions, key):
+        last = state + 1 == self.length
+        reward = jnp.where(last & (actions[0] == self.paying), 1.0, 0.0)
+        return state + 1, Outcome(reward, last & self.ends, facts={})
+
+
+class EarlyEnd(Environment):
+    """One agent; the task ends after 2 of its 5 steps, each paying 1."""
+
+    @property
+    def num_agents(self):
+        return 1
+
+    @property
+    def spec(self):
+        return AgentSpec(observation_size=1, actions=Discrete(2))
+
+    @property
+    def time_limit(self):
+        return 5
+
+    def reset(self, key):
+        return jnp.zeros((), jnp.int32)
+
+    def perceive(self, state):
+        return Percept(jnp.full((1, 1), state, jnp.float32), jnp.ones((1, 2), bool))
+
+    def step(self, state, actions, key):
+        return state + 1, Outcome(jnp.ones(()), state == 1, facts={})
