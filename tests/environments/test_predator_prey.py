@@ -82,18 +82,19 @@ def test_everyone_starts_on_a_cell_of_their_own_and_every_cell_is_used():
 
 
 def test_the_percept_holds_own_place_id_and_the_preys_relative_place():
-    world = PredatorPrey()
-    seen = world.perceive(Hunt(jnp.stack([cell(0, 1), cell(4, 4), cell(2, 2)]))).observation
-    np.testing.assert_allclose(seen[0], [0, 0.25, 1, 0, 0.5, 0.25])
-    np.testing.assert_allclose(seen[1], [1, 1, 0, 1, -0.5, -0.5])
+    state = Hunt(jnp.stack([cell(0, 1), cell(4, 4), cell(2, 2)]))
+    in_cells = PredatorPrey().perceive(state).observation
+    np.testing.assert_allclose(in_cells, [[0, 1, 1, 0, 2, 1], [4, 4, 0, 1, -2, -2]])
+    in_fractions = PredatorPrey(coordinates="fractions").perceive(state).observation
+    np.testing.assert_allclose(in_fractions, [[0, 0.25, 1, 0, 0.5, 0.25], [1, 1, 0, 1, -0.5, -0.5]])
 
 
 def test_the_teammate_is_seen_only_if_asked_for():
     hidden, shown = PredatorPrey(), PredatorPrey(observe_teammate=True)
     near, far = (Hunt(jnp.stack([cell(0, 1), cell(*mate), cell(2, 2)])) for mate in ((0, 2), (4, 4)))
     np.testing.assert_array_equal(hidden.perceive(near).observation[0], hidden.perceive(far).observation[0])
-    np.testing.assert_allclose(shown.perceive(near).observation[0][-2:], [0, 0.25])
-    np.testing.assert_allclose(shown.perceive(far).observation[0][-2:], [1, 0.75])
+    np.testing.assert_allclose(shown.perceive(near).observation[0][-2:], [0, 1])
+    np.testing.assert_allclose(shown.perceive(far).observation[0][-2:], [4, 3])
 
 
 @pytest.mark.parametrize(("index", "occupied", "found"), [(0, [0, 1, 2], 3), (3, [24, 3, 0], 5), (21, [0, 12, 24], 23)])

@@ -1,3 +1,4 @@
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,8 +22,6 @@ def test_a_gru_step_follows_pytorchs_equations():
         net.entry.weight, net.entry.bias, net.from_input.weight, net.from_input.bias,
         net.from_memory.weight, net.from_memory.bias,
     )  # fmt: skip
-    import equinox as eqx
-
     trunk = eqx.tree_at(
         parts,
         trunk,

@@ -3,6 +3,7 @@
 The last tests plant leaks, to show that the check would find them.
 """
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -35,8 +36,6 @@ def with_other_past(lane):
         if not jnp.issubdtype(leaf.dtype, jnp.floating):
             return leaf
         return leaf.at[1].set(-1000.0 * (1 + leaf[1]))
-
-    import equinox as eqx
 
     return eqx.tree_at(lambda old: old.replays.episodes, lane, jax.tree.map(rewrite, lane.replays.episodes))
 
@@ -78,7 +77,7 @@ def test_an_agents_choices_do_not_depend_on_another_agents_networks(name):
 
 @algorithms
 def test_agents_are_born_different_and_explore_differently(name):
-    trainee, lane = young_team(name)
+    _, lane = young_team(name)
     assert not any(np.allclose(leaf[0], leaf[1]) for leaf in jax.tree.leaves(lane.agents.online))
     actions = lane.replays.episodes.actions[:, :5]
     assert not (actions[0] == actions[1]).all()
@@ -94,8 +93,6 @@ def test_a_gradient_clipped_by_a_norm_over_all_agents_is_found_out(monkeypatch):
         gradients, metrics = jax.vmap(gradient_of)(agents, replays, keys)
         scale = jnp.minimum(1.0, algorithm.clip / optax.global_norm(gradients))  # over the agent axis too
         online = jax.tree.map(lambda value, slope: value - 0.01 * scale * slope, agents.online, gradients)
-        import equinox as eqx
-
         metrics["gradient_norm"] = jnp.zeros(2)
         return eqx.tree_at(lambda a: a.online, agents, online), metrics
 

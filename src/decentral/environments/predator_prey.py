@@ -5,6 +5,7 @@ scalar per entity and all rules are written on scalars, so that a whole step fus
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import equinox as eqx
 import jax
@@ -36,6 +37,9 @@ class PredatorPrey(Environment):
     size: int = setting(5, "rows and columns of the grid", at_least=2)
     num_predators: int = setting(2, "predators; two beside the prey catch it", at_least=2)
     observe_teammate: bool = setting(False, "show each predator where the others are (false: the paper's text)")
+    coordinates: Literal["cells", "fractions"] = setting(
+        "cells", "unit of places in percepts: cells, or fractions of the grid's width"
+    )
     length: int = setting(100, "steps in an episode", at_least=1)
 
     def check_together(self) -> None:
@@ -67,7 +71,8 @@ class PredatorPrey(Environment):
         return Hunt(jnp.stack(cells))
 
     def perceive(self, state: Hunt) -> Percept:
-        place = jnp.stack([state.cells // self.size, state.cells % self.size], axis=-1) / (self.size - 1)
+        unit = 1.0 if self.coordinates == "cells" else 1.0 / (self.size - 1)
+        place = unit * jnp.stack([state.cells // self.size, state.cells % self.size], axis=-1)
         predators, prey = place[:-1], place[-1]
         parts = [predators, jnp.eye(self.num_predators), prey[None] - predators]
         if self.observe_teammate:

@@ -34,7 +34,7 @@ class HyperNet(ContextHead):
     bias_bias: Float[Array, " actions"]
 
     def __init__(self, width: int, contexts: int, actions: int):
-        half_width = contexts**-0.5  # the hyper-networks are linear layers on the context
+        half_width = width**-0.5  # so that the layer made from a context starts as an ordinary one would
         self.weight = jnp.full((contexts, width, actions), half_width)
         self.weight_bias = jnp.full((width, actions), half_width)
         self.bias = jnp.full((contexts, actions), half_width)

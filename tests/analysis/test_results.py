@@ -1,0 +1,80 @@
+import json
+
+import numpy as np
+import pytest
+
+from decentral.analysis.plots import plot_curves
+from decentral.analysis.results import Curves, labels, load_curves
+from decentral.records import RunDirectory
+from decentral.settings import Refused
+
+
+def written(tmp_path, lines, **config):
+    content = {"algorithm": {"name": "iql"}, "environment": {"name": "matrix-game"}, "training": {}, **config}
+    (tmp_path / "config.json").write_text(json.dumps(content))
+    (tmp_path / "metrics.jsonl").write_text(lines)
+    return RunDirectory.open(tmp_path)
+
+
+def line(seed, step, value):
+    return json.dumps({"seed": seed, "step": step, "test_return_mean": value}) + "\n"
+
+
+def test_curves_are_read_by_seed_and_test(tmp_path):
+    lines = line(0, 0, 1.0) + line(1, 0, 2.0) + line(0, 10, 3.0) + line(1, 10, 4.0)
+    curves = load_curves(written(tmp_path, lines))
+    np.testing.assert_array_equal(curves.returns, [[1, 3], [2, 4]])
+    np.testing.assert_array_equal(curves.steps, [0, 10])
+
+
+def test_a_torn_last_line_and_a_test_that_not_all_seeds_have_done_are_passed_over(tmp_path):
+    lines = line(0, 0, 1.0) + line(1, 0, 2.0) + line(0, 10, 3.0) + line(1, 10, 4.0)[:20]
+    np.testing.assert_array_equal(load_curves(written(tmp_path, lines)).returns, [[1], [2]])
+
+
+@pytest.mark.parametrize(
+    ("lines", "refusal"),
+    [
+        (line(0, 0, 1.0)[:9] + "\n" + line(0, 10, 2.0), "broken at line 1"),
+        ("", "has no records"),
+        (json.dumps({"seed": 0, "step": 1}) + "\n", "without 'test_return_mean'"),
+    ],
+)
+def test_records_that_make_no_sense_are_refused(tmp_path, lines, refusal):
+    with pytest.raises(Refused, match=refusal):
+        load_curves(written(tmp_path, lines))
+
+
+def curves(tmp_path, name, algorithm, references=None):
+    config = {
+        "algorithm": algorithm,
+        "environment": {"name": "e"},
+        "training": {"steps": 1},
+        "references": references or {},
+    }
+    return Curves(tmp_path / name, config, [0, 1], np.asarray([0.0, 1.0]), np.asarray([[0.0, 1.0], [2.0, 3.0]]))
+
+
+def test_runs_are_named_by_what_tells_them_apart(tmp_path):
+    runs = [
+        curves(tmp_path, "a", {"name": "iql"}),
+        curves(tmp_path, "b", {"name": "dac", "window": 5}),
+        curves(tmp_path, "c", {"name": "dac", "window": 10}),
+    ]
+    assert labels(runs) == ["iql", "dac, window=5", "dac, window=10"]
+    twins = labels([runs[0], curves(tmp_path, "z", {"name": "iql"})])
+    assert twins == [f"iql ({tmp_path / 'a'})", f"iql ({tmp_path / 'z'})"]
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_a_comparison_is_drawn_in_the_format_asked_for(tmp_path, suffix):
+    known = {"optimal": 3.0, "random": 0.5}
+    runs = [curves(tmp_path, name, {"name": name}, known) for name in ("iql", "dac")]
+    file = tmp_path / "new" / f"plot.{suffix}"
+    plot_curves(runs, file)
+    assert file.stat().st_size > 1000
+
+
+def test_a_plot_of_another_format_is_refused(tmp_path):
+    with pytest.raises(Refused, match=r"must end in \.png, \.svg or \.pdf"):
+        plot_curves([curves(tmp_path, "a", {"name": "iql"})], tmp_path / "plot.bmp")

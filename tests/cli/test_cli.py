@@ -1,0 +1,160 @@
+"""The command line as a user meets it, called in this process; refusals are one line and exit code 2."""
+
+import json
+import os
+import stat
+
+import pytest
+
+from decentral.cli import main
+from tests.runs import small_run
+
+QUICK = [
+    "--steps=60", "--algorithm.hidden", "8", "--training.batch-episodes", "8", "--training.replay_episodes=64",
+    "--training.test_interval", "30", "--training.test_episodes", "2",
+]  # fmt: skip
+
+
+def outcome(capsys, *words):
+    """The exit code, what was printed and what was complained about."""
+    code = 0
+    try:
+        main(list(words))
+    except SystemExit as stop:
+        code = stop.code
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_train_shows_lines_a_summary_and_where_it_went(capsys, tmp_path):
+    code, out, err = outcome(
+        capsys, "train", "iql", "matrix-game", "--seeds", "2", *QUICK, "--out", str(tmp_path / "r")
+    )
+    assert (code, err) == (0, "")
+    assert "replay" in out and "step 60 of 60" in out and "written to" in out
+    assert (tmp_path / "r" / "agents" / "seed-1" / "agent-1.safetensors").is_file()
+
+
+def test_without_out_runs_are_numbered(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert outcome(capsys, "train", "iql", "matrix-game", *QUICK)[0] == 0
+    assert sorted(os.listdir("runs")) == ["iql-matrix-game", "iql-matrix-game-2"]
+
+
+def test_evaluate_plot_and_values_look_at_a_run(capsys, tmp_path):
+    run = str(small_run().path)
+    code, out, _ = outcome(capsys, "evaluate", run, "--episodes", "3")
+    assert code == 0 and "3 greedy episodes per seed" in out and "optimal 8.00" in out
+    code, out, _ = outcome(capsys, "plot", run, str(small_run("iql").path), "--out", str(tmp_path / "p.png"))
+    assert code == 0 and (tmp_path / "p.png").is_file()
+    code, out, _ = outcome(capsys, "values", run, "--seed", "1")
+    assert code == 0 and "seed 1, agent 2" in out and "seed 0" not in out and "phi(s,a)" in out
+
+
+def test_list_names_everything_in_a_line(capsys):
+    _, out, _ = outcome(capsys, "list")
+    assert all(name in out for name in ("iql", "dac", "matrix-game", "predator-prey", "switching-wind"))
+
+
+def test_show_prints_the_resolved_configuration(capsys):
+    _, out, _ = outcome(capsys, "show", "dac", "predator-prey", "--environment.penalty", "1.0", "--steps", "3e6")
+    config = json.loads(out)
+    assert config["algorithm"]["window"] == 5 and config["training"]["steps"] == 3_000_000
+    _, out, _ = outcome(
+        capsys, "show", "dac", "predator-prey", "--environment.observe-teammate", "--algorithm.window=3"
+    )
+    config = json.loads(out)
+    assert config["environment"]["observe_teammate"] is True and config["algorithm"]["window"] == 3
+
+
+def test_oracle_prints_the_exact_returns(capsys):
+    _, out, _ = outcome(capsys, "oracle", "--penalty", "0.5")
+    assert "28.89  -11.40" in out
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["train", "--help"], ["train", "dac", "predator-prey", "--help"], ["plot", "-h"]]
+)
+def test_help_is_help(capsys, words):
+    code, out, _ = outcome(capsys, *words)
+    assert code == 0 and "usage" in out
+    if "dac" in words:
+        assert "k, transitions in the sliding window; a whole number at least 1 (default: 10)" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["learn"], "invalid choice: 'learn'"),
+        ([], "required: COMMAND"),
+        (["train"], "required: ALGORITHM, ENVIRONMENT"),
+        (["train", "--seeds", "3"], "required"),
+        (["train", "sarsa", "matrix-game"], "unknown algorithm 'sarsa': choose one of iql, dac"),
+        (["train", "iql", "chess"], "unknown environment 'chess'"),
+        (["train", "iql", "matrix-game", "--sedes", "3"], "unknown flag --sedes: did you mean --seeds?"),
+        (["train", "iql", "matrix-game", "more"], "unknown argument more"),
+        (["train", "iql", "matrix-game", "--steps", "-5"], "training.steps must be a whole number at least 1, got -5"),
+        (
+            ["train", "iql", "matrix-game", "--steps", "lots"],
+            "training.steps must be a whole number at least 1, got 'lots'",
+        ),
+        (["train", "iql", "matrix-game", "--steps", "2.5"], "got '2.5'"),
+        (["train", "iql", "matrix-game", "--steps", "inf"], "got 'inf'"),
+        (["train", "iql", "matrix-game", "--steps"], "expected one argument"),
+        (
+            ["train", "dac", "matrix-game", "--algorithm.window", "0"],
+            "algorithm.window must be a whole number at least 1, got 0",
+        ),
+        (
+            ["train", "iql", "predator-prey", "--environment.penalty", "nan"],
+            "environment.penalty must be a number at least 0, got nan",
+        ),
+        (
+            ["train", "iql", "predator-prey", "--environment.observe_teammate", "maybe"],
+            "must be true or false, got 'maybe'",
+        ),
+        (
+            ["train", "iql", "matrix-game", "--environment.payoff", "[[1,2],[3]]"],
+            "rows of equal length, got [[1, 2], [3]]",
+        ),
+        (["train", "iql", "matrix-game", "--environment.payoff", "stag"], "one of paper, climbing, penalty"),
+        (["train", "iql", "switching-wind"], "environment must have discrete actions"),
+        (["evaluate", "nowhere"], "RUN must be the directory of a run, got nowhere"),
+        (["plot", "nowhere"], "RUN must be the directory of a run"),
+        (["plot"], "required: RUN"),
+        (["oracle", "--penalty", "x"], "penalty must be a number, got 'x'"),
+    ],
+)
+def test_bad_input_is_one_line_that_names_it_and_exit_code_2(capsys, tmp_path, monkeypatch, words, complaint):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = outcome(capsys, *words)
+    assert code == 2
+    assert err.count("\n") == 1 and complaint in err
+    assert os.listdir(tmp_path) == []
+
+
+def test_more_bad_requests_about_a_run_are_one_line(capsys):
+    run = str(small_run().path)
+    for words, complaint in [
+        (["evaluate", run, "--episodes", "0"], "episodes must be a whole number at least 1, got 0"),
+        (["evaluate", run, "--episodes", "x"], "episodes must be a whole number, got 'x'"),
+        (["values", run, "--seed", "7"], "seed must be one of 0, 1, got 7"),
+        (["plot", run, "--out", "p.bmp"], "out must end in .png"),
+    ]:
+        code, _, err = outcome(capsys, *words)
+        assert code == 2 and err.count("\n") == 1 and complaint in err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_directory_that_cannot_be_written_is_refused(capsys, tmp_path):
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    code, _, err = outcome(capsys, "train", "iql", "matrix-game", "--out", str(tmp_path / "new"))
+    assert code == 2 and "out must be a directory that can be written" in err
+
+
+def test_a_place_that_is_a_file_is_refused(capsys, tmp_path):
+    place = tmp_path / "file"
+    place.write_text("keep")
+    code, _, err = outcome(capsys, "train", "iql", "matrix-game", "--out", str(place))
+    assert code == 2 and "out must be a directory that can be written" in err and place.read_text() == "keep"

@@ -1,0 +1,20 @@
+"""A small finished run that many tests look at."""
+
+import functools
+import tempfile
+from pathlib import Path
+
+import decentral
+
+SMALL = {"hidden": 8, "learning_rate": 2e-3}
+QUICK = {"batch_episodes": 8, "replay_episodes": 64, "test_interval": 40, "test_episodes": 4}
+
+
+@functools.cache
+def small_run(algorithm="dac"):
+    """DAC or IQL on the matrix game, two seeds, a hundred steps."""
+    out = Path(tempfile.mkdtemp()) / algorithm
+    settings = SMALL | ({"window": 1, "contexts": 4} if algorithm == "dac" else {})
+    return decentral.train(
+        algorithm, "matrix-game", seeds=2, steps=100, algorithm=settings, training=QUICK, out=out, progress=False
+    )

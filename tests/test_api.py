@@ -1,0 +1,86 @@
+"""A run from Python, from training to plot."""
+
+import json
+
+import numpy as np
+import pytest
+
+import decentral
+from tests.runs import QUICK, SMALL, small_run
+
+
+def test_a_run_leaves_everything_needed_to_run_it_again():
+    run = small_run()
+    config = run.config
+    assert config["algorithm"]["name"] == "dac" and config["algorithm"]["hidden"] == 8
+    assert config["training"]["seeds"] == 2 and config["references"]["optimal"] == 8.0
+    versions = json.loads((run.path / "versions.json").read_text())
+    assert {"command", "commit", "python", "packages", "system", "device"} <= versions.keys()
+    agents = sorted(str(file.relative_to(run.path / "agents")) for file in run.path.glob("agents/*/*"))
+    assert agents == [f"seed-{seed}/agent-{agent}.safetensors" for seed in (0, 1) for agent in (0, 1)]
+
+
+def test_every_test_of_every_seed_is_one_record():
+    rows = small_run().metrics
+    assert [(row["step"], row["seed"]) for row in rows] == [(s, n) for s in (0, 40, 80, 100) for n in (0, 1)]
+    last = rows[-1]
+    assert {"episode", "test_return_mean", "test_return_std", "train_return_mean", "epsilon", "seconds"} <= last.keys()
+    assert len(last["loss"]) == 2 and last["episode"] == 100  # one number per agent
+
+
+def test_returns_are_one_row_per_seed_and_one_column_per_test():
+    run = small_run()
+    np.testing.assert_array_equal(run.steps, [0, 40, 80, 100])
+    assert run.returns.shape == (2, 4)
+    assert set(np.unique(run.returns)) <= {8.0, 6.0, 0.0, -12.0}
+
+
+def test_trained_agents_play_again_as_they_did_at_the_end():
+    run = small_run()
+    returns = run.evaluate(episodes=3)
+    assert returns.shape == (2, 3)
+    np.testing.assert_array_equal(returns.mean(axis=1), run.returns[:, -1])  # the game knows no chance
+
+
+def test_the_same_configuration_gives_the_same_run(tmp_path):
+    first = small_run("iql")
+    again = decentral.train(
+        "iql", "matrix-game", seeds=2, steps=100, algorithm=SMALL, training=QUICK, out=tmp_path / "x", progress=False
+    )
+    timeless = [[{k: v for k, v in row.items() if k != "seconds"} for row in run.metrics] for run in (first, again)]
+    assert timeless[0] == timeless[1]
+    file = "agents/seed-1/agent-0.safetensors"
+    assert (first.path / file).read_bytes() == (again.path / file).read_bytes()
+
+
+def test_a_plot_is_a_png(tmp_path):
+    file = small_run().plot(tmp_path / "curves.png")
+    assert file.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_a_directory_in_use_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "precious.txt").write_text("keep")
+    with pytest.raises(decentral.Refused, match="out must be an empty or a new directory"):
+        decentral.train("iql", "matrix-game", out=tmp_path, progress=False)
+    assert [file.name for file in tmp_path.iterdir()] == ["precious.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "refusal"),
+    [
+        (("sarsa", "matrix-game"), {}, "unknown algorithm 'sarsa': choose one of iql, dac"),
+        (("iql", "chess"), {}, "unknown environment 'chess': choose one of matrix-game"),
+        (("iql", "matrix-game"), {"algorithm": {"window": 3}}, "unknown setting algorithm.window"),
+        (("dac", "matrix-game"), {"steps": 0}, "training.steps must be a whole number at least 1, got 0"),
+        (("dac", "switching-wind"), {}, "environment must have discrete actions"),
+        (
+            ("iql", "matrix-game"),
+            {"training": {"batch_episodes": 9000}},
+            "training.batch_episodes must be at most replay_episodes",
+        ),
+    ],
+)
+def test_bad_requests_are_refused_before_anything_is_written(arguments, settings, refusal, tmp_path):
+    with pytest.raises(decentral.Refused, match=refusal):
+        decentral.train(*arguments, **settings, out=tmp_path / "new", progress=False)
+    assert not (tmp_path / "new").exists()
