@@ -1,6 +1,12 @@
 """Shapes are checked at run time in every test, and no array may gain an axis by accident."""
 
-from jaxtyping import install_import_hook
+import os
+import tempfile
+
+# Most of the tests' time goes into compiling small programs: compile them less hard, and each only once.
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=1"
+
+from jaxtyping import install_import_hook  # noqa: E402 (the flags come first)
 
 CHECKED = ("environments", "networks", "algorithms", "training", "types")
 install_import_hook([f"decentral.{name}" for name in CHECKED], "beartype.beartype")
@@ -8,3 +14,5 @@ install_import_hook([f"decentral.{name}" for name in CHECKED], "beartype.beartyp
 import jax  # noqa: E402 (the hook comes first)
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
+jax.config.update("jax_compilation_cache_dir", tempfile.mkdtemp(prefix="decentral-tests-"))
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
