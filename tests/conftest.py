@@ -6,7 +6,7 @@ import tempfile
 # Most of the tests' time goes into compiling small programs: compile them less hard, and each only once.
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=1"
 
-from jaxtyping import install_import_hook  # noqa: E402 (the flags come first)
+from jaxtyping import install_import_hook
 
 CHECKED = ("environments", "networks", "algorithms", "training", "types")
 install_import_hook([f"decentral.{name}" for name in CHECKED], "beartype.beartype")

@@ -1,0 +1,29 @@
+"""Learning at a larger scale, minutes long: `make test-long`."""
+
+import numpy as np
+import pytest
+
+import decentral
+from decentral.experiments.trained import Trained
+from decentral.experiments.values import value_tables
+
+pytestmark = pytest.mark.long
+
+
+def matrix_run(algorithm, out):
+    shorter = {"epsilon_steps": 10_000, "test_interval": 2000}
+    return decentral.train(algorithm, "matrix-game", seeds=5, steps=10_000, training=shorter, out=out, progress=False)
+
+
+def test_every_seed_of_dac_ends_at_8_with_the_values_of_table_1(tmp_path):
+    run = matrix_run("dac", tmp_path / "dac")
+    np.testing.assert_array_equal(run.returns[:, -1], 8.0)
+    for table in value_tables(Trained.load(run.directory)):
+        np.testing.assert_allclose(table.values, [8.0, 6.0, 6.0], atol=0.3)
+        for action, wanted in enumerate([{-12, 8}, {-12, 0, 6}, {-12, 0, 6}]):
+            held = table.by_context[action][table.occurs[action]]
+            assert {round(float(value)) for value in held} == wanted
+
+
+def test_every_seed_of_iql_ends_at_6(tmp_path):
+    np.testing.assert_array_equal(matrix_run("iql", tmp_path / "iql").returns[:, -1], 6.0)
