@@ -7,6 +7,8 @@ import stat
 import pytest
 
 from decentral.cli import main
+from decentral.experiments.runner import Machine
+from decentral.records import RunDirectory
 from tests.runs import small_run
 
 QUICK = [
@@ -100,6 +102,7 @@ def test_help_is_help(capsys, words):
             "training.steps must be a whole number at least 1, got 'lots'",
         ),
         (["train", "iql", "matrix-game", "--steps", "2.5"], "got '2.5'"),
+        (["train", "iql", "matrix-game", "--steps", "1e12"], "at most 2000000000, got 1000000000000"),
         (["train", "iql", "matrix-game", "--steps", "inf"], "got 'inf'"),
         (["train", "iql", "matrix-game", "--steps"], "expected one argument"),
         (
@@ -138,6 +141,8 @@ def test_more_bad_requests_about_a_run_are_one_line(capsys):
     run = str(small_run().path)
     for words, complaint in [
         (["evaluate", run, "--episodes", "0"], "episodes must be a whole number at least 1, got 0"),
+        (["evaluate", run, "--seed", "-1"], "seed must be a whole number at least 0"),
+        (["evaluate", run, "--seed", "9" * 30], "seed must be a whole number at least 0"),
         (["evaluate", run, "--episodes", "x"], "episodes must be a whole number, got 'x'"),
         (["values", run, "--seed", "7"], "seed must be one of 0, 1, got 7"),
         (["plot", run, "--out", "p.bmp"], "out must end in .png"),
@@ -151,6 +156,25 @@ def test_a_directory_that_cannot_be_written_is_refused(capsys, tmp_path):
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
     code, _, err = outcome(capsys, "train", "iql", "matrix-game", "--out", str(tmp_path / "new"))
     assert code == 2 and "out must be a directory that can be written" in err
+
+
+def test_a_full_disk_is_one_line_and_no_success(capsys, tmp_path, monkeypatch):
+    def full(self, rows):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(RunDirectory, "append_metrics", full)
+    code, _, err = outcome(capsys, "train", "iql", "matrix-game", *QUICK, "--out", str(tmp_path / "new"))
+    assert code == 1 and err.count("\n") == 1 and "No space left on device" in err
+
+
+def test_an_interruption_is_one_line_and_leaves_what_was_written(capsys, tmp_path, monkeypatch):
+    def interrupted(machine, count):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Machine, "advance", interrupted)
+    code, _, err = outcome(capsys, "train", "iql", "matrix-game", *QUICK, "--out", str(tmp_path / "new"))
+    assert code == 130 and err.count("\n") == 1
+    assert len((tmp_path / "new" / "metrics.jsonl").read_text().splitlines()) == 1
 
 
 def test_a_place_that_is_a_file_is_refused(capsys, tmp_path):

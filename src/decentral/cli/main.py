@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import jax
 from rich.console import Console
 
 from decentral.algorithms import ALGORITHMS
@@ -37,6 +38,9 @@ def main(arguments: list[str] | None = None) -> None:
     except Refused as refusal:
         print(f"decentral {name}: {' '.join(str(refusal).split())}", file=sys.stderr)
         raise SystemExit(2) from None
+    except (OSError, jax.errors.JaxRuntimeError) as failure:  # a full disk, too little memory
+        print(f"decentral {name}: failed: {str(failure).strip().splitlines()[0]}", file=sys.stderr)
+        raise SystemExit(1) from None
     except KeyboardInterrupt:
         print(f"decentral {name}: interrupted; what was written so far stays", file=sys.stderr)
         raise SystemExit(130) from None

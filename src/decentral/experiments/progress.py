@@ -55,6 +55,9 @@ class Lines:
         self.console.print(_summary(rows))
         self._say(f"written to {self.out}")
 
+    def closed(self) -> None:
+        pass
+
     def _say(self, line: str) -> None:
         self.console.print(line, highlight=False, soft_wrap=True)
 
@@ -118,6 +121,9 @@ class Bar:
     def finished(self, rows: list[dict[str, Any]]) -> None:
         self.progress.stop()
         self.lines.finished(rows)
+
+    def closed(self) -> None:
+        self.progress.stop()
 
 
 def _title(config: Config) -> str:

@@ -31,6 +31,9 @@ class Listener(Protocol):
 
     def finished(self, rows: list[dict[str, Any]]) -> None: ...
 
+    def closed(self) -> None:
+        """The run is over, finished or not."""
+
 
 @dataclass
 class Machine:
@@ -82,8 +85,17 @@ def run(config: Config, out: Path, listeners: list[Listener]) -> RunDirectory:
     directory = RunDirectory.create(out)
     directory.write_json("config.json", config.as_data() | {"references": config.trainee.environment.references()})
     directory.write_json("versions.json", provenance())
-    for listener in listeners:
-        listener.started(config, out, memory)
+    try:
+        for listener in listeners:
+            listener.started(config, out, memory)
+        _train(config, directory, listeners)
+    finally:
+        for listener in listeners:
+            listener.closed()
+    return directory
+
+
+def _train(config: Config, directory: RunDirectory, listeners: list[Listener]) -> None:
     clock = time.perf_counter()
     machine, pace = Machine.start(config.trainee), Pace()
     rows: list[dict[str, Any]] = []
@@ -99,7 +111,6 @@ def run(config: Config, out: Path, listeners: list[Listener]) -> RunDirectory:
     _save_agents(directory, machine)
     for listener in listeners:
         listener.finished(rows)
-    return directory
 
 
 def _test_steps(config: Config) -> Iterator[int]:

@@ -37,6 +37,9 @@ class TensorBoard:
             self._writers[seed].flush()
 
     def finished(self, rows: list[dict[str, Any]]) -> None:
+        pass
+
+    def closed(self) -> None:
         for writer in self._writers.values():
             writer.close()
 

@@ -40,6 +40,8 @@ class Trained:
         """The returns [S, episodes] of greedy episodes, the same worlds for every seed's team."""
         if episodes < 1:
             raise Refused(f"episodes must be a whole number at least 1, got {episodes}")
+        if not 0 <= seed < 2**31:
+            raise Refused(f"seed must be a whole number at least 0 and below 2147483648, got {seed}")
         trainee = self.config.trainee
         play = jax.jit(
             jax.vmap(

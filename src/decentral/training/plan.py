@@ -9,7 +9,7 @@ from decentral.settings import Refused, Settings, setting
 class Plan(Settings):
     """One plan for all algorithms; the defaults are PyMARL's."""
 
-    steps: int = setting(50_000, "environment steps per seed", at_least=1)
+    steps: int = setting(50_000, "environment steps per seed", at_least=1, at_most=2 * 10**9)
     seeds: int = setting(1, "how many seeds to train side by side", at_least=1)
     seed: int = setting(0, "the first seed; the others follow it", at_least=0, at_most=2**31 - 1)
     replay_episodes: int = setting(5000, "N_max, episodes that each agent remembers", at_least=1)

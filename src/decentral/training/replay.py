@@ -51,7 +51,7 @@ def sample(replay: Replay, count: int, key: Key[Array, ""]) -> Episode:
 def distinct_numbers(below: Int[Array, ""], count: int, key: Key[Array, ""]) -> Int[Array, " count"]:
     """`count` different numbers from 0 to below - 1, every set of them equally likely (Floyd's method)."""
     highest = below - count + jnp.arange(count)
-    drawn = jnp.floor(jax.random.uniform(key, (count,)) * (highest + 1)).astype(jnp.int32)
+    drawn = jnp.minimum(jnp.floor(jax.random.uniform(key, (count,)) * (highest + 1)).astype(jnp.int32), highest)
 
     def choose(chosen: Array, draw: tuple[Array, Array, Array]) -> tuple[Array, None]:
         place, number, otherwise = draw
