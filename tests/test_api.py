@@ -28,6 +28,14 @@ def test_every_test_of_every_seed_is_one_record():
     assert len(last["loss"]) == 2 and last["episode"] == 100  # one number per agent
 
 
+def test_no_test_is_recorded_twice_where_a_turn_is_longer_than_the_interval(tmp_path):
+    often = QUICK | {"num_environments": 16, "test_interval": 5}
+    run = decentral.train(
+        "iql", "matrix-game", steps=40, algorithm=SMALL, training=often, out=tmp_path / "x", progress=False
+    )
+    assert [row["step"] for row in run.metrics] == [0, 16, 32, 48]
+
+
 def test_returns_are_one_row_per_seed_and_one_column_per_test():
     run = small_run()
     np.testing.assert_array_equal(run.steps, [0, 40, 80, 100])
@@ -71,7 +79,11 @@ def test_a_directory_in_use_is_refused_and_left_alone(tmp_path):
         (("sarsa", "matrix-game"), {}, "unknown algorithm 'sarsa': choose one of iql, dac"),
         (("iql", "chess"), {}, "unknown environment 'chess': choose one of matrix-game"),
         (("iql", "matrix-game"), {"algorithm": {"window": 3}}, "unknown setting algorithm.window"),
-        (("dac", "matrix-game"), {"steps": 0}, "training.steps must be a whole number at least 1, got 0"),
+        (
+            ("dac", "matrix-game"),
+            {"steps": 0},
+            "training.steps must be a whole number at least 1 and at most 2000000000, got 0",
+        ),
         (("dac", "switching-wind"), {}, "environment must have discrete actions"),
         (
             ("iql", "matrix-game"),

@@ -8,6 +8,7 @@ agents/         the final networks: seed-0/agent-0.safetensors and so on
 
 import itertools
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ class RunDirectory:
     @staticmethod
     def open(path: Path) -> "RunDirectory":
         """The directory of an earlier run."""
-        if not (path / "config.json").is_file():
+        if not os.path.isfile(path / "config.json"):
             raise Refused(f"RUN must be the directory of a run, got {path}, which has no config.json")
         return RunDirectory(path)
 
@@ -70,8 +71,8 @@ class RunDirectory:
         rows = []
         for number, line in enumerate(lines, start=1):
             try:
-                rows.append(json.loads(line))
-            except ValueError:
+                rows.append(dict(json.loads(line)))
+            except (ValueError, TypeError):
                 if number < len(lines):
                     raise Refused(f"{file} is broken at line {number}") from None
         return rows

@@ -13,6 +13,8 @@ from typing import Any, Literal, get_args, get_origin
 import equinox as eqx
 import numpy as np
 
+LARGEST = 2**31 - 1  # of any number: counters are 32-bit integers
+
 
 class Refused(ValueError):
     """A request that can't be met, said in one line: the key, the value and what is allowed."""
@@ -25,13 +27,14 @@ def setting(
     at_least: int | float | None = None,
     above: int | float | None = None,
     at_most: int | float | None = None,
+    below: int | float | None = None,
     converter: Callable[[Any], Any] | None = None,
 ) -> Any:
     """A field with one default, one line of help and the values that make sense.
 
     A `converter` turns what is given into an array (a leaf), and itself refuses what makes no sense.
     """
-    metadata = {"meaning": meaning, "at_least": at_least, "above": above, "at_most": at_most}
+    metadata = {"meaning": meaning, "at_least": at_least, "above": above, "at_most": at_most, "below": below}
     metadata["has_converter"] = converter is not None
     if converter is not None:
         return eqx.field(default=default, metadata=metadata, converter=converter)
@@ -82,13 +85,14 @@ def allowed(field: dataclasses.Field) -> str:
     if get_origin(field.type) is Literal:
         return "one of " + ", ".join(str(choice) for choice in get_args(field.type))
     kind = {int: "a whole number", float: "a number", bool: "true or false"}[field.type]  # type: ignore[index]
-    bounds = {"at_least": "at least", "above": "above", "at_most": "at most"}
+    bounds = {"at_least": "at least", "above": "above", "at_most": "at most", "below": "below"}
     limits = [f"{words} {field.metadata[key]}" for key, words in bounds.items() if field.metadata[key] is not None]
     return f"{kind} {' and '.join(limits)}".rstrip()
 
 
 def _whole_to_float(value: Any) -> Any:
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    small_enough = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST
+    return float(value) if small_enough else value
 
 
 def _plain(value: Any) -> Any:
@@ -99,7 +103,9 @@ def _check(field: dataclasses.Field, value: Any) -> None:
     if field.metadata["has_converter"]:
         return
     if not (_has_type(field.type, value) and _within(field.metadata, value)):
-        raise Refused(f"{field.name} must be {allowed(field)}, got {value!r}")
+        raise Refused(f"{field.name} must be {allowed(field)}, got {value!r:.40}")
+    if type(value) in (int, float) and abs(value) > LARGEST:
+        raise Refused(f"{field.name} must be {allowed(field)} and at most {LARGEST}, got {value!r:.40}")
 
 
 def _has_type(kind: Any, value: Any) -> bool:
@@ -111,9 +117,10 @@ def _has_type(kind: Any, value: Any) -> bool:
 
 
 def _within(metadata: Any, value: Any) -> bool:
-    at_least, above, at_most = metadata["at_least"], metadata["above"], metadata["at_most"]
+    at_least, above, at_most, below = (metadata[key] for key in ("at_least", "above", "at_most", "below"))
     return (
         (at_least is None or value >= at_least)
         and (above is None or value > above)
         and (at_most is None or value <= at_most)
+        and (below is None or value < below)
     )

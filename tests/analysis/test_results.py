@@ -37,12 +37,29 @@ def test_a_torn_last_line_and_a_test_that_not_all_seeds_have_done_are_passed_ove
     [
         (line(0, 0, 1.0)[:9] + "\n" + line(0, 10, 2.0), "broken at line 1"),
         ("", "has no records"),
-        (json.dumps({"seed": 0, "step": 1}) + "\n", "without 'test_return_mean'"),
+        (json.dumps({"seed": 0, "step": 1}) + "\n", "makes no sense .'test_return_mean'"),
+        (line(0, 0, "high"), "makes no sense"),
+        (line(0, 0, None), "makes no sense"),
+        ("5\n" + line(0, 0, 1.0), "broken at line 1"),
     ],
 )
 def test_records_that_make_no_sense_are_refused(tmp_path, lines, refusal):
     with pytest.raises(Refused, match=refusal):
         load_curves(written(tmp_path, lines))
+
+
+@pytest.mark.parametrize(
+    ("config", "refusal"),
+    [
+        ({"algorithm": None}, "algorithm must be an object, got None"),
+        ({"algorithm": {"name": ["iql"]}}, "name must be text"),
+        ({"references": {"optimal": "x"}}, "references must be an object of numbers"),
+        ({"references": [1]}, "references must be an object of numbers"),
+    ],
+)
+def test_a_configuration_that_makes_no_sense_is_refused(tmp_path, config, refusal):
+    with pytest.raises(Refused, match=refusal):
+        load_curves(written(tmp_path, line(0, 0, 1.0), **config))
 
 
 def curves(tmp_path, name, algorithm, references=None):

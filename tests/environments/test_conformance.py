@@ -53,6 +53,14 @@ def test_an_episode_repeats_itself_under_the_same_key_and_only_then(world):
     assert not all((first.actions == other.actions).all() for other in others)
 
 
+@pytest.mark.parametrize("name", ["predator-prey", "switching-wind"])
+def test_the_worlds_own_chance_comes_from_its_key(name):
+    world = WORLDS[name]
+    state, actions = world.reset(jax.random.key(0)), some_actions(world, jax.random.key(0))
+    after = jax.vmap(lambda key: world.step(state, actions, key)[0])(jax.random.split(jax.random.key(1), 20))
+    assert any(len(np.unique(np.asarray(leaf), axis=0)) > 1 for leaf in jax.tree.leaves(after))
+
+
 @worlds
 def test_running_out_of_time_is_not_termination(world):
     lived = random_episode(world, 3)
@@ -79,9 +87,12 @@ def test_a_step_means_the_same_compiled_and_side_by_side(world):
 
 @worlds
 def test_numbers_may_differ_between_lanes_of_one_program(world):
-    lanes = jax.tree.map(lambda leaf: jnp.stack([jnp.asarray(leaf)] * 2), world)
-    rewards = jax.vmap(lambda lane: step_once(lane)[1].reward)(lanes)
-    np.testing.assert_array_equal(rewards, step_once(world)[1].reward)
+    other = jax.tree.map(lambda number: number + 1.0, world)
+    lanes = jax.tree.map(lambda *numbers: jnp.stack([jnp.asarray(n) for n in numbers]), world, other)
+    together = jax.vmap(lambda lane: jax.tree.leaves(step_once(lane)))(lanes)
+    for number, alone in enumerate((world, other)):
+        for both, one in zip(together, jax.tree.leaves(step_once(alone)), strict=True):
+            np.testing.assert_allclose(both[number], one, rtol=1e-6)
 
 
 # Pairs of joint actions that differ in another agent's action alone and have the same physical outcome.

@@ -126,7 +126,8 @@ def test_uniform_play_earns_what_the_oracle_says_within_its_standard_error(penal
         ({"penalty": float("nan")}, "penalty must be a number at least 0, got nan"),
         ({"penalty": -1.0}, "penalty must be a number at least 0"),
         ({"size": 1}, "size must be a whole number at least 2"),
-        ({"num_predators": 24}, "num_predators must be at most 23"),
+        ({"num_predators": 24}, "num_predators must be a whole number at least 2 and at most 20"),
+        ({"num_predators": 8, "size": 3}, "num_predators must be at most 7 on a grid of size 3, got 8"),
     ],
 )
 def test_impossible_worlds_are_refused(settings, complaint):

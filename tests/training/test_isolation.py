@@ -41,12 +41,16 @@ def with_other_past(lane):
 
 
 def isolated(trainee, lane):
-    """Is the first agent the same after learning beside two different second agents?"""
-    fresh = jax.tree.map(lambda leaf: leaf[:, :1], lane.replays.episodes)
+    """Are the first agent and its replay the same after living and learning beside two different second agents?"""
     keys = jax.random.split(jax.random.key(5))
-    study = jax.jit(lambda lane: absorb(trainee, lane, fresh, keys, True))
-    here, there = study(lane).agents.online, study(with_other_past(lane)).agents.online
-    pairs = list(zip(jax.tree.leaves(here), jax.tree.leaves(there), strict=True))
+
+    @jax.jit
+    def study(lane):
+        fresh = jax.tree.map(lambda leaf: leaf[:, :1], lane.replays.episodes)  # lived anew, each by its own past
+        after = absorb(trainee, lane, fresh, keys, True)
+        return jax.tree.leaves((after.agents.online, after.agents.target, after.agents.optimiser, after.replays))
+
+    pairs = list(zip(study(lane), study(with_other_past(lane)), strict=True))
     assert any(bool((one[1] != other[1]).any()) for one, other in pairs), "the second agent did not notice its own past"
     return all(bool((one[0] == other[0]).all()) for one, other in pairs)
 
@@ -60,19 +64,23 @@ def test_an_agent_does_not_notice_what_another_remembers(name):
 def test_an_agents_choices_do_not_depend_on_another_agents_networks(name):
     trainee, lane = young_team(name)
     models = lane.agents.online
-    other = jax.tree.map(lambda leaf: leaf.at[1].add(1.0), models)
+    other = jax.tree.map(lambda leaf: leaf.at[1].add(0.5), models)
     percepts = trainee.environment.perceive(trainee.environment.reset(jax.random.key(0)))
-    dice = jax.tree.map(
-        lambda rolled: rolled[:, 0], jax.vmap(trainee.algorithm.roll, (0, None))(jax.random.split(jax.random.key(1)), 1)
-    )
+    dice = jax.vmap(trainee.algorithm.roll, (0, None), 1)(jax.random.split(jax.random.key(1)), 50)
 
+    @jax.jit
     def act(own):
         memories = team.start(trainee.algorithm, own)
-        return team.act(trainee.algorithm, own, memories, percepts, jnp.zeros((2, 5)), jnp.asarray(0.1), dice)[1]
 
-    here, there = act(models), act(other)
-    np.testing.assert_array_equal(here[0], there[0])
-    assert not np.allclose(here[1], there[1])
+        def choose(die):
+            return team.act(trainee.algorithm, own, memories, percepts, jnp.zeros((2, 5)), jnp.asarray(0.3), die)
+
+        return jax.vmap(choose)(dice)
+
+    (actions, memories), (other_actions, other_memories) = act(models), act(other)
+    np.testing.assert_array_equal(actions[:, 0], other_actions[:, 0])
+    np.testing.assert_array_equal(memories[:, 0], other_memories[:, 0])
+    assert not np.allclose(memories[:, 1], other_memories[:, 1])
 
 
 @algorithms
@@ -108,4 +116,14 @@ def test_one_shared_replay_is_found_out(monkeypatch):
         return honest(algorithm, agents, shared, batch, keys)
 
     monkeypatch.setattr(team, "learn", leaky_learn)
+    assert not isolated(*young_team("iql"))
+
+
+def test_an_episode_written_into_another_agents_replay_is_found_out(monkeypatch):
+    honest = team.remember
+
+    def leaky_remember(replays, episodes):
+        return honest(replays, jax.tree.map(lambda leaf: jnp.stack([leaf[1], leaf[1]]), episodes))
+
+    monkeypatch.setattr(team, "remember", leaky_remember)
     assert not isolated(*young_team("iql"))

@@ -38,7 +38,7 @@ class Algorithm(Settings):
     hidden: int = setting(64, "units of the hidden layer and of the GRU", at_least=1)
     discount: float = setting(0.99, "gamma", at_least=0, at_most=1)
     learning_rate: float = setting(5e-4, "alpha of RMSprop", above=0)
-    rms_decay: float = setting(0.99, "RMSprop's memory of squared gradients", at_least=0, at_most=1)
+    rms_decay: float = setting(0.99, "RMSprop's memory of squared gradients", at_least=0, below=1)
     rms_epsilon: float = setting(1e-5, "added to RMSprop's root, outside it as in PyTorch", above=0)
     clip: float = setting(10.0, "largest norm of the agent's own gradient", above=0)
     double_q: bool = setting(True, "choose the next action with the online network, value it with the target")

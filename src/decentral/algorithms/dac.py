@@ -15,8 +15,8 @@ from decentral.algorithms.q_learning import (
     Dice,
     best_next_value,
     episode_inputs,
-    first_inputs,
     masked_mean,
+    network_inputs,
     one_hot_actions,
     roll,
     td_target,
@@ -24,7 +24,7 @@ from decentral.algorithms.q_learning import (
 from decentral.networks.dynamics import Decoder, Encoder, straight_through_sample
 from decentral.networks.heads import CONTEXT_HEADS, ContextHead
 from decentral.networks.trunk import Trunk
-from decentral.settings import setting
+from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
@@ -89,6 +89,10 @@ class DAC(Algorithm):
         "one", "one optimiser and clip for all, or one each for value and context"
     )
 
+    def check_together(self) -> None:
+        if self.value_trains_encoder and self.value_context == "mode":
+            raise Refused("value_context must be sample or probabilities if value_trains_encoder, got mode")
+
     def build(self, spec: AgentSpec) -> DACModels:
         trunk = Trunk(spec.observation_size + spec.actions.count, self.hidden)
         head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
@@ -117,7 +121,7 @@ class DAC(Algorithm):
         epsilon: Float[Array, ""],
         dice: Dice,
     ) -> tuple[Float[Array, " actions"], Float[Array, " hidden"]]:
-        memory = models.value.trunk.step(memory, first_inputs(percept, last_action))
+        memory = models.value.trunk.step(memory, network_inputs(percept, last_action))
         every = models.value.head.every(memory)
         optimistic = optimistic_marginal_value(every)
         if not self.explore_contexts:

@@ -10,8 +10,8 @@ from decentral.algorithms.q_learning import (
     Dice,
     best_next_value,
     episode_inputs,
-    first_inputs,
     masked_mean,
+    network_inputs,
     one_hot_actions,
     td_target,
 )
@@ -50,7 +50,7 @@ class IQL(Algorithm):
         epsilon: Float[Array, ""],
         dice: Dice,
     ) -> tuple[Float[Array, " actions"], Float[Array, " hidden"]]:
-        memory = models.trunk.step(memory, first_inputs(percept, last_action))
+        memory = models.trunk.step(memory, network_inputs(percept, last_action))
         return models.head(memory), memory
 
     def losses(

@@ -24,7 +24,7 @@ def roll(key: Key[Array, ""], length: int) -> Dice:
     return Dice(*jax.random.uniform(key, (4, length)))
 
 
-def first_inputs(percept: Percept, last_action: Float[Array, " actions"]) -> Float[Array, " inputs"]:
+def network_inputs(percept: Percept, last_action: Float[Array, " actions"]) -> Float[Array, " inputs"]:
     """What a network sees: the observation and the agent's own last action, one-hot (zeros at the start)."""
     return jnp.concatenate([percept.observation, last_action])
 
@@ -33,7 +33,7 @@ def episode_inputs(episode: Episode) -> Float[Array, "P inputs"]:
     """The network's inputs at every percept of an episode."""
     taken = one_hot_actions(episode)
     last = jnp.concatenate([jnp.zeros_like(taken[:1]), taken])
-    return jax.vmap(first_inputs)(episode.percepts, last)
+    return jax.vmap(network_inputs)(episode.percepts, last)
 
 
 def one_hot_actions(episode: Episode) -> Float[Array, "T actions"]:

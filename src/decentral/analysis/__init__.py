@@ -1,1 +1,1 @@
-"""Reads run directories: results, statistics and plots. It imports no training code."""
+"""Reads run directories: results and plots. It imports no training code."""

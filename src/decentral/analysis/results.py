@@ -35,19 +35,36 @@ class Curves:
 
 def load_curves(directory: RunDirectory) -> Curves:
     """The curves of a run, finished or not: the tests that every seed has done."""
+    config = directory.read_json("config.json")
+    _check_config(config, directory.path / "config.json")
     by_seed: dict[int, list[dict[str, Any]]] = {}
     try:
         for row in directory.read_metrics():
-            by_seed.setdefault(row["seed"], []).append(row)
-        if not by_seed:
-            raise Refused(f"{directory.path} has no records: the run has not been tested yet")
-        tests = min(len(rows) for rows in by_seed.values())
-        seeds = sorted(by_seed)
-        returns = np.asarray([[row["test_return_mean"] for row in by_seed[seed][:tests]] for seed in seeds])
-        steps = np.asarray([[row["step"] for row in by_seed[seed][:tests]] for seed in seeds])
-    except (KeyError, TypeError) as error:
-        raise Refused(f"{directory.path / 'metrics.jsonl'} has a record without {error}") from None
-    return Curves(directory.path, directory.read_json("config.json"), seeds, steps.mean(axis=0), returns)
+            by_seed.setdefault(int(row["seed"]), []).append(row)
+        tests = min((len(rows) for rows in by_seed.values()), default=0)
+        table = {key: _table(by_seed, key, tests) for key in ("step", "test_return_mean")}
+    except (KeyError, TypeError, ValueError) as error:
+        raise Refused(f"{directory.path / 'metrics.jsonl'} has a record that makes no sense ({error})") from None
+    if not tests:
+        raise Refused(f"{directory.path} has no records: the run has not been tested yet")
+    return Curves(directory.path, config, sorted(by_seed), table["step"].mean(axis=0), table["test_return_mean"])
+
+
+def _table(by_seed: dict[int, list[dict[str, Any]]], key: str, tests: int) -> np.ndarray:
+    return np.asarray([[float(row[key]) for row in by_seed[seed][:tests]] for seed in sorted(by_seed)])
+
+
+def _check_config(config: dict[str, Any], file: Path) -> None:
+    """Refuse a configuration that lacks what tables and plots read of it."""
+    for group in ("algorithm", "environment", "training"):
+        if not isinstance(config.get(group), dict):
+            raise Refused(f"{file}: {group} must be an object, got {config.get(group)!r}")
+    for group in ("algorithm", "environment"):
+        if not isinstance(config[group].get("name"), str):
+            raise Refused(f"{file}: {group}.name must be text, got {config[group].get('name')!r}")
+    known = config.get("references", {})
+    if not isinstance(known, dict) or not all(isinstance(value, int | float) for value in known.values()):
+        raise Refused(f"{file}: references must be an object of numbers, got {known!r}")
 
 
 def labels(runs: list[Curves]) -> list[str]:

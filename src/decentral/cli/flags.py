@@ -78,7 +78,7 @@ def _convert(field: dataclasses.Field, text: str, key: str) -> Any:
     try:
         return _converter(field.type)(text)
     except (ValueError, KeyError, OverflowError):
-        raise Refused(f"{key} must be {allowed(field)}, got {text!r}") from None
+        raise Refused(f"{key} must be {allowed(field)}, got {text[:40]!r}") from None
 
 
 def _converter(kind: Any) -> Callable[[str], Any]:
@@ -95,7 +95,7 @@ def _truth(text: str) -> bool:
 def _name_or_json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
 from rich.console import Console
@@ -15,13 +16,12 @@ from decentral.api import load, train
 from decentral.cli.flags import Parser, add_flags, overrides, parser_for, whole_number
 from decentral.cli.tables import print_evaluation, print_names, print_values
 from decentral.environments import ENVIRONMENTS, PredatorPrey
-from decentral.experiments.config import Config, algorithm_class, environment_class, resolve
+from decentral.experiments.config import algorithm_class, environment_class, resolve
+from decentral.experiments.presets import PENALTIES
 from decentral.experiments.trained import Trained
 from decentral.experiments.values import value_tables
-from decentral.settings import Refused, build
+from decentral.settings import Refused, Settings, build
 from decentral.training.plan import Plan
-
-PAPER_PENALTIES = (0.0, 0.3, 0.5, 1.0)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -38,6 +38,9 @@ def main(arguments: list[str] | None = None) -> None:
     except Refused as refusal:
         print(f"decentral {name}: {' '.join(str(refusal).split())}", file=sys.stderr)
         raise SystemExit(2) from None
+    except BrokenPipeError:  # the reader of a pipe has gone
+        sys.stderr.close()
+        raise SystemExit(1) from None
     except (OSError, jax.errors.JaxRuntimeError) as failure:  # a full disk, too little memory
         print(f"decentral {name}: failed: {str(failure).strip().splitlines()[0]}", file=sys.stderr)
         raise SystemExit(1) from None
@@ -52,12 +55,15 @@ def train_command(words: list[str]) -> None:
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
     parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
     found = parser.parse_all(words[2:])
+    if found.out == "":
+        raise Refused("out must be a directory, got ''")
+    given = _given(algorithm, environment, found)
     train(
         algorithm,
         environment,
-        algorithm=overrides(found, "algorithm", ALGORITHMS[algorithm]),
-        environment=overrides(found, "environment", ENVIRONMENTS[environment]),
-        training=overrides(found, "training", Plan),
+        algorithm=given["algorithm"],
+        environment=given["environment"],
+        training=given["training"],
         out=found.out,
         tensorboard=found.tensorboard,
     )
@@ -66,7 +72,9 @@ def train_command(words: list[str]) -> None:
 def show_command(words: list[str]) -> None:
     """Print the resolved configuration of an algorithm on an environment, as JSON."""
     algorithm, environment, parser = _settings_parser("show", words)
-    print(json.dumps(_resolved(algorithm, environment, parser.parse_all(words[2:])).as_data(), indent=2))
+    given = _given(algorithm, environment, parser.parse_all(words[2:]))
+    config = resolve(algorithm, environment, given["algorithm"], given["environment"], given["training"])
+    print(json.dumps(config.as_data(), indent=2))
 
 
 def list_command(words: list[str]) -> None:
@@ -87,7 +95,7 @@ def evaluate_command(words: list[str]) -> None:
     run = load(found.run)
     trained = Trained.load(run.directory)
     returns = trained.evaluate(_whole("episodes", found.episodes), _whole("seed", found.seed))
-    print_evaluation(Console(), trained.seeds, returns, run.config.get("references", {}))
+    print_evaluation(Console(), trained.seeds, returns, run.curves.references)
 
 
 def plot_command(words: list[str]) -> None:
@@ -123,7 +131,7 @@ def values_command(words: list[str]) -> None:
 def oracle_command(words: list[str]) -> None:
     """Print the exact returns of predator-prey: the best joint policy's and uniformly random play's."""
     parser = parser_for("oracle", oracle_command.__doc__)
-    parser.add_argument("--penalty", metavar="P", nargs="+", default=PAPER_PENALTIES, help="default: the paper's four")
+    parser.add_argument("--penalty", metavar="P", nargs="+", default=PENALTIES, help="default: the paper's four")
     found = parser.parse_all(words)
     print("penalty  optimal  random")
     for penalty in found.penalty:
@@ -171,14 +179,11 @@ def _settings_parser(command: str, words: list[str]) -> tuple[str, str, Parser]:
     return algorithm, environment, parser
 
 
-def _resolved(algorithm: str, environment: str, found: argparse.Namespace) -> Config:
-    return resolve(
-        algorithm,
-        environment,
-        overrides(found, "algorithm", ALGORITHMS[algorithm]),
-        overrides(found, "environment", ENVIRONMENTS[environment]),
-        overrides(found, "training", Plan),
-    )
+def _given(algorithm: str, environment: str, found: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """What the command line says of each group of settings."""
+    kinds: dict[str, type[Settings]] = {"algorithm": ALGORITHMS[algorithm], "environment": ENVIRONMENTS[environment]}
+    kinds["training"] = Plan
+    return {group: overrides(found, group, kind) for group, kind in kinds.items()}
 
 
 def _whole(key: str, text: str) -> int:

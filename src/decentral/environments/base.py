@@ -21,7 +21,7 @@ class Outcome(eqx.Module):
 
 
 class Environment(Settings):
-    """A cooperative world. Episodes last at most `length` steps and are never restarted behind one's back.
+    """A cooperative world. Episodes last at most `time_limit` steps and are never restarted behind one's back.
 
     Percepts are a function of the physical state alone, so no agent can be shown what another one did except
     through what it changed in the world.

@@ -10,6 +10,7 @@ from decentral.environments.base import Environment, Outcome
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Discrete, Percept
 
+MOST_AGENTS = 16
 PAYOFFS = {
     "paper": ((8, -12, -12), (-12, 6, 0), (-12, 0, 6)),
     "climbing": ((11, -30, 0), (-30, 7, 6), (0, 0, 5)),
@@ -24,13 +25,14 @@ def as_payoff(table: Any) -> np.ndarray:
             raise Refused(f"payoff must be one of {', '.join(PAYOFFS)} or a table of numbers, got {table!r}")
         table = PAYOFFS[table]
     try:
-        payoff = np.asarray(table, dtype=np.float32)
-    except (ValueError, TypeError):
-        raise Refused(f"payoff must be a table of numbers with rows of equal length, got {table!r}") from None
-    if payoff.ndim < 2 or payoff.size == 0:
-        raise Refused(f"payoff must have at least 2 axes (one per agent) and no empty row, got {table!r}")
+        with np.errstate(over="ignore"):
+            payoff = np.asarray(table, dtype=np.float32)
+    except (ValueError, TypeError, OverflowError):
+        raise Refused(f"payoff must be a table of numbers with rows of equal length, got {table!s:.200}") from None
+    if not 2 <= payoff.ndim <= MOST_AGENTS or payoff.size == 0:
+        raise Refused(f"payoff must have 2 to {MOST_AGENTS} axes (one per agent) and no empty row, got {table!s:.200}")
     if not np.isfinite(payoff).all():
-        raise Refused(f"payoff must hold finite numbers only, got {table!r}")
+        raise Refused(f"payoff must hold finite numbers only, got {table!s:.200}")
     return payoff
 
 

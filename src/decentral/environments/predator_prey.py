@@ -34,8 +34,8 @@ class PredatorPrey(Environment):
     """Predators on a bounded grid hunt one prey that moves at random and reappears elsewhere when caught."""
 
     penalty: float = setting(0.5, "P, what a predator alone beside the prey costs the team each step", at_least=0)
-    size: int = setting(5, "rows and columns of the grid", at_least=2)
-    num_predators: int = setting(2, "predators; two beside the prey catch it", at_least=2)
+    size: int = setting(5, "rows and columns of the grid", at_least=2, at_most=1000)
+    num_predators: int = setting(2, "predators; two beside the prey catch it", at_least=2, at_most=20)
     observe_teammate: bool = setting(False, "show each predator where the others are (false: the paper's text)")
     coordinates: Literal["cells", "fractions"] = setting(
         "cells", "unit of places in percepts: cells, or fractions of the grid's width"

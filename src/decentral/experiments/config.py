@@ -50,14 +50,14 @@ class Config:
 
 def algorithm_class(name: Any) -> type[Algorithm]:
     """The algorithm of a name."""
-    if name not in ALGORITHMS:
+    if not isinstance(name, str) or name not in ALGORITHMS:
         raise Refused(f"unknown algorithm {name!r}: choose one of {', '.join(ALGORITHMS)}")
     return ALGORITHMS[name]
 
 
 def environment_class(name: Any) -> type[Environment]:
     """The environment of a name."""
-    if name not in ENVIRONMENTS:
+    if not isinstance(name, str) or name not in ENVIRONMENTS:
         raise Refused(f"unknown environment {name!r}: choose one of {', '.join(ENVIRONMENTS)}")
     return ENVIRONMENTS[name]
 

@@ -1,6 +1,7 @@
 """How much memory a run's replays take, and whether that can fit."""
 
-import os
+import sys
+from pathlib import Path
 
 import jax
 
@@ -23,7 +24,7 @@ def free_bytes() -> int:
     stats = jax.devices()[0].memory_stats()
     if stats and "bytes_limit" in stats:
         return stats["bytes_limit"] - stats["bytes_in_use"]
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if not _linux_free() else _linux_free()
+    return min(filter(None, (_free_of_machine(), _free_of_container())), default=sys.maxsize)
 
 
 def memory_statement(trainee: Trainee) -> str:
@@ -40,13 +41,20 @@ def memory_statement(trainee: Trainee) -> str:
     )
 
 
-def _linux_free() -> int:
+def _free_of_machine() -> int | None:
     try:
-        with open("/proc/meminfo") as file:
-            lines = dict(line.split(":", 1) for line in file)
+        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
         return int(lines["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
-        return 0
+        return None
+
+
+def _free_of_container() -> int | None:
+    place = Path("/sys/fs/cgroup")
+    try:
+        return int((place / "memory.max").read_text()) - int((place / "memory.current").read_text())
+    except (OSError, ValueError):  # none, or without a limit
+        return None
 
 
 def _size(count: int) -> str:

@@ -47,12 +47,14 @@ TABLE = {
 }
 
 
+PENALTIES = (0.0, 0.3, 0.5, 1.0)  # P, of predator-prey
+
+
 def row_of(name: str, environment: Environment) -> Row | None:
     """The table's line for a task; a penalty between two of the paper's takes the line of the lower one."""
     if isinstance(environment, PredatorPrey):
-        paper = [0.0, 0.3, 0.5, 1.0]
-        nearest = max(penalty for penalty in paper if penalty <= environment.penalty)
-        return TABLE[f"{name} P={nearest:.1f}"]
+        below = max(penalty for penalty in PENALTIES if penalty <= environment.penalty)
+        return TABLE[f"{name} P={below:.1f}"]
     return TABLE.get(name)
 
 

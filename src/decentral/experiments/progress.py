@@ -13,7 +13,7 @@ from rich.table import Table
 from decentral.experiments.config import Config
 from decentral.experiments.runner import Listener
 
-MOST_SEEDS_SHOWN = 5
+MOST_SEEDS_SHOWN = 10
 
 
 def watcher() -> Listener:

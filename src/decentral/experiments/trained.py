@@ -12,6 +12,8 @@ from decentral.records import RunDirectory
 from decentral.settings import Refused
 from decentral.training.evaluation import greedy_returns
 
+MOST_EPISODES = 100_000  # at once
+
 
 @dataclass(frozen=True)
 class Trained:
@@ -38,16 +40,12 @@ class Trained:
 
     def evaluate(self, episodes: int, seed: int = 0) -> np.ndarray:
         """The returns [S, episodes] of greedy episodes, the same worlds for every seed's team."""
-        if episodes < 1:
-            raise Refused(f"episodes must be a whole number at least 1, got {episodes}")
+        if not 1 <= episodes <= MOST_EPISODES:
+            raise Refused(f"episodes must be a whole number at least 1 and at most {MOST_EPISODES}, got {episodes}")
         if not 0 <= seed < 2**31:
             raise Refused(f"seed must be a whole number at least 0 and below 2147483648, got {seed}")
-        trainee = self.config.trainee
+        trainee, key = self.config.trainee, jax.random.fold_in(jax.random.key(seed), 3)
         play = jax.jit(
-            jax.vmap(
-                lambda models: greedy_returns(
-                    trainee.algorithm, trainee.environment, models, episodes, jax.random.key(seed)
-                )
-            )
+            jax.vmap(lambda models: greedy_returns(trainee.algorithm, trainee.environment, models, episodes, key))
         )
         return np.asarray(play(self.models))

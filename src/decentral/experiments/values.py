@@ -9,7 +9,7 @@ import numpy as np
 
 from decentral.algorithms.base import Models
 from decentral.algorithms.dac import DAC, DACModels
-from decentral.algorithms.q_learning import first_inputs, roll
+from decentral.algorithms.q_learning import network_inputs, roll
 from decentral.environments.matrix_game import MatrixGame
 from decentral.experiments.trained import Trained
 from decentral.settings import Refused
@@ -53,7 +53,7 @@ def _table(trained: Trained, world: MatrixGame, models: Models, seed: int, agent
 
 
 def _context_values(models: DACModels, percept: Percept, silence: jax.Array) -> jax.Array:
-    memory = models.value.trunk.step(models.value.trunk.start(), first_inputs(percept, silence))
+    memory = models.value.trunk.step(models.value.trunk.start(), network_inputs(percept, silence))
     return models.value.head.every(memory)
 
 

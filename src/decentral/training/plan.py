@@ -9,9 +9,9 @@ from decentral.settings import Refused, Settings, setting
 class Plan(Settings):
     """One plan for all algorithms; the defaults are PyMARL's."""
 
-    steps: int = setting(50_000, "environment steps per seed", at_least=1, at_most=2 * 10**9)
+    steps: int = setting(50_000, "environment steps per seed", at_least=1, at_most=2_000_000_000)
     seeds: int = setting(1, "how many seeds to train side by side", at_least=1)
-    seed: int = setting(0, "the first seed; the others follow it", at_least=0, at_most=2**31 - 1)
+    seed: int = setting(0, "the first seed; the others follow it", at_least=0)
     replay_episodes: int = setting(5000, "N_max, episodes that each agent remembers", at_least=1)
     batch_episodes: int = setting(32, "N_batch, episodes of an update", at_least=1)
     num_environments: int = setting(1, "environments played side by side, one episode each per turn", at_least=1)
@@ -20,7 +20,7 @@ class Plan(Settings):
     epsilon_end: float = setting(0.05, "exploration at the end", at_least=0, at_most=1)
     epsilon_steps: int = setting(50_000, "T_epsilon, steps over which exploration falls", at_least=1)
     test_interval: int = setting(2000, "environment steps between two tests", at_least=1)
-    test_episodes: int = setting(32, "greedy episodes of a test", at_least=1)
+    test_episodes: int = setting(32, "greedy episodes of a test", at_least=1, at_most=100_000)
 
     def check_together(self) -> None:
         for name in ("batch_episodes", "num_environments"):
