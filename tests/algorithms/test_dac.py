@@ -200,3 +200,10 @@ def test_contexts_in_use_are_counted_by_their_entropy():
     assert contexts_used(jnp.eye(4), jnp.ones(4, bool)) == pytest.approx(4.0, rel=1e-5)
     assert contexts_used(jnp.eye(4)[jnp.zeros(4, int)], jnp.ones(4, bool)) == pytest.approx(1.0, rel=1e-4)
     assert contexts_used(jnp.eye(4), jnp.asarray([True, True, False, False])) == pytest.approx(2.0, rel=1e-4)
+
+
+@pytest.mark.parametrize(("start", "half_width"), [("layer", 4**-0.5), ("context", 9**-0.5)])
+def test_a_hyper_net_starts_as_wide_as_asked_for(start, half_width):
+    head = DAC(hidden=4, contexts=9, hyper_start=start).build(SPEC).value.head
+    for described in jax.tree.leaves(head):
+        np.testing.assert_allclose(described, half_width, rtol=1e-6)

@@ -22,7 +22,7 @@ from decentral.algorithms.q_learning import (
     td_target,
 )
 from decentral.networks.dynamics import Decoder, Encoder, straight_through_sample
-from decentral.networks.heads import CONTEXT_HEADS, ContextHead
+from decentral.networks.heads import CONTEXT_HEADS, ContextHead, HyperNet
 from decentral.networks.trunk import Trunk
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Episode, Metrics, Percept
@@ -64,6 +64,10 @@ class DAC(Algorithm):
     head: Literal["hyper-net", "normal-net", "normal-net-hidden"] = setting(
         "hyper-net", "how values depend on the context"
     )
+    hyper_start: Literal["layer", "context"] = setting(
+        "layer",
+        "a Hyper-Net starts as wide as the layer it makes (1/sqrt(hidden)), or as one on the context (1/sqrt(m))",
+    )
     explore_contexts: bool = setting(True, "draw contexts at random with probability epsilon (false: DAC_phi)")
     context_coin: Literal["step", "episode"] = setting("step", "how often the context's coin is tossed")
     reconstruction: Literal["averaged", "summed"] = setting(
@@ -96,6 +100,8 @@ class DAC(Algorithm):
     def build(self, spec: AgentSpec) -> DACModels:
         trunk = Trunk(spec.observation_size + spec.actions.count, self.hidden)
         head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
+        if isinstance(head, HyperNet) and self.hyper_start == "context":
+            head = jax.tree.map(lambda half_width: jnp.full_like(half_width, self.contexts**-0.5), head)
         return DACModels(ContextValue(trunk, head), self.build_context_model(spec))
 
     def build_context_model(self, spec: AgentSpec) -> ContextModel:

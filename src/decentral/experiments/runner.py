@@ -100,7 +100,7 @@ def _train(config: Config, directory: RunDirectory, listeners: list[Listener]) -
     machine, pace = Machine.start(config.trainee), Pace()
     rows: list[dict[str, Any]] = []
     for step in _test_steps(config):
-        if rows and rows[0]["step"] >= step:
+        if rows and min(row["step"] for row in rows) >= step:
             continue  # a turn may be longer than the interval
         while left := machine.turns_until(step):
             pace.advance(machine, left)
