@@ -8,11 +8,11 @@ from decentral.experiments.values import ValueTable
 
 
 def print_names(console: Console, title: str, classes: dict[str, type]) -> None:
-    """Names with the first line of what they are."""
-    table = Table(title=title, title_justify="left", show_header=False)
+    """Names, each with one line that says what it is."""
+    console.print(title, style="bold")
     for name, kind in classes.items():
-        table.add_row(name, (kind.__doc__ or "").strip().splitlines()[0])
-    console.print(table)
+        meaning = (kind.__doc__ or "").strip().splitlines()[0]
+        console.print(f"  {name:<16}{meaning}", highlight=False, soft_wrap=True)
 
 
 def print_evaluation(console: Console, seeds: list[int], returns: np.ndarray, references: dict[str, float]) -> None:

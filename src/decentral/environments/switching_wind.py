@@ -24,7 +24,7 @@ class Wind(eqx.Module):
 
 
 class SwitchingWind(Environment):
-    """s' = s + a + wind; the wind's mode is recorded as a fact and never shown. There is no reward."""
+    """One agent on a line, pushed by a wind whose mode is recorded but never shown; continuous actions, no reward."""
 
     length: int = setting(60, "steps in an episode", at_least=1)
     period: int = setting(20, "steps between two changes of the wind's mode", at_least=1)
