@@ -45,7 +45,7 @@ class Trained:
         if not 0 <= seed < 2**31:
             raise Refused(f"seed must be a whole number at least 0 and below 2147483648, got {seed}")
         trainee, key = self.config.trainee, jax.random.fold_in(jax.random.key(seed), 3)
-        play = jax.jit(
-            jax.vmap(lambda models: greedy_returns(trainee.algorithm, trainee.environment, models, episodes, key))
-        )
-        return np.asarray(play(self.models))
+        return np.asarray(_PLAY(trainee.algorithm, trainee.environment, self.models, episodes, key))
+
+
+_PLAY = jax.jit(jax.vmap(greedy_returns, (None, None, 0, None, None)), static_argnums=3)
