@@ -1,13 +1,18 @@
-"""The same from Python: train, load, look. `run = decentral.train("dac", "matrix-game", seeds=5)`."""
+"""The same from Python: train, load, look, compare. `run = decentral.train("dac", "matrix-game", seeds=5)`."""
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from decentral.analysis.comparison import Row, as_data, rows_of, write
+from decentral.analysis.comparison_plot import plot_comparison
 from decentral.analysis.plots import plot_curves
 from decentral.analysis.results import Curves, load_curves
+from decentral.experiments.comparison import train_all
 from decentral.experiments.config import resolve
 from decentral.experiments.progress import watcher
 from decentral.experiments.runner import Listener
@@ -86,16 +91,85 @@ def train(
 
     `seeds`, `steps` and `seed` are short for entries of `training`. Without `out`, a new directory under `runs`.
     """
-    short = {"seeds": seeds, "steps": steps, "seed": seed}
-    plan = (training or {}) | {key: value for key, value in short.items() if value is not None}
+    plan = _plan(training, seeds, steps, seed)
     config = resolve(algorithm_name, environment_name, algorithm, environment, plan)
     place = Path(out) if out is not None else next_free(Path("runs"), f"{algorithm_name}-{environment_name}")
-    listeners: list[Listener] = [watcher()] if progress else []
-    if tensorboard:
-        listeners.append(TensorBoard())
-    return Run(run_config(config, place, listeners).path)
+    return Run(run_config(config, place, _listeners(progress, tensorboard)).path)
 
 
 def load(path: Place) -> Run:
     """A run that was trained earlier."""
     return Run(path)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several runs on one environment: a row of statistics each, and where comparison.json and the plot lie."""
+
+    path: Path
+    rows: list[Row]
+    runs: list[Run]
+
+    @property
+    def data(self) -> Path:
+        return self.path / "comparison.json"
+
+    @property
+    def plot(self) -> Path:
+        return self.path / "comparison.png"
+
+
+def compare(
+    algorithm_names: Sequence[str],
+    environment_name: str,
+    /,
+    *,
+    algorithm: dict[str, Any] | None = None,
+    environment: dict[str, Any] | None = None,
+    training: dict[str, Any] | None = None,
+    seeds: int | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    out: Place | None = None,
+    progress: bool = True,
+    tensorboard: bool = False,
+) -> Comparison:
+    """Train several algorithms on one environment, each into a directory of its name under `out`, and compare them.
+
+    An entry of `algorithm` goes to every algorithm that has such a setting. Finished runs of the same settings that
+    already lie in `out` are taken as they are, so that an interrupted comparison goes on where it was.
+    """
+    place = Path(out) if out is not None else next_free(Path("runs"), f"compare-{environment_name}")
+    directories = train_all(
+        algorithm_names,
+        environment_name,
+        algorithm,
+        environment,
+        _plan(training, seeds, steps, seed),
+        place,
+        lambda: _listeners(progress, tensorboard),
+    )
+    return compare_runs([directory.path for directory in directories], place)
+
+
+def compare_runs(runs: Sequence[Place], out: Place | None = None) -> Comparison:
+    """Compare finished runs on one environment, without training."""
+    place = Path(out) if out is not None else next_free(Path("runs"), "comparison")
+    opened = [Run(run) for run in runs]
+    curves = [run.curves for run in opened]
+    comparison = Comparison(place, rows_of(curves), opened)
+    write(as_data(curves, comparison.rows), comparison.data)
+    plot_comparison(curves, comparison.plot)
+    return comparison
+
+
+def _plan(training: dict[str, Any] | None, seeds: int | None, steps: int | None, seed: int | None) -> dict[str, Any]:
+    short = {"seeds": seeds, "steps": steps, "seed": seed}
+    return (training or {}) | {key: value for key, value in short.items() if value is not None}
+
+
+def _listeners(progress: bool, tensorboard: bool) -> list[Listener]:
+    listeners: list[Listener] = [watcher()] if progress else []
+    if tensorboard:
+        listeners.append(TensorBoard())
+    return listeners

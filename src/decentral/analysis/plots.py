@@ -1,37 +1,51 @@
 """Learning curves: the mean over seeds with its spread, several runs side by side, and what is known exactly."""
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from decentral.analysis.results import Curves, labels
+from decentral.analysis.results import Curves, labels, shared_references
 from decentral.settings import Refused
 
 REFERENCES = {"optimal": "--", "random": ":"}
 
+# Okabe and Ito's colours, which the colour-blind can tell apart, without the yellow, which is faint on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+STYLES = ("-", (0, (6, 2)), (0, (3, 1, 1, 1)))
+
 
 def plot_curves(runs: list[Curves], out: Path) -> None:
     """Draw the runs' test returns against environment steps into a PNG, SVG or PDF."""
+    check_request(runs, out)
+    figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    for number, (run, label) in enumerate(zip(runs, labels(runs), strict=True)):
+        mean, spread = run.returns.mean(axis=0), run.returns.std(axis=0)
+        draw_curve(axes, run, label, mean - spread, mean + spread, look(number))
+    draw_references(axes, runs)
+    label_axes(axes, runs)
+    axes.legend(frameon=False)
+    save(figure, out)
+
+
+def check_request(runs: list[Curves], out: Path) -> None:
+    """Refuse to plot nothing, or in a format that is not known."""
     if not runs:
         raise Refused("plot needs at least one RUN, got none")
     if out.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise Refused(f"out must end in .png, .svg or .pdf, got {out}")
-    figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
-    for run, label in zip(runs, labels(runs), strict=True):
-        _draw_run(axes, run, label)
-    _draw_references(axes, runs)
-    axes.set_xlabel("environment steps")
-    axes.set_ylabel("test return")
-    axes.set_title(" and ".join(dict.fromkeys(run.environment for run in runs)))
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
+
+
+def save(figure: Figure, out: Path) -> None:
+    """Write a figure where it belongs, and forget it."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(out, dpi=150)
@@ -41,17 +55,35 @@ def plot_curves(runs: list[Curves], out: Path) -> None:
         plt.close(figure)
 
 
-def _draw_run(axes: Axes, run: Curves, label: str) -> None:
-    mean, spread = run.returns.mean(axis=0), run.returns.std(axis=0)
+def look(number: int) -> dict[str, Any]:
+    """The colour and the line style of one of several runs; twenty-one can be told apart."""
+    style = STYLES[number // len(COLOURS) % len(STYLES)]
+    return {"color": COLOURS[number % len(COLOURS)], "linestyle": style}
+
+
+def draw_curve(
+    axes: Axes, run: Curves, label: str, low: np.ndarray, high: np.ndarray, appearance: dict[str, Any]
+) -> None:
+    """The mean over seeds of each test, with a band from `low` to `high`."""
     seeds = len(run.seeds)
-    (line,) = axes.plot(run.steps, mean, label=f"{label} ({seeds} seed{'s' if seeds > 1 else ''})")
-    axes.fill_between(run.steps, mean - spread, mean + spread, color=line.get_color(), alpha=0.2, linewidth=0)
+    name = f"{label} ({seeds} seed{'s' if seeds > 1 else ''})"
+    axes.plot(run.steps, run.returns.mean(axis=0), label=name, **appearance)
+    axes.fill_between(run.steps, low, high, color=appearance["color"], alpha=0.2, linewidth=0)
 
 
-def _draw_references(axes: Axes, runs: list[Curves]) -> None:
+def draw_references(axes: Axes, runs: list[Curves]) -> None:
     """Lines for the returns that are known exactly, where all runs agree on them."""
+    known = shared_references(runs)
     for name, style in REFERENCES.items():
-        known = {run.references.get(name) for run in runs}
-        value = known.pop()
-        if not known and value is not None:
-            axes.axhline(value, linestyle=style, color="grey", linewidth=1, label=f"{name}: {value:.2f}")
+        if name in known:
+            label = f"{name}: {known[name]:.2f}"
+            axes.axhline(known[name], linestyle=style, color="grey", linewidth=1, label=label)
+
+
+def label_axes(axes: Axes, runs: list[Curves]) -> None:
+    """Say what a panel of learning curves shows."""
+    axes.set_xlabel("environment steps")
+    axes.set_ylabel("test return")
+    axes.set_title(" and ".join(dict.fromkeys(run.environment for run in runs)))
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.spines[["top", "right"]].set_visible(False)

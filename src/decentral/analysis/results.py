@@ -32,6 +32,11 @@ class Curves:
     def references(self) -> dict[str, float]:
         return self.config.get("references", {})
 
+    @property
+    def decentralised(self) -> bool:
+        """Whether each agent learned from its own data alone; a run that does not say so did."""
+        return self.config.get("strictness", {}).get("decentralised", True)
+
 
 def load_curves(directory: RunDirectory) -> Curves:
     """The curves of a run, finished or not: the tests that every seed has done."""
@@ -65,19 +70,36 @@ def _check_config(config: dict[str, Any], file: Path) -> None:
     known = config.get("references", {})
     if not isinstance(known, dict) or not all(isinstance(value, int | float) for value in known.values()):
         raise Refused(f"{file}: references must be an object of numbers, got {known!r}")
+    strictness = config.get("strictness", {})
+    if not isinstance(strictness, dict) or not isinstance(strictness.get("decentralised", True), bool):
+        raise Refused(f"{file}: strictness must be an object whose decentralised is true or false, got {strictness!r}")
+
+
+def shared_references(runs: list[Curves]) -> dict[str, float]:
+    """The returns that are known exactly and on which all runs agree."""
+    first, *others = [run.references for run in runs]
+    return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
 
 
 def labels(runs: list[Curves]) -> list[str]:
+    """A name for each run, as a legend shows it: one that is not decentralised says so."""
+    return [
+        name if run.decentralised else f"{name} (not decentralised)"
+        for name, run in zip(names(runs), runs, strict=True)
+    ]
+
+
+def names(runs: list[Curves]) -> list[str]:
     """A name for each run: its algorithm, and where that is not enough the settings in which it differs."""
-    names = []
+    found = []
     for run in runs:
         alike = [other for other in runs if other.algorithm == run.algorithm]
         details = [
             f"{key.split('.', 1)[1]}={value}" for key, value in _flat(run.config).items() if _differs(key, alike)
         ]
-        names.append(", ".join([run.algorithm, *details]))
-    unique = len(set(names)) == len(names)
-    return names if unique else [f"{name} ({run.path})" for name, run in zip(names, runs, strict=True)]
+        found.append(", ".join([run.algorithm, *details]))
+    unique = len(set(found)) == len(found)
+    return found if unique else [f"{name} ({run.path})" for name, run in zip(found, runs, strict=True)]
 
 
 def _differs(key: str, runs: list[Curves]) -> bool:

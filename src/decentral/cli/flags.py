@@ -6,7 +6,7 @@ import difflib
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from decentral.settings import Refused, Settings, allowed, as_data, setting_fields
@@ -35,24 +35,49 @@ def parser_for(command: str, meaning: str | None, **options: Any) -> Parser:
     return Parser(prog=f"decentral {command}".strip(), description=meaning, allow_abbrev=False, **options)
 
 
+def add_short_flags(parser: argparse.ArgumentParser) -> None:
+    """The settings of a training that are asked for most, without their group."""
+    for short in ("seeds", "steps", "seed"):
+        parser.add_argument(f"--{short}", dest=f"training.{short}", metavar="N", help=f"short for --training.{short}")
+
+
 def add_flags(parser: argparse.ArgumentParser, group: str, defaults: Settings) -> None:
     """A flag `--group.field` for every setting of a module that holds the defaults."""
     section = parser.add_argument_group(group)
     values = as_data(defaults)
     for field in setting_fields(type(defaults)):
-        names = [f"--{group}.{field.name}"]
-        if "_" in field.name:
-            names.append(f"--{group}.{field.name.replace('_', '-')}")
-        meaning = "; ".join(filter(None, [field.metadata["meaning"], allowed(field)]))
-        meaning += f" (default: {json.dumps(values[field.name])})"
-        bare: dict[str, Any] = {"nargs": "?", "const": "true"} if field.type is bool else {}
-        section.add_argument(
-            *names,
-            dest=f"{group}.{field.name}",
-            metavar=_metavar(field),
-            help=meaning.replace("%", "%%"),
-            **bare,
-        )
+        _add_flag(section, group, field, json.dumps(values[field.name]))
+
+
+def add_flags_of_several(parser: argparse.ArgumentParser, group: str, defaults: Mapping[str, Settings]) -> None:
+    """A flag for every setting that at least one of several modules, given by name, has; with the default of each."""
+    section = parser.add_argument_group(group)
+    fields: dict[str, dataclasses.Field] = {}
+    values: dict[str, dict[str, str]] = {}
+    for name, settings in defaults.items():
+        for field in setting_fields(type(settings)):
+            fields.setdefault(field.name, field)
+            values.setdefault(field.name, {})[name] = json.dumps(as_data(settings)[field.name])
+    for key, field in fields.items():
+        of_all = len(values[key]) == len(defaults) and len(set(values[key].values())) == 1
+        each = ", ".join(f"{value} of {name}" for name, value in values[key].items())
+        _add_flag(section, group, field, next(iter(values[key].values())) if of_all else each)
+
+
+def _add_flag(section: Any, group: str, field: dataclasses.Field, default: str) -> None:
+    names = [f"--{group}.{field.name}"]
+    if "_" in field.name:
+        names.append(f"--{group}.{field.name.replace('_', '-')}")
+    meaning = "; ".join(filter(None, [field.metadata["meaning"], allowed(field)]))
+    meaning += f" (default: {default})"
+    bare: dict[str, Any] = {"nargs": "?", "const": "true"} if field.type is bool else {}
+    section.add_argument(
+        *names,
+        dest=f"{group}.{field.name}",
+        metavar=_metavar(field),
+        help=meaning.replace("%", "%%"),
+        **bare,
+    )
 
 
 def overrides(found: argparse.Namespace, group: str, kind: type[Settings]) -> dict[str, Any]:

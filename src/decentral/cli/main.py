@@ -13,7 +13,8 @@ from rich.console import Console
 from decentral.algorithms import ALGORITHMS
 from decentral.analysis.plots import plot_curves
 from decentral.api import load, train
-from decentral.cli.flags import Parser, add_flags, overrides, parser_for, whole_number
+from decentral.cli.compare import compare_command
+from decentral.cli.flags import Parser, add_flags, add_short_flags, overrides, parser_for, whole_number
 from decentral.cli.tables import print_evaluation, print_names, print_values
 from decentral.environments import ENVIRONMENTS, PredatorPrey
 from decentral.experiments.config import algorithm_class, environment_class, resolve
@@ -144,6 +145,7 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "train": train_command,
     "evaluate": evaluate_command,
     "plot": plot_command,
+    "compare": compare_command,
     "values": values_command,
     "list": list_command,
     "show": show_command,
@@ -168,8 +170,7 @@ def _settings_parser(command: str, words: list[str]) -> tuple[str, str, Parser]:
     algorithm_class(algorithm), environment_class(environment)
     defaults = resolve(algorithm, environment).trainee
     parser = parser_for(f"{command} {algorithm} {environment}", doc, usage=usage)
-    for short in ("seeds", "steps", "seed"):
-        parser.add_argument(f"--{short}", dest=f"training.{short}", metavar="N", help=f"short for --training.{short}")
+    add_short_flags(parser)
     for group, settings in (
         ("algorithm", defaults.algorithm),
         ("environment", defaults.environment),

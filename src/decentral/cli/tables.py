@@ -1,9 +1,12 @@
-"""What the command line prints: tables of algorithms, evaluations and learned values."""
+"""What the command line prints: tables of algorithms, evaluations, comparisons and learned values."""
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from decentral.analysis.comparison import Row
+from decentral.analysis.statistics import Summary
 from decentral.experiments.values import ValueTable
 
 
@@ -26,6 +29,31 @@ def print_evaluation(console: Console, seeds: list[int], returns: np.ndarray, re
     of_seeds = returns.mean(axis=1)
     table.add_row("all", f"{of_seeds.mean():.2f}", f"{of_seeds.std():.2f} over seeds")
     console.print(table)
+    _print_references(console, references)
+
+
+def print_comparison(console: Console, rows: list[Row], references: dict[str, float]) -> None:
+    """What the final tests of several runs say, one line each; steps are a column only where they differ."""
+    same_steps = len({row.steps for row in rows}) == 1
+    after = f" after {rows[0].steps:,} steps" if same_steps else ""
+    table = Table(title=f"greedy test{after}, over seeds", title_justify="left")
+    table.add_column("algorithm", overflow="fold")
+    table.add_column("decentralised", no_wrap=True)
+    for heading in ([] if same_steps else ["steps"]) + ["seeds", "mean", "spread", "IQM", "95 % interval"]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        steps = [] if same_steps else [f"{row.steps:,}"]
+        table.add_row(escape(row.label), "yes" if row.decentralised else "no", *steps, *_summary_cells(row.summary))
+    console.print(table)
+    _print_references(console, references)
+
+
+def _summary_cells(summary: Summary) -> list[str]:
+    numbers = [f"{number:.2f}" for number in (summary.mean, summary.spread, summary.iqm)]
+    return [str(summary.seeds), *numbers, f"{summary.low:.2f} to {summary.high:.2f}"]
+
+
+def _print_references(console: Console, references: dict[str, float]) -> None:
     if references:
         known = ", ".join(f"{name} {value:.2f}" for name, value in references.items())
         console.print(f"known exactly: {known}", highlight=False)

@@ -1,0 +1,87 @@
+"""Several runs on one environment, side by side: what the final tests of each one's seeds say together."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from decentral.analysis.results import Curves, names, shared_references
+from decentral.analysis.statistics import CONFIDENCE, RESAMPLES, Summary, summarise
+from decentral.settings import Refused
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run of a comparison: the returns of its final test, one per seed, and their summary."""
+
+    label: str
+    decentralised: bool
+    steps: int
+    returns: list[float]
+    summary: Summary
+
+
+def rows_of(runs: list[Curves]) -> list[Row]:
+    """A row for each run, in the order given; runs that can't be compared are refused."""
+    if not runs:
+        raise Refused("compare needs at least one RUN, got none")
+    _check_finished(runs)
+    _check_one_environment(runs)
+    return [_row(run, label) for run, label in zip(runs, names(runs), strict=True)]
+
+
+def as_data(runs: list[Curves], rows: list[Row]) -> dict[str, Any]:
+    """The comparison as JSON-ready data."""
+    return {
+        "environment": runs[0].config["environment"],
+        "references": shared_references(runs),
+        "confidence": CONFIDENCE,
+        "resamples": RESAMPLES,
+        "rows": [_row_data(run, row) for run, row in zip(runs, rows, strict=True)],
+    }
+
+
+def write(data: dict[str, Any], file: Path) -> None:
+    """Write a comparison's data, in place of an earlier one."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(data, indent=2) + "\n")
+    except OSError as error:
+        raise Refused(f"out must be a directory that can be written, got {file.parent} ({error.strerror})") from None
+
+
+def _row(run: Curves, label: str) -> Row:
+    final = run.returns[:, -1]
+    return Row(label, run.decentralised, int(run.steps[-1]), final.tolist(), summarise(final))
+
+
+def _row_data(run: Curves, row: Row) -> dict[str, Any]:
+    return {
+        "label": row.label,
+        "algorithm": run.algorithm,
+        "decentralised": row.decentralised,
+        "run": str(run.path),
+        "steps": row.steps,
+        **asdict(row.summary),
+        "returns": row.returns,
+    }
+
+
+def _check_finished(runs: list[Curves]) -> None:
+    for run in runs:
+        wanted = run.config["training"].get("steps", 0)
+        if run.steps[-1] < wanted:
+            raise Refused(f"RUN must be finished, got {run.path}, which stands at step {run.steps[-1]:.0f} of {wanted}")
+
+
+def _check_one_environment(runs: list[Curves]) -> None:
+    """Returns in different worlds, or under other settings of one world, say nothing about each other."""
+    first = runs[0]
+    for run in runs[1:]:
+        ours, theirs = first.config["environment"], run.config["environment"]
+        for key in ours | theirs:
+            if ours.get(key) != theirs.get(key):
+                raise Refused(
+                    f"runs must be on one environment, got environment.{key} {ours.get(key)!r:.60} of {first.path}"
+                    f" and {theirs.get(key)!r:.60} of {run.path}"
+                )

@@ -1,0 +1,84 @@
+"""Statistics over seeds: the interquartile mean, and how sure a number is (percentile bootstrap)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from decentral.settings import Refused
+
+CONFIDENCE = 0.95
+RESAMPLES = 10_000
+
+Statistic = Callable[[np.ndarray], np.ndarray]  # [..., scores] to [...]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the scores of several seeds say together."""
+
+    seeds: int
+    mean: float
+    mean_low: float  # the mean's interval
+    mean_high: float
+    spread: float  # standard deviation over the seeds, divided by their number
+    iqm: float
+    low: float  # the interquartile mean's interval
+    high: float
+
+
+def summarise(scores: np.ndarray) -> Summary:
+    """One score per seed [seeds], summed up, with intervals of 95 %."""
+    if not scores.size or not np.isfinite(scores).all():
+        raise Refused(f"scores must be finite numbers, one per seed, got {scores.tolist()!r:.60}")
+    mean_low, mean_high = bootstrap_interval(scores, mean)
+    low, high = bootstrap_interval(scores, interquartile_mean)
+    return Summary(
+        seeds=len(scores),
+        mean=float(mean(scores)),
+        mean_low=float(mean_low),
+        mean_high=float(mean_high),
+        spread=float(scores.std()),
+        iqm=float(interquartile_mean(scores)),
+        low=float(low),
+        high=float(high),
+    )
+
+
+def mean(scores: np.ndarray) -> np.ndarray:
+    """The mean over the last axis."""
+    return scores.mean(axis=-1)
+
+
+def interquartile_mean(scores: np.ndarray) -> np.ndarray:
+    """The mean over the last axis of what is left when the lowest and the highest quarter are dropped.
+
+    This is the common definition, the mean trimmed by 25 %: of n scores floor(n/4) are dropped at either end, so that
+    three scores or fewer give their plain mean.
+    """
+    count = scores.shape[-1]
+    dropped = count // 4
+    return np.sort(scores, axis=-1)[..., dropped : count - dropped].mean(axis=-1)
+
+
+def bootstrap_interval(
+    scores: np.ndarray,
+    statistic: Statistic,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The percentile-bootstrap interval of a statistic over the last axis of `scores`, its low and its high end.
+
+    Draw as many scores as there are, with replacement, `resamples` times; the interval holds the middle `confidence`
+    of the statistics of what was drawn. The same arguments give the same interval; one score gives a point.
+    """
+    if not 0 < confidence < 1:
+        raise Refused(f"confidence must be a number above 0 and below 1, got {confidence}")
+    if resamples < 1:
+        raise Refused(f"resamples must be a whole number at least 1, got {resamples}")
+    count = scores.shape[-1]
+    picks = np.random.default_rng(seed).integers(count, size=(resamples, count))
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(statistic(scores[..., picks]), [tail, 1 - tail], axis=-1)
+    return low, high

@@ -1,0 +1,91 @@
+"""`decentral compare`: several algorithms on one environment, or runs that are finished, in one table and one plot."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from decentral.algorithms import ALGORITHMS
+from decentral.analysis.results import shared_references
+from decentral.api import Comparison, compare, compare_runs
+from decentral.cli.flags import Parser, add_flags, add_flags_of_several, add_short_flags, overrides, parser_for
+from decentral.cli.tables import print_comparison
+from decentral.environments import ENVIRONMENTS
+from decentral.experiments.comparison import resolve_all
+from decentral.settings import Refused
+from decentral.training.plan import Plan
+
+USAGE = (
+    "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"
+    " [--environment.X ...] [--out DIR]\n       decentral compare --runs RUN RUN ... [--out DIR]"
+)
+FILE_WIDTH = 120  # of a table that goes into a file
+
+
+def compare_command(words: list[str]) -> None:
+    """Compare several algorithms on one environment: mean, interquartile mean and intervals over seeds."""
+    if len(words) < 2 or words[0].startswith("-") or words[1].startswith("-"):
+        _print(_compare_finished(words))
+    else:
+        _print(_train_and_compare(words[0].split(","), words[1], words[2:]))
+
+
+def _compare_finished(words: list[str]) -> Comparison:
+    parser = parser_for("compare", compare_command.__doc__, usage=USAGE)
+    parser.add_argument("algorithms", metavar="ALGORITHMS", nargs="?", help=f"of {', '.join(ALGORITHMS)}, with commas")
+    parser.add_argument("environment", metavar="ENVIRONMENT", nargs="?", help=f"one of {', '.join(ENVIRONMENTS)}")
+    parser.add_argument(
+        "--runs", metavar="RUN", nargs="+", type=Path, help="finished runs to compare, without training"
+    )
+    _add_out(parser)
+    parser.epilog = "decentral compare ALGORITHMS ENVIRONMENT --help lists all their settings."
+    found = parser.parse_all(words)
+    if found.runs is None or found.algorithms is not None:
+        parser.error("ALGORITHMS and ENVIRONMENT come first, or --runs RUN ... alone")
+    return compare_runs(found.runs, _out(found))
+
+
+def _train_and_compare(names: list[str], environment: str, words: list[str]) -> Comparison:
+    configs = resolve_all(names, environment)
+    parser = parser_for("compare", compare_command.__doc__, usage=USAGE)
+    _add_out(parser)
+    parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
+    add_short_flags(parser)
+    learners = {config.algorithm_name: config.trainee.algorithm for config in configs}
+    add_flags_of_several(parser, "algorithm", learners)
+    add_flags(parser, "environment", configs[0].trainee.environment)
+    add_flags(parser, "training", configs[0].trainee.plan)
+    found = parser.parse_all(words)
+    algorithm: dict[str, Any] = {}
+    for name in names:
+        algorithm |= overrides(found, "algorithm", ALGORITHMS[name])
+    return compare(
+        names,
+        environment,
+        algorithm=algorithm,
+        environment=overrides(found, "environment", ENVIRONMENTS[environment]),
+        training=overrides(found, "training", Plan),
+        out=_out(found),
+        tensorboard=found.tensorboard,
+    )
+
+
+def _add_out(parser: Parser) -> None:
+    parser.add_argument(
+        "--out", metavar="DIR", help="where runs, comparison.json and comparison.png go (default: new, under runs)"
+    )
+
+
+def _out(found: argparse.Namespace) -> str | None:
+    if found.out == "":
+        raise Refused("out must be a directory, got ''")
+    return found.out
+
+
+def _print(comparison: Comparison) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console.width = max(console.width, FILE_WIDTH)
+    print_comparison(console, comparison.rows, shared_references([run.curves for run in comparison.runs]))
+    console.print(f"written to {comparison.data} and {comparison.plot.name}", highlight=False, soft_wrap=True)

@@ -1,0 +1,136 @@
+"""Runs side by side: their rows, their data and their picture."""
+
+import json
+
+import numpy as np
+import pytest
+
+from decentral.analysis.comparison import as_data, rows_of, write
+from decentral.analysis.comparison_plot import plot_comparison
+from decentral.analysis.plots import look, plot_curves
+from decentral.analysis.results import Curves, labels, load_curves, shared_references
+from decentral.records import RunDirectory
+from decentral.settings import Refused
+
+KNOWN = {"optimal": 8.0, "random": -3.0}
+
+
+def curves(tmp_path, algorithm, final=(6.0, 8.0), environment=None, references=KNOWN, **config):
+    """A run of two tests; `final` are the returns of the second one."""
+    whole = {
+        "algorithm": {"name": algorithm},
+        "environment": {"name": "e"} | (environment or {}),
+        "training": {"steps": 10},
+        "references": references,
+    }
+    returns = np.asarray([[0.0, value] for value in final])
+    return Curves(tmp_path / algorithm, whole | config, list(range(len(final))), np.asarray([0.0, 12.0]), returns)
+
+
+def test_a_row_sums_up_the_last_test(tmp_path):
+    first, second = rows_of([curves(tmp_path, "iql", (0.0, 1.0, 2.0, 9.0)), curves(tmp_path, "dac", (8.0,))])
+    assert (first.label, first.decentralised, first.steps) == ("iql", True, 12)
+    assert first.returns == [0.0, 1.0, 2.0, 9.0]
+    assert (first.summary.seeds, first.summary.mean, first.summary.iqm) == (4, 3.0, 1.5)
+    assert (second.label, second.summary.low, second.summary.high) == ("dac", 8.0, 8.0)
+
+
+def test_a_run_that_is_not_decentralised_is_marked_in_rows_and_in_every_legend(tmp_path):
+    runs = [
+        curves(tmp_path, "vdn", strictness={"decentralised": False}),
+        curves(tmp_path, "dac", strictness={"decentralised": True}),
+        curves(tmp_path, "iql"),
+    ]
+    assert [row.decentralised for row in rows_of(runs)] == [False, True, True]
+    assert [row.label for row in rows_of(runs)] == ["vdn", "dac", "iql"]
+    assert labels(runs) == ["vdn (not decentralised)", "dac", "iql"]
+    for draw in (plot_curves, plot_comparison):
+        draw(runs, tmp_path / "legend.svg")
+        assert "vdn (not decentralised)" in (tmp_path / "legend.svg").read_text()  # as a comment beside the glyphs
+
+
+@pytest.mark.parametrize("strictness", [[], {"decentralised": "no"}, None])
+def test_a_strictness_that_makes_no_sense_is_refused(tmp_path, strictness):
+    config = {"algorithm": {"name": "a"}, "environment": {"name": "e"}, "training": {}, "strictness": strictness}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(Refused, match="strictness must be an object whose decentralised is true or false"):
+        load_curves(RunDirectory.open(tmp_path))
+
+
+def test_runs_on_different_environments_are_refused_by_name_and_by_setting(tmp_path):
+    first = curves(tmp_path, "iql", environment={"penalty": 0.0})
+    for other, words in [
+        ({"name": "chess", "penalty": 0.0}, "environment.name 'e' of .*iql and 'chess' of .*dac"),
+        ({"penalty": 0.5}, r"environment.penalty 0.0 of .*iql and 0.5 of .*dac"),
+    ]:
+        with pytest.raises(Refused, match=f"runs must be on one environment, got {words}"):
+            rows_of([first, curves(tmp_path, "dac", environment=other)])
+
+
+def test_a_run_that_has_not_come_to_its_end_is_refused(tmp_path):
+    with pytest.raises(Refused, match=r"RUN must be finished, got .*iql, which stands at step 12 of 50"):
+        rows_of([curves(tmp_path, "iql", training={"steps": 50})])
+
+
+def test_no_runs_are_refused(tmp_path):
+    with pytest.raises(Refused, match="at least one RUN"):
+        rows_of([])
+
+
+def test_only_what_all_runs_know_is_shared(tmp_path):
+    runs = [curves(tmp_path, "iql"), curves(tmp_path, "dac", references={"optimal": 8.0, "random": 0.0})]
+    assert shared_references(runs[:1]) == KNOWN
+    assert shared_references(runs) == {"optimal": 8.0}
+    assert shared_references([runs[0], curves(tmp_path, "i2q", references={})]) == {}
+
+
+def test_the_data_are_json_and_hold_every_number(tmp_path):
+    runs = [curves(tmp_path, "iql"), curves(tmp_path, "vdn", (8.0, 8.0), strictness={"decentralised": False})]
+    write(as_data(runs, rows_of(runs)), tmp_path / "new" / "comparison.json")
+    data = json.loads((tmp_path / "new" / "comparison.json").read_text())
+    assert data["environment"] == {"name": "e"} and data["references"] == KNOWN
+    assert (data["confidence"], data["resamples"]) == (0.95, 10_000)
+    assert data["rows"][0] == {
+        "label": "iql",
+        "algorithm": "iql",
+        "decentralised": True,
+        "run": str(tmp_path / "iql"),
+        "steps": 12,
+        "seeds": 2,
+        "mean": 7.0,
+        "mean_low": 6.0,
+        "mean_high": 8.0,
+        "spread": 1.0,
+        "iqm": 7.0,
+        "low": 6.0,
+        "high": 8.0,
+        "returns": [6.0, 8.0],
+    }
+    assert data["rows"][1]["decentralised"] is False
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path):
+    (tmp_path / "file").write_text("keep")
+    with pytest.raises(Refused, match="out must be a directory that can be written"):
+        write({}, tmp_path / "file" / "comparison.json")
+    assert (tmp_path / "file").read_text() == "keep"
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("count", [1, 16])
+def test_a_comparison_of_few_or_many_is_drawn_in_the_format_asked_for(tmp_path, suffix, count):
+    runs = [curves(tmp_path, f"algorithm-{number}", (0.0, 1.0 + number)) for number in range(count)]
+    file = tmp_path / "new" / f"plot.{suffix}"
+    plot_comparison(runs, file)
+    assert file.stat().st_size > 1000
+
+
+def test_a_comparison_in_another_format_is_refused(tmp_path):
+    with pytest.raises(Refused, match=r"must end in \.png, \.svg or \.pdf"):
+        plot_comparison([curves(tmp_path, "iql")], tmp_path / "plot.bmp")
+    with pytest.raises(Refused, match="at least one RUN"):
+        plot_comparison([], tmp_path / "plot.png")
+
+
+def test_sixteen_runs_look_different():
+    assert len({repr(look(number)) for number in range(16)}) == 16

@@ -1,0 +1,118 @@
+"""Statistics over seeds, beside numbers worked by hand."""
+
+import numpy as np
+import pytest
+
+from decentral.analysis.statistics import bootstrap_interval, interquartile_mean, mean, summarise
+from decentral.settings import Refused
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([8, 1, 7, 2, 6, 3, 5, 4], 4.5),  # 3, 4, 5, 6 are left
+        ([0, 1, 2, 100], 1.5),  # 1, 2
+        ([-50, 1, 2, 6, 100], 3.0),  # floor(5/4) = 1 at either end: 1, 2, 6
+        ([0, 0, 1, 2, 3, 6, 100], 2.4),  # floor(7/4) = 1 at either end: 0, 1, 2, 3, 6
+        ([0, 1, 5], 2.0),  # nothing to drop
+        ([7], 7.0),
+    ],
+)
+def test_the_interquartile_mean_drops_a_quarter_at_either_end(scores, expected):
+    assert interquartile_mean(np.asarray(scores, float)) == pytest.approx(expected)
+
+
+def test_the_interquartile_mean_is_taken_over_the_last_axis():
+    np.testing.assert_array_equal(interquartile_mean(np.asarray([[0.0, 1, 2, 9], [9, 4, 0, 6]])), [1.5, 5.0])
+
+
+def test_resamples_of_two_scores_are_as_frequent_as_they_should_be():
+    drawn = []
+
+    def watched(scores):
+        drawn.extend(mean(scores))
+        return mean(scores)
+
+    bootstrap_interval(np.asarray([0.0, 1.0]), watched)
+    assert len(drawn) == 10_000
+    shares = [drawn.count(value) / len(drawn) for value in (0.0, 0.5, 1.0)]
+    np.testing.assert_allclose(shares, [0.25, 0.5, 0.25], atol=0.02)  # four standard errors
+
+
+@pytest.mark.parametrize(
+    ("confidence", "expected"),
+    [
+        (0.95, (0.0, 1.0)),
+        (0.6, (0.0, 1.0)),  # the quantiles 0.2 and 0.8 fall within the outer quarters
+        (0.4, (0.5, 0.5)),  # 0.3 and 0.7 fall within the middle half
+    ],
+)
+def test_the_interval_of_two_scores_is_known(confidence, expected):
+    assert bootstrap_interval(np.asarray([0.0, 1.0]), mean, confidence) == expected
+
+
+def test_the_interval_of_many_zeros_and_ones_is_the_binomials():
+    scores = np.repeat([0.0, 1.0], 50)
+    low, high = bootstrap_interval(scores, mean)
+    assert (low, high) == pytest.approx((0.40, 0.60), abs=0.011)  # 0.5 -+ 1.96 * 0.05, on a grid of 0.01
+
+
+def test_the_interval_of_a_median_follows_the_statistic_that_is_given():
+    low, high = bootstrap_interval(np.asarray([0.0, 0.0, 9.0]), lambda scores: np.median(scores, axis=-1), 0.4)
+    assert (low, high) == (0.0, 0.0)  # two of three draws are 9 with probability 7/27, less than the tail of 0.3
+
+
+def test_one_score_gives_a_point():
+    assert bootstrap_interval(np.asarray([3.0]), mean) == (3.0, 3.0)
+
+
+def test_several_rows_share_their_resamples_and_each_is_as_alone():
+    rows = np.asarray([[0.0, 1.0, 5.0], [2.0, 2.0, 8.0]])
+    low, high = bootstrap_interval(rows, mean)
+    for row, *ends in zip(rows, low, high, strict=True):
+        assert tuple(ends) == bootstrap_interval(row, mean)
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
+    scores = np.random.default_rng(3).normal(size=9)
+    assert bootstrap_interval(scores, mean) == bootstrap_interval(scores, mean)
+    assert bootstrap_interval(scores, mean) != bootstrap_interval(scores, mean, seed=1)
+
+
+def test_intervals_hold_the_true_mean_about_as_often_as_they_say():
+    samples = np.random.default_rng(0).normal(size=(300, 30))
+    for statistic in (mean, interquartile_mean):
+        low, high = bootstrap_interval(samples, statistic, resamples=500)
+        held = ((low <= 0) & (high >= 0)).mean()
+        assert 0.89 < held < 0.98
+
+
+def test_a_summary_holds_what_was_worked_by_hand():
+    summary = summarise(np.asarray([0.0, 2.0, 4.0, 10.0]))
+    assert (summary.seeds, summary.mean, summary.iqm) == (4, 4.0, 3.0)
+    assert summary.spread == pytest.approx(14**0.5)  # (16 + 4 + 0 + 36) / 4
+    assert 0 <= summary.low < summary.iqm < summary.high <= 10
+    assert 0 <= summary.mean_low < summary.mean < summary.mean_high <= 10
+
+
+def test_a_summary_of_one_seed_has_no_width():
+    summary = summarise(np.asarray([6.0]))
+    assert (summary.seeds, summary.spread) == (1, 0.0)
+    assert {summary.mean, summary.mean_low, summary.mean_high, summary.iqm, summary.low, summary.high} == {6.0}
+
+
+@pytest.mark.parametrize(
+    ("attempt", "refusal"),
+    [
+        (lambda: summarise(np.asarray([])), r"scores must be finite numbers, one per seed, got \[\]"),
+        (lambda: summarise(np.asarray([1.0, np.nan])), r"scores must be finite numbers.*got \[1.0, nan\]"),
+        (
+            lambda: bootstrap_interval(np.ones(3), mean, confidence=95),
+            "confidence must be a number above 0 and below 1",
+        ),
+        (lambda: bootstrap_interval(np.ones(3), mean, resamples=0), "resamples must be a whole number at least 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(attempt, refusal):
+    with pytest.raises(Refused, match=refusal):
+        attempt()
