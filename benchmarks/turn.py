@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
     chosen = parser.parse_args()
-    trainee = Trainee(ALGORITHMS[chosen.algorithm](), PredatorPrey(penalty=0.5), Plan())
+    trainee = Trainee.alike(ALGORITHMS[chosen.algorithm](), PredatorPrey(penalty=0.5), Plan())
     where = {"device": str(jax.devices()[0]), "machine": platform.machine(), "jax": jax.__version__}
     print(json.dumps({"algorithm": chosen.algorithm, **where}))
     for lanes in chosen.lanes:

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from pathlib import Path
 
 # Most of the tests' time goes into compiling small programs: compile them less hard, and each only once.
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=1"
@@ -14,5 +15,6 @@ install_import_hook([f"decentral.{name}" for name in CHECKED], "beartype.beartyp
 import jax  # noqa: E402 (the hook comes first)
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
-jax.config.update("jax_compilation_cache_dir", tempfile.mkdtemp(prefix="decentral-tests-"))
+_run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))  # the same for all workers of one run of the tests
+jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / f"decentral-tests-{_run}"))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

@@ -13,7 +13,7 @@ from decentral.analysis.comparison_plot import plot_comparison
 from decentral.analysis.plots import plot_curves
 from decentral.analysis.results import Curves, load_curves
 from decentral.experiments.comparison import train_all
-from decentral.experiments.config import resolve
+from decentral.experiments.config import Config, MemberRequest, resolve
 from decentral.experiments.progress import watcher
 from decentral.experiments.runner import Listener
 from decentral.experiments.runner import run as run_config
@@ -73,7 +73,7 @@ class Run:
 
 
 def train(
-    algorithm_name: str,
+    algorithm_name: str | Sequence[MemberRequest],
     environment_name: str,
     /,
     *,
@@ -89,12 +89,20 @@ def train(
 ) -> Run:
     """Train an algorithm on an environment. What is not said comes from the paper's table, then from defaults.
 
+    Instead of one algorithm, a list with one entry per agent: a name, `frozen:RUN[:SEED[:AGENT]]` for a partner from
+    an earlier run, or an object such as `{"name": "iql", "hidden": 32, "joins_at": 20000}`.
+
     `seeds`, `steps` and `seed` are short for entries of `training`. Without `out`, a new directory under `runs`.
     """
     plan = _plan(training, seeds, steps, seed)
     config = resolve(algorithm_name, environment_name, algorithm, environment, plan)
-    place = Path(out) if out is not None else next_free(Path("runs"), f"{algorithm_name}-{environment_name}")
+    place = Path(out) if out is not None else next_free(Path("runs"), _name(config))
     return Run(run_config(config, place, _listeners(progress, tensorboard)).path)
+
+
+def _name(config: Config) -> str:
+    """What a run's directory is called."""
+    return f"{config.algorithm_name.replace(' ', '-')}-{config.environment_name}"
 
 
 def load(path: Place) -> Run:

@@ -5,6 +5,7 @@ S seed, N agent, B episode of a batch, T step (P = T + 1 percepts), K step of a 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -54,10 +55,14 @@ class Percept(eqx.Module):
 
 
 class Episode(eqx.Module):
-    """One agent's record of an episode: its own percepts, its own actions, the shared reward, nothing else."""
+    """One agent's record of an episode: its own percepts, its own actions, the shared reward, nothing else.
+
+    `remarks` is what the agent itself wrote beside the steps from these and from its own notes.
+    """
 
     percepts: Percept  # [P, ...]: the percept before each step and the one after the last
     actions: Int[Array, "*batch T"] | Float[Array, "*batch T"]
     rewards: Float[Array, "*batch T"]
     terminated: Bool[Array, "*batch T"]  # this step ended the task: nothing follows it
     happened: Bool[Array, "*batch T"]  # this step is not padding
+    remarks: Any = ()  # [*batch, T, ...]

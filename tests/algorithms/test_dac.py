@@ -6,10 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.base import be_born, learn
 from decentral.algorithms.contexts import averaged, flagged_transitions, kl_to_uniform, summed
 from decentral.algorithms.dac import DAC, contexts_used, last_steps, optimistic_marginal_value
-from decentral.algorithms.q_learning import Dice
+from decentral.algorithms.q_learning import Dice, Scene
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
 SPEC = AgentSpec(observation_size=1, actions=Discrete(2))
@@ -87,7 +86,8 @@ def values(dice, epsilon, **settings):
     models = tabular(TABLE)
     percept = Percept(jnp.zeros(1), jnp.ones(2, bool))
     numbers = Dice(*(jnp.asarray(number) for number in dice))
-    return agent.values(models, agent.start(models), percept, jnp.zeros(2), jnp.asarray(epsilon), numbers)[0]
+    scene = Scene(percept, jnp.zeros(2), jnp.asarray(epsilon), numbers)
+    return agent.values(models, agent.start(models), scene)[0]
 
 
 def test_at_test_time_the_agent_acts_on_the_best_context_of_each_action():
@@ -131,7 +131,7 @@ def test_a_transition_is_state_action_reward_next_state_and_a_flag():
 
 def test_the_context_of_a_step_depends_on_its_window_alone():
     agent = DAC(hidden=2, contexts=3, window=2)
-    model = be_born(agent, SPEC, jax.random.key(0)).online.context
+    model = agent.be_born(SPEC, jax.random.key(0)).online.context
     base = lived()
     late = eqx.tree_at(lambda e: e.rewards, base, base.rewards.at[2].set(-9.0))
     early = eqx.tree_at(lambda e: e.rewards, base, base.rewards.at[0].set(-9.0))
@@ -156,7 +156,7 @@ def test_the_context_of_the_value_is_the_one_asked_for(kind):
 @pytest.mark.parametrize("trains", [False, True])
 def test_the_value_loss_trains_the_encoder_only_if_asked_to(trains):
     agent = DAC(hidden=4, contexts=3, window=2, value_trains_encoder=trains)
-    born = be_born(agent, SPEC, jax.random.key(0))
+    born = agent.be_born(SPEC, jax.random.key(0))
     noise = jax.random.gumbel(jax.random.key(1), (3, 3))
 
     def value_loss(models):
@@ -170,10 +170,10 @@ def test_the_value_loss_trains_the_encoder_only_if_asked_to(trains):
 @pytest.mark.parametrize(("optimisers", "apart"), [("one", False), ("two", True)])
 def test_with_two_optimisers_a_huge_value_gradient_leaves_the_context_models_step_alone(optimisers, apart):
     agent = DAC(hidden=4, contexts=3, window=2, optimisers=optimisers)
-    born = be_born(agent, SPEC, jax.random.key(0))
+    born = agent.be_born(SPEC, jax.random.key(0))
     far = eqx.tree_at(lambda a: a.target.value.head.bias, born, born.target.value.head.bias + 1e3)
     batch = jax.tree.map(lambda leaf: leaf[None], lived())
-    step = jax.jit(lambda one: learn(agent, one, batch, jax.random.key(1))[0].online.context)
+    step = jax.jit(lambda one: agent.learn(one, batch, jax.random.key(1))[0].online.context)
     near_step, far_step = step(born), step(far)
     same = jax.tree.all(jax.tree.map(lambda a, b: jnp.allclose(a, b, atol=1e-7), near_step, far_step))
     assert bool(same) == apart
@@ -181,7 +181,7 @@ def test_with_two_optimisers_a_huge_value_gradient_leaves_the_context_models_ste
 
 def test_the_losses_are_the_means_of_the_parts_weighted_as_the_paper_says():
     agent = DAC(hidden=4, contexts=3, window=2, kl_weight=0.5, reward_weight=3.0)
-    born = be_born(agent, SPEC, jax.random.key(0))
+    born = agent.be_born(SPEC, jax.random.key(0))
     batch = jax.tree.map(lambda leaf: leaf[None], lived())
     loss, metrics = agent.losses(born.online, born.target, batch, jax.random.key(1))
     expected = metrics["loss"] + metrics["state_error"] + 3 * metrics["reward_error"] + 0.5 * metrics["kl"]

@@ -11,22 +11,33 @@ import optax
 import pytest
 
 from decentral.algorithms import ALGORITHMS
+from decentral.algorithms.q_learning import Scene
+from decentral.centralised import CENTRALISED
 from decentral.environments import PredatorPrey
-from decentral.training import team
+from decentral.experiments.members import Member, team_of
 from decentral.training.loop import Trainee, absorb, begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import sample
+from decentral.training.separate import Clock, Separate
+from decentral.training.squads import Now
+from decentral.training.team import Team
+from tests.small import small
 
-SMALL = {"hidden": 4}
+WORLD = PredatorPrey(length=6, observe_teammate=True)
 PLAN = Plan(batch_episodes=4, replay_episodes=8, epsilon_steps=100)
+EPSILON = jnp.asarray(0.5)
 algorithms = pytest.mark.parametrize("name", ALGORITHMS)
 
 
-def young_team(name):
+def young(team):
     """A team that has played, but not yet learned."""
-    trainee = Trainee(ALGORITHMS[name](**SMALL), PredatorPrey(length=6, observe_teammate=True), PLAN)
+    trainee = Trainee(team, WORLD, PLAN)
     lane = jax.jit(lambda seed: turns(trainee, begin(trainee, seed), 5, False))(0)
     return trainee, lane
+
+
+def young_team(name):
+    return young(Team.alike(small(name), 2))
 
 
 def with_other_past(lane):
@@ -35,24 +46,30 @@ def with_other_past(lane):
     def rewrite(leaf):
         if not jnp.issubdtype(leaf.dtype, jnp.floating):
             return leaf
-        return leaf.at[1].set(-1000.0 * (1 + leaf[1]))
+        return leaf.at[-1].set(-1000.0 * (1 + leaf[-1]))
 
-    return eqx.tree_at(lambda old: old.replays.episodes, lane, jax.tree.map(rewrite, lane.replays.episodes))
+    replays = list(lane.replays)
+    replays[-1] = eqx.tree_at(lambda old: old.episodes, replays[-1], jax.tree.map(rewrite, replays[-1].episodes))
+    return eqx.tree_at(lambda old: old.replays, lane, tuple(replays))
 
 
 def isolated(trainee, lane):
     """Are the first agent and its replay the same after living and learning beside two different second agents?"""
-    keys = jax.random.split(jax.random.key(5))
+    keys = trainee.team.share_out(jax.random.split(jax.random.key(5)))
 
     @jax.jit
     def study(lane):
-        fresh = jax.tree.map(lambda leaf: leaf[:, :1], lane.replays.episodes)  # lived anew, each by its own past
-        after = absorb(trainee, lane, fresh, keys, True)
-        return jax.tree.leaves((after.agents.online, after.agents.target, after.agents.optimiser, after.replays))
+        lived = [jax.tree.map(lambda leaf: leaf[:, :1], replay.episodes) for replay in lane.replays]
+        fields = [(one.percepts, one.actions, one.rewards, one.terminated, one.happened) for one in lived]
+        fresh = type(lived[0])(*jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *fields))  # lived anew
+        after = absorb(trainee, lane, fresh, tuple(EPSILON for _ in keys), keys, True)
+        own = [(a.online, a.target, a.optimiser, a.notes, r) for a, r in zip(after.agents, after.replays, strict=True)]
+        return jax.tree.leaves(own[0]), jax.tree.leaves(own[-1])
 
-    pairs = list(zip(study(lane), study(with_other_past(lane)), strict=True))
-    assert any(bool((one[1] != other[1]).any()) for one, other in pairs), "the second agent did not notice its own past"
-    return all(bool((one[0] == other[0]).all()) for one, other in pairs)
+    (first, second), (first_beside_other, other_second) = study(lane), study(with_other_past(lane))
+    noticed = any(bool((one[-1] != other[-1]).any()) for one, other in zip(second, other_second, strict=True))
+    assert noticed, "the second agent did not notice its own past"
+    return all(bool((one[0] == other[0]).all()) for one, other in zip(first, first_beside_other, strict=True))
 
 
 @algorithms
@@ -60,70 +77,107 @@ def test_an_agent_does_not_notice_what_another_remembers(name):
     assert isolated(*young_team(name))
 
 
+def test_agents_of_a_mixed_team_do_not_notice_what_another_remembers():
+    team = team_of([Member("iql", small("iql")), Member("lenient", small("lenient"), Clock(update_period=2))])
+    assert len(team.squads) == 2
+    assert isolated(*young(team))
+
+
+@pytest.mark.parametrize("name", CENTRALISED)
+def test_a_reference_that_is_not_decentralised_says_so(name):
+    assert not CENTRALISED[name].strictness.decentralised
+    assert all(kind.strictness.decentralised for kind in ALGORITHMS.values())
+
+
+@pytest.mark.parametrize("name", ["importance-sampling", "vdn", "qmix"])  # a fingerprint is common to the whole team
+def test_a_reference_that_is_not_decentralised_is_found_out(name):
+    """The networks of the first body change when the second remembers something else."""
+    trainee, lane = young_team(name)
+
+    def rewrite(leaf):
+        floating = jnp.issubdtype(leaf.dtype, jnp.floating)
+        return leaf.at[:, 1].set(0.3 * (1 + leaf[:, 1])) if floating else leaf
+
+    changed = jax.tree.map(rewrite, lane.replays[0].episodes)
+    other = eqx.tree_at(lambda old: old.replays[0].episodes, lane, changed)
+    keys = jax.random.split(jax.random.key(5))
+
+    @jax.jit
+    def study(lane):
+        now = Now(lane.steps, lane.episodes, EPSILON)
+        agent, _ = trainee.team.squads[0].learn(lane.agents[0], lane.replays[0], 4, keys, now)
+        return jax.tree.leaves(jax.tree.map(lambda leaf: leaf[0], agent.online.bodies))
+
+    assert any(bool((one != two).any()) for one, two in zip(study(lane), study(other), strict=True))
+
+
 @algorithms
 def test_an_agents_choices_do_not_depend_on_another_agents_networks(name):
     trainee, lane = young_team(name)
-    models = lane.agents.online
-    other = jax.tree.map(lambda leaf: leaf.at[1].add(0.5), models)
-    percepts = trainee.environment.perceive(trainee.environment.reset(jax.random.key(0)))
-    dice = jax.vmap(trainee.algorithm.roll, (0, None), 1)(jax.random.split(jax.random.key(1)), 50)
+    squad, models = trainee.team.squads[0], lane.agents[0].online
+
+    def shift(leaf):
+        return leaf.at[1].add(0.5) if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf
+
+    percepts = WORLD.perceive(WORLD.reset(jax.random.key(0)))
+    dice = squad.roll(jax.random.split(jax.random.key(1)), 50)
 
     @jax.jit
     def act(own):
-        memories = team.start(trainee.algorithm, own)
-
         def choose(die):
-            return team.act(trainee.algorithm, own, memories, percepts, jnp.zeros((2, 5)), jnp.asarray(0.3), die)
+            scene = Scene(percepts, jnp.zeros((2, 5)), jnp.full(2, 0.3), die)
+            values, _ = jax.vmap(squad.algorithm.values)(own, squad.start(own), scene)
+            return values, squad.act(own, lane.agents[0].notes, squad.start(own), scene)[0]
 
         return jax.vmap(choose)(dice)
 
-    (actions, memories), (other_actions, other_memories) = act(models), act(other)
+    (values, actions), (other_values, other_actions) = act(models), act(jax.tree.map(shift, models))
     np.testing.assert_array_equal(actions[:, 0], other_actions[:, 0])
-    np.testing.assert_array_equal(memories[:, 0], other_memories[:, 0])
-    assert not np.allclose(memories[:, 1], other_memories[:, 1])
+    np.testing.assert_array_equal(values[:, 0], other_values[:, 0])
+    assert not np.allclose(values[:, 1], other_values[:, 1])
 
 
 @algorithms
 def test_agents_are_born_different_and_explore_differently(name):
     _, lane = young_team(name)
-    assert not any(np.allclose(leaf[0], leaf[1]) for leaf in jax.tree.leaves(lane.agents.online))
-    actions = lane.replays.episodes.actions[:, :5]
+    assert any(not np.allclose(leaf[0], leaf[1]) for leaf in jax.tree.leaves(lane.agents[0].online))
+    actions = lane.replays[0].episodes.actions[:, :5]
     assert not (actions[0] == actions[1]).all()
 
 
 def test_a_gradient_clipped_by_a_norm_over_all_agents_is_found_out(monkeypatch):
-    def leaky_learn(algorithm, agents, replays, batch, keys):
+    def leaky_learn(self, agents, replays, batch, keys, now):
         def gradient_of(agent, replay, key):
             key_sample, key_learn = jax.random.split(key)
             episodes = sample(replay, batch, key_sample)
-            return jax.grad(algorithm.losses, has_aux=True)(agent.online, agent.target, episodes, key_learn)
+            return jax.grad(self.algorithm.losses, has_aux=True)(agent.online, agent.target, episodes, key_learn)
 
         gradients, metrics = jax.vmap(gradient_of)(agents, replays, keys)
-        scale = jnp.minimum(1.0, algorithm.clip / optax.global_norm(gradients))  # over the agent axis too
+        scale = jnp.minimum(1.0, self.algorithm.clip / optax.global_norm(gradients))  # over the agent axis too
         online = jax.tree.map(lambda value, slope: value - 0.01 * scale * slope, agents.online, gradients)
         metrics["gradient_norm"] = jnp.zeros(2)
         return eqx.tree_at(lambda a: a.online, agents, online), metrics
 
-    monkeypatch.setattr(team, "learn", leaky_learn)
+    monkeypatch.setattr(Separate, "learn", leaky_learn)
     assert not isolated(*young_team("iql"))
 
 
 def test_one_shared_replay_is_found_out(monkeypatch):
-    honest = team.learn
+    honest = Separate.learn
 
-    def leaky_learn(algorithm, agents, replays, batch, keys):
+    def leaky_learn(self, agents, replays, batch, keys, now):
         shared = jax.tree.map(lambda leaf: jnp.stack([leaf[1], leaf[1]]), replays)
-        return honest(algorithm, agents, shared, batch, keys)
+        return honest(self, agents, shared, batch, keys, now)
 
-    monkeypatch.setattr(team, "learn", leaky_learn)
+    monkeypatch.setattr(Separate, "learn", leaky_learn)
     assert not isolated(*young_team("iql"))
 
 
 def test_an_episode_written_into_another_agents_replay_is_found_out(monkeypatch):
-    honest = team.remember
+    honest = Separate.remember
 
-    def leaky_remember(replays, episodes):
-        return honest(replays, jax.tree.map(lambda leaf: jnp.stack([leaf[1], leaf[1]]), episodes))
+    def leaky_remember(self, agents, replays, episodes, now):
+        return honest(self, agents, replays, jax.tree.map(lambda leaf: jnp.stack([leaf[1], leaf[1]]), episodes), now)
 
-    monkeypatch.setattr(team, "remember", leaky_remember)
+    monkeypatch.setattr(Separate, "remember", leaky_remember)
     assert not isolated(*young_team("iql"))

@@ -1,32 +1,39 @@
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.training.replay import blank_episodes, distinct_numbers, empty_replay, remember, sample
+from decentral.training.replay import blank_episode, distinct_numbers, empty_replay, remember, sample
 from decentral.types import AgentSpec, Discrete
 
-SPEC = AgentSpec(observation_size=1, actions=Discrete(2))
+BLANK = blank_episode(AgentSpec(observation_size=1, actions=Discrete(2)), 1)
 
 
 def numbered(*numbers):
     """One-step episodes, told apart by their reward."""
-    blank = blank_episodes(SPEC, 1, len(numbers))
-    return type(blank)(
-        blank.percepts, blank.actions, jnp.asarray(numbers, jnp.float32)[:, None], blank.terminated, blank.happened
-    )
+    several = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(numbers)), BLANK)
+    return replace(several, rewards=jnp.asarray(numbers, jnp.float32)[:, None])
 
 
 def test_the_oldest_episodes_make_way():
-    replay = empty_replay(SPEC, 1, 4)
+    replay = empty_replay(BLANK, 4)
     for first in (1, 3, 5):
-        replay = remember(replay, numbered(first, first + 1))
+        replay = remember(replay, numbered(first, first + 1), True)
     assert sorted(np.asarray(replay.episodes.rewards[:, 0]).tolist()) == [3, 4, 5, 6]
     assert int(replay.remembered) == 6
 
 
+def test_what_is_not_to_be_kept_leaves_no_trace():
+    replay = remember(empty_replay(BLANK, 4), numbered(1, 2), True)
+    same = remember(replay, numbered(7, 8, 9), jnp.asarray(False))
+    for one, other in zip(jax.tree.leaves(replay), jax.tree.leaves(same), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_only_what_was_remembered_is_sampled_and_nothing_twice():
-    replay = remember(empty_replay(SPEC, 1, 10), numbered(1, 2, 3))
+    replay = remember(empty_replay(BLANK, 10), numbered(1, 2, 3), True)
     for seed in range(20):
         drawn = np.asarray(sample(replay, 3, jax.random.key(seed)).rewards[:, 0])
         assert sorted(drawn.tolist()) == [1, 2, 3]

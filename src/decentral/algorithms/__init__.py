@@ -1,7 +1,28 @@
-"""Algorithms, by name. Each is a frozen module of hyper-parameters that answers for one agent."""
+"""Algorithms, by name, all fully decentralised: frozen modules of hyper-parameters that answer for one agent."""
 
 from decentral.algorithms.base import Algorithm
+from decentral.algorithms.bql import BQL
 from decentral.algorithms.dac import DAC
+from decentral.algorithms.distributed import Distributed
+from decentral.algorithms.hysteretic import Hysteretic
+from decentral.algorithms.i2q import I2Q
+from decentral.algorithms.i2q_forward import I2QForward
+from decentral.algorithms.i2q_tabular import I2QTabular
 from decentral.algorithms.iql import IQL
+from decentral.algorithms.lenient import Lenient
+from decentral.algorithms.ma2ql import MA2QL
+from decentral.algorithms.rac import RAC
 
-ALGORITHMS: dict[str, type[Algorithm]] = {"iql": IQL, "dac": DAC}
+ALGORITHMS: dict[str, type[Algorithm]] = {
+    "iql": IQL,
+    "hysteretic": Hysteretic,
+    "distributed": Distributed,
+    "lenient": Lenient,
+    "i2q": I2Q,
+    "i2q-tabular": I2QTabular,
+    "i2q-forward": I2QForward,
+    "ma2ql": MA2QL,
+    "bql": BQL,
+    "rac": RAC,
+    "dac": DAC,
+}

@@ -1,118 +1,102 @@
-"""What an algorithm is: three answers, for ONE agent, and the life that all learners share.
+"""What an algorithm is, for ONE agent: how it is born, what it acts on, how it learns, and what it notes of its life.
 
-`build` (what do I learn?), `values` (what do I act on?), `losses` (what do I minimise?). No function here or in
-a sibling file has an axis for agents: it can't see another agent's data. `training/team.py` makes the team.
+No function here or in a sibling file has an axis for agents: it can't see another agent's data. `training/` makes
+the team.
 """
 
 from abc import abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
-import optax
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.q_learning import Dice, roll
-from decentral.networks.layers import draw
+from decentral.algorithms.q_learning import Dice, Scene, roll
 from decentral.settings import Settings, setting
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
-Models = Any  # each algorithm's own module of networks
+Models = Any  # each algorithm's own module of networks, or of tables
 Memory = Any  # what the networks keep within an episode
+Notes = Any  # what an agent knows besides its networks, such as how often it has been somewhere
+Remarks = Any  # what an agent writes beside the steps of an episode before it remembers them [T, ...]
+Values = Float[Array, " actions"]
 
 
 class Agent(eqx.Module):
-    """One learner's state, all its own: networks, optimiser, the age of its target and its stream of chance."""
+    """One learner's state, all its own."""
 
     online: Models
     target: Models
-    optimiser: optax.OptState
+    optimiser: Any
     target_age: Int[Array, ""]  # episodes since the target was copied
-    key: Key[Array, ""]
+    notes: Notes
+    key: Key[Array, ""]  # its stream of chance
+
+
+class Turn(eqx.Module):
+    """A clock that everyone can read and an agent's place in the order: common knowledge, no message."""
+
+    episodes: Int[Array, ""]  # lived so far
+    number: Int[Array, ""]  # the agent's place
+    team_size: int = eqx.field(static=True)
+
+
+@dataclass(frozen=True)
+class Strictness:
+    """What of its learning an agent has to itself."""
+
+    own_networks: bool = True
+    own_replays: bool = True
+    own_optimisers: bool = True
+
+    @property
+    def decentralised(self) -> bool:
+        return self.own_networks and self.own_replays and self.own_optimisers
 
 
 class Algorithm(Settings):
-    """The hyper-parameters of one agent's learning; the defaults are PyMARL's."""
+    """The hyper-parameters of one agent's learning, and the answers that everything else is made of."""
 
-    hidden: int = setting(64, "units of the hidden layer and of the GRU", at_least=1)
+    strictness: ClassVar[Strictness] = Strictness()
+
     discount: float = setting(0.99, "gamma", at_least=0, at_most=1)
-    learning_rate: float = setting(5e-4, "alpha of RMSprop", above=0)
-    rms_decay: float = setting(0.99, "RMSprop's memory of squared gradients", at_least=0, below=1)
-    rms_epsilon: float = setting(1e-5, "added to RMSprop's root, outside it as in PyTorch", above=0)
-    clip: float = setting(10.0, "largest norm of the agent's own gradient", above=0)
-    double_q: bool = setting(True, "choose the next action with the online network, value it with the target")
-    target_period: int = setting(200, "episodes between two copies of the online network to the target", at_least=1)
 
     @abstractmethod
     def build(self, spec: AgentSpec) -> Models:
-        """The agent's networks, described: `networks.layers.draw` draws their initial values."""
+        """What the agent learns, described: `networks.layers.draw` draws the initial values."""
+
+    @abstractmethod
+    def be_born(self, spec: AgentSpec, key: Key[Array, ""]) -> Agent:
+        """A newborn agent."""
 
     @abstractmethod
     def start(self, models: Models) -> Memory:
         """The memory before the first percept of an episode."""
 
     @abstractmethod
-    def values(
-        self,
-        models: Models,
-        memory: Memory,
-        percept: Percept,
-        last_action: Float[Array, " actions"],
-        epsilon: Float[Array, ""],
-        dice: Dice,
-    ) -> tuple[Float[Array, " actions"], Memory]:
+    def values(self, models: Models, memory: Memory, scene: Scene) -> tuple[Values, Memory]:
         """The values that this choice is made on, and the memory after the percept."""
 
     @abstractmethod
-    def losses(
-        self, online: Models, target: Models, episodes: Episode, key: Key[Array, ""]
-    ) -> tuple[Float[Array, ""], Metrics]:
-        """The loss on a batch of the agent's own episodes [B, T], and what is worth recording."""
+    def learn(self, agent: Agent, episodes: Episode, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
+        """One update from a batch of the agent's own episodes [B, T], and what is worth recording."""
 
     def roll(self, key: Key[Array, ""], length: int) -> Dice:
         """The dice of an episode; an algorithm may tie some of them together."""
         return roll(key, length)
 
-    def optimiser(self) -> optax.GradientTransformation:
-        """How the agent steps along its own gradient."""
-        return clipped_rmsprop(self)
+    def explore(self, notes: Notes, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
+        """The probability of a random action; `epsilon` is what the plan of the training says."""
+        return epsilon
 
+    def reflect(self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]) -> tuple[Agent, Remarks]:
+        """After an episode, before it is remembered: bring the notes up to date, and remark on its steps."""
+        return agent, ()
 
-def clipped_rmsprop(algorithm: Algorithm) -> optax.GradientTransformation:
-    """Clip the agent's own gradient, then step as PyTorch's RMSprop does; on one flat vector, for speed."""
-    clip = optax.clip_by_global_norm(algorithm.clip)
-    rmsprop = optax.rmsprop(
-        algorithm.learning_rate, decay=algorithm.rms_decay, eps=algorithm.rms_epsilon, eps_in_sqrt=False
-    )
-    return optax.flatten(optax.chain(clip, rmsprop))
+    def learns_now(self, turn: Turn) -> Bool[Array, ""] | bool:
+        """Is it this agent's turn to learn?"""
+        return True
 
-
-def be_born(algorithm: Algorithm, spec: AgentSpec, key: Key[Array, ""]) -> Agent:
-    """A newborn agent, whose target equals its online network."""
-    key_build, key_life = jax.random.split(key)
-    models = draw(algorithm.build(spec), key_build)
-    return Agent(
-        online=models,
-        target=jax.tree.map(jnp.copy, models),
-        optimiser=algorithm.optimiser().init(models),
-        target_age=jnp.zeros((), jnp.int32),
-        key=key_life,
-    )
-
-
-def learn(algorithm: Algorithm, agent: Agent, episodes: Episode, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
-    """One gradient step on a batch of the agent's own episodes."""
-    gradient, metrics = jax.grad(algorithm.losses, has_aux=True)(agent.online, agent.target, episodes, key)
-    updates, optimiser = algorithm.optimiser().update(gradient, agent.optimiser, agent.online)
-    metrics["gradient_norm"] = optax.global_norm(gradient)
-    online = optax.apply_updates(agent.online, updates)
-    return eqx.tree_at(lambda a: (a.online, a.optimiser), agent, (online, optimiser)), metrics
-
-
-def grow_older(algorithm: Algorithm, agent: Agent, episodes: int) -> Agent:
-    """Count the episodes lived, and copy the online network to the target when its time has come."""
-    age = agent.target_age + episodes
-    due = age >= algorithm.target_period
-    target = jax.tree.map(lambda new, old: jnp.where(due, new, old), agent.online, agent.target)
-    return eqx.tree_at(lambda a: (a.target, a.target_age), agent, (target, jnp.where(due, 0, age)))
+    def grow_older(self, agent: Agent, episodes: int) -> Agent:
+        """What passing time does to an agent, after `episodes` more."""
+        return agent

@@ -9,30 +9,27 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Key
 
-from decentral.algorithms.base import Algorithm, clipped_rmsprop
+from decentral.algorithms.base import Values
+from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
 from decentral.algorithms.contexts import ContextModel, averaged, kl_to_uniform, summed, transition_size
+from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop, one_optimiser_per_part
 from decentral.algorithms.q_learning import (
     Dice,
+    Scene,
     best_next_value,
     episode_inputs,
     masked_mean,
-    network_inputs,
     one_hot_actions,
     roll,
+    scene_inputs,
     td_target,
 )
+from decentral.algorithms.value_learner import Hidden
 from decentral.networks.dynamics import Decoder, Encoder, straight_through_sample
-from decentral.networks.heads import CONTEXT_HEADS, ContextHead, HyperNet
+from decentral.networks.heads import CONTEXT_HEADS, HyperNet
 from decentral.networks.trunk import Trunk
 from decentral.settings import Refused, setting
-from decentral.types import AgentSpec, Episode, Metrics, Percept
-
-
-class ContextValue(eqx.Module):
-    """Q(h, ., c): the trunk, which knows no context, and a head that does."""
-
-    trunk: Trunk
-    head: ContextHead
+from decentral.types import AgentSpec, Episode, Metrics
 
 
 class DACModels(eqx.Module):
@@ -55,12 +52,13 @@ class Verdict(eqx.Module):
     contexts: Float[Array, "*batch T contexts"]
 
 
-class DAC(Algorithm):
+class DAC(GradientLearner):
     """Dynamics-Aware Context: values given an inferred context, and the best context at the time of acting."""
 
     window: int = setting(10, "k, transitions in the sliding window", at_least=1)
     contexts: int = setting(10, "m, how many discrete contexts there are", at_least=1)
     kl_weight: float = setting(0.001, "beta, weight of the KL divergence to the uniform prior", at_least=0)
+    double_q: bool = setting(True, "choose the next action with the online network, value it with the target")
     head: Literal["hyper-net", "normal-net", "normal-net-hidden"] = setting(
         "hyper-net", "how values depend on the context"
     )
@@ -115,25 +113,17 @@ class DAC(Algorithm):
             self.window,
         )
 
-    def start(self, models: DACModels) -> Float[Array, " hidden"]:
+    def start(self, models: DACModels) -> Hidden:
         return models.value.trunk.start()
 
-    def values(
-        self,
-        models: DACModels,
-        memory: Float[Array, " hidden"],
-        percept: Percept,
-        last_action: Float[Array, " actions"],
-        epsilon: Float[Array, ""],
-        dice: Dice,
-    ) -> tuple[Float[Array, " actions"], Float[Array, " hidden"]]:
-        memory = models.value.trunk.step(memory, network_inputs(percept, last_action))
+    def values(self, models: DACModels, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
+        memory = models.value.trunk.step(memory, scene_inputs(scene))
         every = models.value.head.every(memory)
         optimistic = optimistic_marginal_value(every)
         if not self.explore_contexts:
             return optimistic, memory
-        drawn = jax.nn.one_hot(jnp.floor(dice.context * self.contexts), self.contexts)
-        return jnp.where(dice.explore_context < epsilon, drawn @ every, optimistic), memory
+        drawn = jax.nn.one_hot(jnp.floor(scene.dice.context * self.contexts), self.contexts)
+        return jnp.where(scene.dice.explore_context < scene.epsilon, drawn @ every, optimistic), memory
 
     def losses(
         self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
@@ -236,13 +226,7 @@ class DAC(Algorithm):
     def optimiser(self) -> optax.GradientTransformation:
         if self.optimisers == "one":
             return clipped_rmsprop(self)
-        each = {part: clipped_rmsprop(self) for part in ("value", "context")}
-        return optax.multi_transform(each, lambda models: jax.tree.map_with_path(lambda path, _: path[0].name, models))
-
-
-def optimistic_marginal_value(every: Float[Array, "*batch contexts actions"]) -> Float[Array, "*batch actions"]:
-    """phi(h, .) = max_c Q(h, ., c)."""
-    return jnp.max(every, axis=-2)
+        return one_optimiser_per_part(self, "value", "context")
 
 
 def last_steps(episode: Episode) -> Bool[Array, " T"]:

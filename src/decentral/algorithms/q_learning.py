@@ -19,6 +19,15 @@ class Dice(eqx.Module):
     context: Float[Array, "*T"]
 
 
+class Scene(eqx.Module):
+    """All that one choice is made on."""
+
+    percept: Percept
+    last_action: Float[Array, "*agents actions"]  # the agent's own, one-hot; zeros at the start of an episode
+    epsilon: Float[Array, "*agents"]  # how much the plan of the training explores now; 0 in a test
+    dice: Dice
+
+
 def roll(key: Key[Array, ""], length: int) -> Dice:
     """The dice of a whole episode, rolled before it starts."""
     return Dice(*jax.random.uniform(key, (4, length)))
@@ -27,6 +36,11 @@ def roll(key: Key[Array, ""], length: int) -> Dice:
 def network_inputs(percept: Percept, last_action: Float[Array, " actions"]) -> Float[Array, " inputs"]:
     """What a network sees: the observation and the agent's own last action, one-hot (zeros at the start)."""
     return jnp.concatenate([percept.observation, last_action])
+
+
+def scene_inputs(scene: Scene) -> Float[Array, " inputs"]:
+    """What a network sees of a scene."""
+    return network_inputs(scene.percept, scene.last_action)
 
 
 def episode_inputs(episode: Episode) -> Float[Array, "P inputs"]:
@@ -76,6 +90,19 @@ def td_target(
 ) -> Float[Array, " T"]:
     """r + discount * (what follows), where nothing follows a step that ended the task."""
     return jax.lax.stop_gradient(episode.rewards + discount * jnp.where(episode.terminated, 0.0, following))
+
+
+def taken_and_wanted(
+    online: Float[Array, "P actions"],
+    target: Float[Array, "P actions"],
+    episode: Episode,
+    discount: Float[Array, ""] | float,
+    double_q: bool,
+) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
+    """Q(h_t, a_t), and r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, .)) that it should be, from values at every percept."""
+    taken = jnp.sum(online[:-1] * one_hot_actions(episode), axis=-1)
+    following = best_next_value(online[1:], target[1:], episode.percepts.available[1:], double_q)
+    return taken, td_target(episode, discount, following)
 
 
 def masked_mean(values: Float[Array, "*batch"], counts: Bool[Array, "*batch"]) -> Float[Array, ""]:

@@ -6,13 +6,13 @@ from typing import Any
 
 from rich.console import Console
 
-from decentral.algorithms import ALGORITHMS
 from decentral.analysis.results import shared_references
 from decentral.api import Comparison, compare, compare_runs
 from decentral.cli.flags import Parser, add_flags, add_flags_of_several, add_short_flags, overrides, parser_for
 from decentral.cli.tables import print_comparison
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments.comparison import resolve_all
+from decentral.experiments.members import EVERY_ALGORITHM
 from decentral.settings import Refused
 from decentral.training.plan import Plan
 
@@ -33,7 +33,9 @@ def compare_command(words: list[str]) -> None:
 
 def _compare_finished(words: list[str]) -> Comparison:
     parser = parser_for("compare", compare_command.__doc__, usage=USAGE)
-    parser.add_argument("algorithms", metavar="ALGORITHMS", nargs="?", help=f"of {', '.join(ALGORITHMS)}, with commas")
+    parser.add_argument(
+        "algorithms", metavar="ALGORITHMS", nargs="?", help=f"of {', '.join(EVERY_ALGORITHM)}, with commas"
+    )
     parser.add_argument("environment", metavar="ENVIRONMENT", nargs="?", help=f"one of {', '.join(ENVIRONMENTS)}")
     parser.add_argument(
         "--runs", metavar="RUN", nargs="+", type=Path, help="finished runs to compare, without training"
@@ -52,14 +54,14 @@ def _train_and_compare(names: list[str], environment: str, words: list[str]) -> 
     _add_out(parser)
     parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
     add_short_flags(parser)
-    learners = {config.algorithm_name: config.trainee.algorithm for config in configs}
+    learners = {config.algorithm_name: config.members[0].algorithm for config in configs}
     add_flags_of_several(parser, "algorithm", learners)
     add_flags(parser, "environment", configs[0].trainee.environment)
     add_flags(parser, "training", configs[0].trainee.plan)
     found = parser.parse_all(words)
     algorithm: dict[str, Any] = {}
     for name in names:
-        algorithm |= overrides(found, "algorithm", ALGORITHMS[name])
+        algorithm |= overrides(found, "algorithm", EVERY_ALGORITHM[name])
     return compare(
         names,
         environment,

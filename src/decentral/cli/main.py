@@ -1,11 +1,9 @@
 """`decentral COMMAND ...`: one function per command. A request that can't be met is one line and exit code 2."""
 
-import argparse
 import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import jax
 from rich.console import Console
@@ -13,16 +11,17 @@ from rich.console import Console
 from decentral.algorithms import ALGORITHMS
 from decentral.analysis.plots import plot_curves
 from decentral.api import load, train
+from decentral.centralised import CENTRALISED
 from decentral.cli.compare import compare_command
-from decentral.cli.flags import Parser, add_flags, add_short_flags, overrides, parser_for, whole_number
+from decentral.cli.flags import Parser, parser_for, whole_number
+from decentral.cli.request import Request
 from decentral.cli.tables import print_evaluation, print_names, print_values
 from decentral.environments import ENVIRONMENTS, PredatorPrey
-from decentral.experiments.config import algorithm_class, environment_class, resolve
+from decentral.experiments.config import resolve
 from decentral.experiments.presets import PENALTIES
 from decentral.experiments.trained import Trained
 from decentral.experiments.values import value_tables
-from decentral.settings import Refused, Settings, build
-from decentral.training.plan import Plan
+from decentral.settings import Refused, build
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -51,38 +50,39 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def train_command(words: list[str]) -> None:
-    """Train an algorithm on an environment."""
-    algorithm, environment, parser = _settings_parser("train", words)
+    """Train an algorithm, or a team of several, on an environment."""
+    request = Request.of("train", train_command.__doc__, words)
+    parser = request.parser
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
     parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
-    found = parser.parse_all(words[2:])
+    found = request.read()
     if found.out == "":
         raise Refused("out must be a directory, got ''")
-    given = _given(algorithm, environment, found)
     train(
-        algorithm,
-        environment,
-        algorithm=given["algorithm"],
-        environment=given["environment"],
-        training=given["training"],
+        request.team(found),
+        request.environment,
+        algorithm=request.given(found, "algorithm"),
+        environment=request.given(found, "environment"),
+        training=request.given(found, "training"),
         out=found.out,
         tensorboard=found.tensorboard,
     )
 
 
 def show_command(words: list[str]) -> None:
-    """Print the resolved configuration of an algorithm on an environment, as JSON."""
-    algorithm, environment, parser = _settings_parser("show", words)
-    given = _given(algorithm, environment, parser.parse_all(words[2:]))
-    config = resolve(algorithm, environment, given["algorithm"], given["environment"], given["training"])
-    print(json.dumps(config.as_data(), indent=2))
+    """Print the resolved configuration of an algorithm or a team on an environment, as JSON."""
+    request = Request.of("show", show_command.__doc__, words)
+    found = request.read()
+    groups = (request.given(found, group) for group in ("algorithm", "environment", "training"))
+    print(json.dumps(resolve(request.team(found), request.environment, *groups).as_data(), indent=2))
 
 
 def list_command(words: list[str]) -> None:
     """List the algorithms and environments."""
     parser_for("list", list_command.__doc__).parse_all(words)
     console = Console()
-    print_names(console, "algorithms", ALGORITHMS)
+    print_names(console, "algorithms, fully decentralised", ALGORITHMS)
+    print_names(console, "references, not decentralised (they train on all agents' data)", CENTRALISED)
     print_names(console, "environments", ENVIRONMENTS)
 
 
@@ -151,40 +151,6 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "show": show_command,
     "oracle": oracle_command,
 }
-
-
-def _settings_parser(command: str, words: list[str]) -> tuple[str, str, Parser]:
-    """A parser with a flag for every setting of the algorithm and environment that `words` begin with."""
-    usage = (
-        f"decentral {command} ALGORITHM ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...] [--environment.X ...]"
-    )
-    doc = COMMANDS[command].__doc__
-    if len(words) < 2 or words[0].startswith("-") or words[1].startswith("-"):
-        general = parser_for(command, doc, usage=usage)
-        general.add_argument("algorithm", metavar="ALGORITHM", help=f"one of {', '.join(ALGORITHMS)}")
-        general.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join(ENVIRONMENTS)}")
-        general.epilog = f"decentral {command} ALGORITHM ENVIRONMENT --help lists all their settings."
-        general.parse_all(words)
-        general.error("ALGORITHM and ENVIRONMENT come first")
-    algorithm, environment = words[:2]
-    algorithm_class(algorithm), environment_class(environment)
-    defaults = resolve(algorithm, environment).trainee
-    parser = parser_for(f"{command} {algorithm} {environment}", doc, usage=usage)
-    add_short_flags(parser)
-    for group, settings in (
-        ("algorithm", defaults.algorithm),
-        ("environment", defaults.environment),
-        ("training", defaults.plan),
-    ):
-        add_flags(parser, group, settings)
-    return algorithm, environment, parser
-
-
-def _given(algorithm: str, environment: str, found: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """What the command line says of each group of settings."""
-    kinds: dict[str, type[Settings]] = {"algorithm": ALGORITHMS[algorithm], "environment": ENVIRONMENTS[environment]}
-    kinds["training"] = Plan
-    return {group: overrides(found, group, kind) for group, kind in kinds.items()}
 
 
 def _whole(key: str, text: str) -> int:

@@ -15,7 +15,7 @@ def print_names(console: Console, title: str, classes: dict[str, type]) -> None:
     console.print(title, style="bold")
     for name, kind in classes.items():
         meaning = (kind.__doc__ or "").strip().splitlines()[0]
-        console.print(f"  {name:<16}{meaning}", highlight=False, soft_wrap=True)
+        console.print(f"  {name:<21}{meaning}", highlight=False, soft_wrap=True)
 
 
 def print_evaluation(console: Console, seeds: list[int], returns: np.ndarray, references: dict[str, float]) -> None:

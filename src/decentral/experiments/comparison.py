@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from decentral.experiments.config import Config, algorithm_class, resolve
+from decentral.experiments.config import Config, resolve
+from decentral.experiments.members import algorithm_class
 from decentral.experiments.runner import Listener, run
 from decentral.records import RunDirectory
 from decentral.settings import Refused, setting_fields

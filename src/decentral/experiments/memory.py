@@ -6,17 +6,15 @@ from pathlib import Path
 import jax
 
 from decentral.settings import Refused
-from decentral.training.loop import Trainee
-from decentral.training.replay import empty_replay
+from decentral.training.loop import Trainee, begin
 
 GIB = 2**30
 
 
 def replay_bytes(trainee: Trainee) -> int:
     """Bytes of all agents' replays, for one seed."""
-    world = trainee.environment
-    one = jax.eval_shape(lambda: empty_replay(world.spec, world.time_limit, trainee.plan.replay_episodes))
-    return world.num_agents * sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(one))
+    replays = jax.eval_shape(lambda: begin(trainee, 0)).replays
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(replays))
 
 
 def free_bytes() -> int:

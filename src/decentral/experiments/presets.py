@@ -6,7 +6,9 @@ Rows common to all tasks (beta, N_max, N_batch, RMSprop, alpha, gamma, epsilon) 
 from dataclasses import dataclass
 from typing import Any
 
-from decentral.environments import Environment, PredatorPrey
+import numpy as np
+
+from decentral.environments import Environment, MatrixGame, PredatorPrey
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,47 @@ def row_of(name: str, environment: Environment) -> Row | None:
     return TABLE.get(name)
 
 
-def preset(algorithm: str, name: str, environment: Environment) -> dict[str, dict[str, Any]]:
-    """The settings that the paper gives an algorithm on a task, by group."""
+def training_preset(name: str, environment: Environment) -> dict[str, Any]:
+    """How the paper trains on a task; all algorithms share it."""
     row = row_of(name, environment)
     if row is None:
-        return {"algorithm": {}, "training": {}}
-    dac = {"window": row.window, "contexts": row.contexts, "head": row.head}
-    training = {"epsilon_steps": row.epsilon_steps, "steps": row.steps, "test_interval": row.test_interval}
-    return {"algorithm": dac if algorithm == "dac" else {}, "training": training}
+        return {}
+    return {"epsilon_steps": row.epsilon_steps, "steps": row.steps, "test_interval": row.test_interval}
+
+
+def preset(algorithm: str, name: str, environment: Environment) -> dict[str, Any]:
+    """The settings that the papers give an algorithm on a task."""
+    row = row_of(name, environment)
+    if algorithm == "dac" and row is not None:
+        return {"window": row.window, "contexts": row.contexts, "head": row.head}
+    if isinstance(environment, MatrixGame):
+        return _matrix_preset(environment).get(algorithm, {})
+    if isinstance(environment, PredatorPrey):
+        return _hunt_preset(environment).get(algorithm, {})
+    return {}
+
+
+def _matrix_preset(game: MatrixGame) -> dict[str, dict[str, Any]]:
+    least, most = float(np.min(game.payoff)), float(np.max(game.payoff))
+    return {
+        "hysteretic": {"negative_weight": 0.01},  # Appendix D.3
+        "rac": {"contexts": 4, "kl_weight": 10.0, "return_low": least, "return_high": max(most, least + 1.0)},
+        "lenient": {
+            "buckets": 64,
+            "leniency": 20.0,
+            "cooling": -0.001,
+            "ceiling_decay": 0.9999,
+            "exploration_power": 1.0,
+        },
+        "bql": {"exploration": "policies", "lowering": 0.01},
+        "i2q-tabular": {"states": 1024},
+    }
+
+
+def _hunt_preset(hunt: PredatorPrey) -> dict[str, dict[str, Any]]:
+    # random play meets the prey alone 25 times in an episode, and nobody catches it more than 34 times
+    lowest, highest = -25.0 * float(hunt.penalty), 34.0
+    return {
+        "rac": {"contexts": 15, "kl_weight": 1.0, "return_low": lowest, "return_high": highest},
+        "i2q-tabular": {"states": 65_536, "successors": 64},
+    }

@@ -16,6 +16,7 @@ from decentral.experiments.parameters import as_arrays
 from decentral.experiments.provenance import provenance
 from decentral.records import RunDirectory
 from decentral.training.loop import Lane, Tally, Trainee, begin, examine, turns
+from decentral.training.team import Team
 
 SECONDS_PER_CHUNK = 2.0  # how often the progress is shown
 
@@ -152,23 +153,35 @@ def _records(config: Config, machine: Machine, seconds: float) -> list[dict[str,
             "epsilon": round(float(plan.epsilon(jnp.asarray(step))), 6),
             "seconds": round(seconds, 3),
         }
-        rows.append(row | _train_metrics(tally, lane))
+        rows.append(row | _train_metrics(tally, lane, config.trainee.team))
     return rows
 
 
-def _train_metrics(tally: Tally, lane: int) -> dict[str, Any]:
+def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
     """Means since the last test: of the training return, and per agent of what its updates measured."""
     metrics: dict[str, Any] = {}
     if tally.episodes[lane]:
         metrics["train_return_mean"] = float(tally.returns[lane] / tally.episodes[lane])
-    if tally.updates[lane]:
-        metrics |= {name: (sums[lane] / tally.updates[lane]).tolist() for name, sums in tally.metrics.items()}
+    if not tally.updates[lane]:
+        return metrics
+    size = sum(len(squad.places) for squad in team.squads)
+    for squad, measured in zip(team.squads, tally.metrics, strict=True):
+        for name, sums in measured.items():
+            mean = sums[lane] / tally.updates[lane]
+            if mean.ndim == 0:  # one learner for the whole team
+                metrics[name] = [float(mean)]
+                continue
+            own = metrics.setdefault(name, [None] * size)
+            for place, value in zip(squad.places, mean.tolist(), strict=True):
+                own[place] = value
     return metrics
 
 
 def _save_agents(directory: RunDirectory, machine: Machine) -> None:
-    models = jax.device_get(machine.lanes.agents.online)
+    team = machine.trainee.team
+    bodies = jax.device_get(team.each(lambda squad, own: squad.bodies(own), machine.lanes.agents))
     for lane, seed in enumerate(machine.seeds):
-        for agent in range(machine.trainee.environment.num_agents):
-            own = jax.tree.map(lambda leaf, at=(lane, agent): np.array(leaf[at]), models)
-            directory.write_agent(int(seed), agent, as_arrays(own))
+        for squad, models in zip(team.squads, bodies, strict=True):
+            for number, place in enumerate(squad.places):
+                own = jax.tree.map(lambda leaf, at=(lane, number): np.array(leaf[at]), models)
+                directory.write_agent(int(seed), place, as_arrays(own))

@@ -7,13 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.algorithms.base import Models
 from decentral.algorithms.dac import DAC, DACModels
-from decentral.algorithms.q_learning import network_inputs, roll
+from decentral.algorithms.q_learning import Scene, roll, scene_inputs
 from decentral.environments.matrix_game import MatrixGame
 from decentral.experiments.trained import Trained
 from decentral.settings import Refused
-from decentral.types import Episode, Percept
+from decentral.types import Episode
 
 
 @dataclass(frozen=True)
@@ -32,28 +31,27 @@ def value_tables(trained: Trained) -> list[ValueTable]:
     world = trained.config.trainee.environment
     if not isinstance(world, MatrixGame):
         raise Refused(f"values needs a run on matrix-game, got one on {trained.config.environment_name}")
-    tables = []
-    for lane, agent in itertools.product(range(len(trained.seeds)), range(world.num_agents)):
-        models = jax.tree.map(lambda leaf, at=(lane, agent): jnp.asarray(leaf[at]), trained.models)
-        tables.append(_table(trained, world, models, trained.seeds[lane], agent))
-    return tables
+    every = itertools.product(trained.seeds, range(world.num_agents))
+    return [_table(trained, world, seed, agent) for seed, agent in every]
 
 
-def _table(trained: Trained, world: MatrixGame, models: Models, seed: int, agent: int) -> ValueTable:
-    algorithm, actions = trained.config.trainee.algorithm, world.payoff.shape[agent]
+def _table(trained: Trained, world: MatrixGame, seed: int, agent: int) -> ValueTable:
+    (algorithm, models), actions = trained.agent(seed, agent), world.payoff.shape[agent]
+    models = jax.tree.map(jnp.asarray, models)
     percept = jax.tree.map(lambda of_all: of_all[agent], world.perceive(world.reset(jax.random.key(0))))
     silence = jnp.zeros(world.spec.actions.count)
     dice = jax.tree.map(lambda rolled: rolled[0], roll(jax.random.key(0), 1))
-    values, _ = algorithm.values(models, algorithm.start(models), percept, silence, jnp.zeros(()), dice)
+    scene = Scene(percept, silence, jnp.zeros(()), dice)
+    values, _ = algorithm.values(models, algorithm.start(models), scene)
     by_context = occurs = None
     if isinstance(algorithm, DAC):
-        by_context = np.asarray(_context_values(models, percept, silence)).T[:actions]
+        by_context = np.asarray(_context_values(models, scene)).T[:actions]
         occurs = _occurring(models, world, agent)[:actions]
     return ValueTable(seed, agent, np.asarray(values)[:actions], by_context, occurs)
 
 
-def _context_values(models: DACModels, percept: Percept, silence: jax.Array) -> jax.Array:
-    memory = models.value.trunk.step(models.value.trunk.start(), network_inputs(percept, silence))
+def _context_values(models: DACModels, scene: Scene) -> jax.Array:
+    memory = models.value.trunk.step(models.value.trunk.start(), scene_inputs(scene))
     return models.value.head.every(memory)
 
 

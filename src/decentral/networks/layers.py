@@ -30,6 +30,22 @@ class Linear(eqx.Module):
         return self.weight @ x + self.bias
 
 
+class Perceptron(eqx.Module):
+    """Two hidden ReLU layers of equal width, then a linear one."""
+
+    first: Linear
+    second: Linear
+    third: Linear
+
+    def __init__(self, inputs: int, width: int, outputs: int):
+        self.first = Linear(inputs, width)
+        self.second = Linear(width, width)
+        self.third = Linear(width, outputs)
+
+    def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " outputs"]:
+        return self.third(jax.nn.relu(self.second(jax.nn.relu(self.first(x)))))
+
+
 def draw(described: Network, key: Key[Array, ""]) -> Network:
     """A network with every entry drawn uniformly within the half-width that its description holds."""
     widths, shape_again = ravel_pytree(described)

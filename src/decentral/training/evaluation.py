@@ -6,21 +6,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from decentral.algorithms.base import Algorithm, Models
+from decentral.algorithms.base import Models
 from decentral.environments.base import Environment
-from decentral.training.rollout import Player, play, random_player, team_player
+from decentral.training.rollout import Player, greedy_player, play, random_player
+from decentral.training.team import Team
 
 
 def greedy_returns(
-    algorithm: Algorithm, environment: Environment, models: Models, episodes: int, key: Key[Array, ""]
+    team: Team, environment: Environment, bodies: tuple[Models, ...], episodes: int, key: Key[Array, ""]
 ) -> Float[Array, " episodes"]:
-    """The undiscounted return of each of `episodes` greedy episodes."""
-
-    def player(key: Key[Array, ""]) -> Player:
-        keys = jax.random.split(key, environment.num_agents)
-        return team_player(algorithm, models, jnp.zeros(()), environment.time_limit, keys)
-
-    return _returns(environment, player, episodes, key)
+    """The undiscounted return of each of `episodes` greedy episodes; `bodies` are by squad."""
+    return _returns(environment, lambda key: greedy_player(team, bodies, environment.time_limit, key), episodes, key)
 
 
 def random_returns(environment: Environment, episodes: int, key: Key[Array, ""]) -> Float[Array, " episodes"]:

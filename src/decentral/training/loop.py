@@ -7,20 +7,23 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from decentral.algorithms.base import Agent, Algorithm
+from decentral.algorithms.base import Algorithm
 from decentral.environments.base import Environment
-from decentral.training import team
 from decentral.training.evaluation import greedy_returns
 from decentral.training.plan import Plan
-from decentral.training.replay import Replay, blank_episodes, empty_replay
+from decentral.training.replay import blank_episode
 from decentral.training.rollout import Trajectory, hand_out, play, team_player
+from decentral.training.squads import Agents, Now, Replays, Squad
+from decentral.training.team import Team
 from decentral.types import Episode, Metrics
+
+Keys = tuple[Key[Array, "..."], ...]  # by squad
 
 
 class Tally(eqx.Module):
     """Sums since the last test, from which the means of a record are made."""
 
-    metrics: Metrics  # [N], over updates
+    metrics: tuple[Metrics, ...]  # by squad: [n], over updates
     updates: Int[Array, ""]
     returns: Float[Array, ""]  # over training episodes
     episodes: Int[Array, ""]
@@ -29,8 +32,8 @@ class Tally(eqx.Module):
 class Lane(eqx.Module):
     """One seed's training: its team, what each agent remembers, its world's chance, and how far it has come."""
 
-    agents: Agent  # [N]
-    replays: Replay  # [N]
+    agents: tuple[Agents, ...]  # by squad
+    replays: tuple[Replays, ...]
     world: Key[Array, ""]
     steps: Int[Array, ""]
     episodes: Int[Array, ""]
@@ -38,27 +41,35 @@ class Lane(eqx.Module):
 
 
 class Trainee(eqx.Module):
-    """What is trained, where and how: the three groups of settings of a run."""
+    """What is trained, where and how."""
 
-    algorithm: Algorithm
+    team: Team
     environment: Environment
     plan: Plan
+
+    @staticmethod
+    def alike(algorithm: Algorithm, environment: Environment, plan: Plan) -> "Trainee":
+        """A team of one algorithm in a world."""
+        return Trainee(Team.alike(algorithm, environment.num_agents), environment, plan)
 
 
 def begin(trainee: Trainee, seed: Int[Array, ""] | int) -> Lane:
     """The lane of a seed before its first turn. Every agent gets a stream of chance of its own."""
-    environment, plan = trainee.environment, trainee.plan
+    environment, team, plan = trainee.environment, trainee.team, trainee.plan
     key = jax.random.key(seed)
     own = partial(jax.random.fold_in, jax.random.fold_in(key, 1))
-    agents = team.be_born(trainee.algorithm, environment.spec, jax.vmap(own)(jnp.arange(environment.num_agents)))
-    replay = empty_replay(environment.spec, environment.time_limit, plan.replay_episodes)
+    keys = team.share_out(jax.vmap(own)(jnp.arange(environment.num_agents)))
+    agents = team.each(lambda squad, keys: squad.be_born(environment.spec, keys), keys)
+    blank = blank_episode(environment.spec, environment.time_limit)
+    replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, plan.replay_episodes), agents)
+    zero = jnp.zeros((), jnp.int32)
     return Lane(
         agents=agents,
-        replays=jax.tree.map(lambda one: jnp.repeat(one[None], environment.num_agents, axis=0), replay),
+        replays=replays,
         world=jax.random.fold_in(key, 0),
-        steps=jnp.zeros((), jnp.int32),
-        episodes=jnp.zeros((), jnp.int32),
-        tally=_fresh_tally(trainee, agents),
+        steps=zero,
+        episodes=zero,
+        tally=Tally(_no_metrics(trainee, agents, replays, keys), zero, jnp.zeros(()), zero),
     )
 
 
@@ -70,8 +81,10 @@ def turns(trainee: Trainee, lane: Lane, count: Int[Array, ""] | int, learning: b
 def turn(trainee: Trainee, lane: Lane, learning: bool) -> Lane:
     """Every environment plays one episode; every agent remembers its part, then learns."""
     key_play, key_world = jax.random.split(lane.world)
-    agents, (keys_act, keys_learn) = team.draw_keys(lane.agents, 2)
-    lived = _play_side_by_side(trainee, agents, lane.steps, keys_act, key_play)
+    drawn = trainee.team.each(lambda squad, agents: squad.draw_keys(agents, 2), lane.agents)
+    agents, keys_act, keys_learn = (tuple(part) for part in zip(*((own, *keys) for own, keys in drawn), strict=True))
+    epsilons = trainee.team.each(lambda squad: squad.epsilon(trainee.plan, lane.steps))
+    lived = _play_side_by_side(trainee, agents, epsilons, keys_act, key_play)
     lane = Lane(
         agents=agents,
         replays=lane.replays,
@@ -81,24 +94,36 @@ def turn(trainee: Trainee, lane: Lane, learning: bool) -> Lane:
         tally=_count_episodes(lane.tally, lived),
     )
     episodes = jax.vmap(hand_out, out_axes=1)(lived)
-    return absorb(trainee, lane, episodes, keys_learn, learning)
+    return absorb(trainee, lane, episodes, epsilons, keys_learn, learning)
 
 
-def absorb(trainee: Trainee, lane: Lane, episodes: Episode, keys: Key[Array, " agents"], learning: bool) -> Lane:
+def absorb(
+    trainee: Trainee, lane: Lane, episodes: Episode, epsilons: tuple[Array, ...], keys: Keys, learning: bool
+) -> Lane:
     """Every agent remembers its own record of the turn's episodes [N, E, ...] and, if `learning`, learns."""
-    algorithm, plan = trainee.algorithm, trainee.plan
-    replays = team.remember(lane.replays, episodes)
+    team, plan = trainee.team, trainee.plan
+    nows = tuple(Now(lane.steps, lane.episodes, epsilon) for epsilon in epsilons)
+    shared = team.share_out(episodes)
+    kept = team.each(lambda squad, *own: squad.remember(*own), lane.agents, lane.replays, shared, nows)
+    agents, replays = tuple(own for own, _ in kept), tuple(replay for _, replay in kept)
 
-    def update(now: tuple[Agent, Tally], keys: Key[Array, " agents"]) -> tuple[tuple[Agent, Tally], None]:
+    def update(now: tuple, keys: Keys) -> tuple[tuple, None]:
         agents, tally = now
-        agents, metrics = team.learn(algorithm, agents, replays, plan.batch_episodes, keys)
-        return (agents, _count_update(tally, metrics)), None
+        taught = team.each(
+            lambda squad, agents, replays, keys, now: squad.learn(agents, replays, plan.batch_episodes, keys, now),
+            agents,
+            replays,
+            keys,
+            nows,
+        )
+        metrics = tuple(measured for _, measured in taught)
+        return (tuple(own for own, _ in taught), _count_update(tally, metrics)), None
 
-    agents, tally = lane.agents, lane.tally
+    tally = lane.tally
     if learning:
-        each = jax.vmap(jax.random.split, (0, None), 1)(keys, plan.updates_per_turn)
+        each = tuple(jax.vmap(jax.random.split, (0, None), 1)(own, plan.updates_per_turn) for own in keys)
         (agents, tally), _ = jax.lax.scan(update, (agents, tally), each)
-    agents = team.grow_older(algorithm, agents, plan.num_environments)
+    agents = team.each(lambda squad, agents: squad.grow_older(agents, plan.num_environments), agents)
     return eqx.tree_at(lambda old: (old.agents, old.replays, old.tally), lane, (agents, replays, tally))
 
 
@@ -108,40 +133,39 @@ def examine(trainee: Trainee, lane: Lane, seed: Int[Array, ""] | int) -> tuple[F
     The test's chance comes from the seed and the step, so that testing more or less often changes no training.
     """
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2), lane.steps)
-    returns = greedy_returns(
-        trainee.algorithm, trainee.environment, lane.agents.online, trainee.plan.test_episodes, key
-    )
+    bodies = trainee.team.each(lambda squad, own: squad.bodies(own), lane.agents)
+    returns = greedy_returns(trainee.team, trainee.environment, bodies, trainee.plan.test_episodes, key)
     fresh = jax.tree.map(jnp.zeros_like, lane.tally)
     return returns, lane.tally, eqx.tree_at(lambda old: old.tally, lane, fresh)
 
 
 def _play_side_by_side(
-    trainee: Trainee, agents: Agent, steps: Int[Array, ""], keys_act: Key[Array, " agents"], key: Key[Array, ""]
+    trainee: Trainee, agents: tuple[Agents, ...], epsilons: tuple[Array, ...], keys_act: Keys, key: Key[Array, ""]
 ) -> Trajectory:
-    environment, plan = trainee.environment, trainee.plan
-    epsilon = plan.epsilon(steps)
+    environment, team, plan = trainee.environment, trainee.team, trainee.plan
+    bodies = team.each(lambda squad, own: squad.bodies(own), agents)
+    notes = team.each(lambda squad, own: squad.notes(own), agents)
 
-    def play_one(keys_act: Key[Array, " agents"], key: Key[Array, ""]) -> Trajectory:
-        player = team_player(trainee.algorithm, agents.online, epsilon, environment.time_limit, keys_act)
-        return play(environment, player, key)
+    def play_one(keys_act: Keys, key: Key[Array, ""]) -> Trajectory:
+        dice = team.each(lambda squad, keys: squad.roll(keys, environment.time_limit), keys_act)
+        return play(environment, team_player(team, bodies, notes, epsilons, dice), key)
 
-    keys_each = jax.vmap(jax.random.split, (0, None), 1)(keys_act, plan.num_environments)
+    keys_each = tuple(jax.vmap(jax.random.split, (0, None), 1)(own, plan.num_environments) for own in keys_act)
     return jax.vmap(play_one)(keys_each, jax.random.split(key, plan.num_environments))
 
 
-def _fresh_tally(trainee: Trainee, agents: Agent) -> Tally:
-    environment, plan = trainee.environment, trainee.plan
-
-    def metrics_of(agent: Agent) -> Metrics:
-        episodes = blank_episodes(environment.spec, environment.time_limit, plan.batch_episodes)
-        return trainee.algorithm.losses(agent.online, agent.target, episodes, agent.key)[1]
-
-    shapes = jax.eval_shape(jax.vmap(metrics_of), agents) | {
-        "gradient_norm": jax.ShapeDtypeStruct((environment.num_agents,), jnp.float32)
-    }
-    metrics = {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
+def _no_metrics(
+    trainee: Trainee, agents: tuple[Agents, ...], replays: tuple[Replays, ...], keys: Keys
+) -> tuple[Metrics, ...]:
     zero = jnp.zeros((), jnp.int32)
-    return Tally(metrics, updates=zero, returns=jnp.zeros(()), episodes=zero)
+
+    def of(squad: Squad, agents: Agents, replays: Replays, keys: Array) -> Metrics:
+        now = Now(zero, zero, jnp.zeros(()))
+        batch = trainee.plan.batch_episodes
+        shapes = jax.eval_shape(lambda: squad.learn(agents, replays, batch, keys, now)[1])
+        return {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
+
+    return trainee.team.each(of, agents, replays, keys)
 
 
 def _count_episodes(tally: Tally, lived: Trajectory) -> Tally:
@@ -149,6 +173,6 @@ def _count_episodes(tally: Tally, lived: Trajectory) -> Tally:
     return Tally(tally.metrics, tally.updates, returns, tally.episodes + lived.rewards.shape[0])
 
 
-def _count_update(tally: Tally, metrics: Metrics) -> Tally:
+def _count_update(tally: Tally, metrics: tuple[Metrics, ...]) -> Tally:
     sums = jax.tree.map(jnp.add, tally.metrics, metrics)
     return Tally(sums, tally.updates + 1, tally.returns, tally.episodes)

@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, Key
+from jaxtyping import Array, Bool, Int, Key
 
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
@@ -15,29 +15,29 @@ class Replay(eqx.Module):
     remembered: Int[Array, ""]  # episodes ever put in; the next one goes to the slot of this number
 
 
-def blank_episodes(spec: AgentSpec, length: int, count: int) -> Episode:
-    """Room for `count` episodes of one agent."""
+def blank_episode(spec: AgentSpec, length: int) -> Episode:
+    """Room for one episode of one agent."""
     kind = jnp.int32 if isinstance(spec.actions, Discrete) else jnp.float32
     percepts = Percept(
-        jnp.zeros((count, length + 1, spec.observation_size)),
-        jnp.zeros((count, length + 1, spec.actions.count), bool),
+        jnp.zeros((length + 1, spec.observation_size)), jnp.zeros((length + 1, spec.actions.count), bool)
     )
-    steps = (count, length)
-    no = jnp.zeros(steps, bool)
-    return Episode(percepts, jnp.zeros(steps, kind), jnp.zeros(steps), no, no)
+    no = jnp.zeros(length, bool)
+    return Episode(percepts, jnp.zeros(length, kind), jnp.zeros(length), no, no)
 
 
-def empty_replay(spec: AgentSpec, length: int, capacity: int) -> Replay:
-    """A replay that remembers nothing yet."""
-    return Replay(blank_episodes(spec, length, capacity), jnp.zeros((), jnp.int32))
+def empty_replay(blank: Episode, capacity: int) -> Replay:
+    """A replay that remembers nothing yet, with room for episodes like `blank`."""
+    room = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), blank)
+    return Replay(room, jnp.zeros((), jnp.int32))
 
 
-def remember(replay: Replay, episodes: Episode) -> Replay:
-    """Put a few episodes [E, ...] into the ring, over the oldest."""
+def remember(replay: Replay, episodes: Episode, keep: Bool[Array, ""] | bool) -> Replay:
+    """Put a few episodes [E, ...] into the ring, over the oldest; nothing happens unless told to `keep` them."""
     count, capacity = episodes.rewards.shape[0], replay.episodes.rewards.shape[0]
     slots = (replay.remembered + jnp.arange(count)) % capacity
-    ring = jax.tree.map(lambda kept, new: kept.at[slots].set(new), replay.episodes, episodes)
-    return Replay(ring, replay.remembered + count)
+    slots = jnp.where(keep, slots, capacity)  # out of the ring: dropped
+    ring = jax.tree.map(lambda kept, new: kept.at[slots].set(new, mode="drop"), replay.episodes, episodes)
+    return Replay(ring, replay.remembered + jnp.where(keep, count, 0))
 
 
 def sample(replay: Replay, count: int, key: Key[Array, ""]) -> Episode:

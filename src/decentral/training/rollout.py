@@ -9,9 +9,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from decentral.algorithms.base import Algorithm, Memory, Models
+from decentral.algorithms.base import Memory, Models, Notes
+from decentral.algorithms.q_learning import Dice, Scene
 from decentral.environments.base import Environment
-from decentral.training import team
+from decentral.training.squads import Squad
+from decentral.training.team import Team
 from decentral.types import Episode, Percept
 
 Draws = Any  # what a player needs of chance, one entry per step
@@ -85,15 +87,33 @@ def hand_out(trajectory: Trajectory) -> Episode:
 
 
 def team_player(
-    algorithm: Algorithm, models: Models, epsilon: Float[Array, ""], length: int, keys: Key[Array, " agents"]
+    team: Team,
+    bodies: tuple[Models, ...],
+    notes: tuple[Notes, ...],
+    epsilons: tuple[Float[Array, ""], ...],
+    dice: tuple[Dice, ...],
 ) -> Player:
-    """The team itself, each agent with dice from its own key."""
-    dice = jax.vmap(algorithm.roll, (0, None), 1)(keys, length)
+    """The team itself: every agent by its own networks and dice. All arguments are by squad."""
 
     def choose(memories: Memory, percepts: Percept, last_actions: Array, dice: Any) -> tuple[Array, Memory]:
-        return team.act(algorithm, models, memories, percepts, last_actions, epsilon, dice)
+        def act(squad: Squad, body: Models, notes: Notes, memory: Memory, *scene: Any) -> tuple[Array, Memory]:
+            (percept, last_action), epsilon, die = scene
+            each = jnp.broadcast_to(epsilon, (len(squad.places),))
+            return squad.act(body, notes, memory, Scene(percept, last_action, each, die))
 
-    return Player(team.start(algorithm, models), dice, choose)
+        shared = team.share_out((percepts, last_actions))
+        chosen = team.each(act, bodies, notes, memories, shared, epsilons, dice)
+        return team.in_order(tuple(actions for actions, _ in chosen)), tuple(memory for _, memory in chosen)
+
+    return Player(team.each(lambda squad, own: squad.start(own), bodies), dice, choose)
+
+
+def greedy_player(team: Team, bodies: tuple[Models, ...], length: int, key: Key[Array, ""]) -> Player:
+    """The team at its best, without exploring."""
+    keys = team.share_out(jax.random.split(key, sum(len(squad.places) for squad in team.squads)))
+    dice = team.each(lambda squad, own: squad.roll(own, length), keys)
+    nothing = tuple(None for _ in team.squads)
+    return team_player(team, bodies, nothing, tuple(jnp.zeros(()) for _ in team.squads), dice)
 
 
 def random_player(environment: Environment, key: Key[Array, ""]) -> Player:

@@ -1,76 +1,49 @@
-"""The only learning code with an agent axis: the functions of one agent, side by side under `vmap`.
+"""A team: one squad where all agents are alike, several where they differ."""
 
-No function here lets one agent's arrays meet another's: `vmap` maps every argument over agents, and the few that
-it does not map (the algorithm, epsilon) are settings, not data.
-"""
+from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Float, Int, Key
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
 
-from decentral.algorithms import base
-from decentral.algorithms.base import Agent, Algorithm, Memory, Models
-from decentral.algorithms.q_learning import Dice, epsilon_greedy
-from decentral.training import replay as ring
-from decentral.training.replay import Replay
-from decentral.types import AgentSpec, Episode, Metrics, Percept
-
-
-def be_born(algorithm: Algorithm, spec: AgentSpec, keys: Key[Array, " agents"]) -> Agent:
-    """A team of newborn agents, each from its own key."""
-    return jax.vmap(base.be_born, (None, None, 0))(algorithm, spec, keys)
+from decentral.algorithms.base import Algorithm
+from decentral.centralised.base import Centralised
+from decentral.training.joined import Joined
+from decentral.training.separate import Separate
+from decentral.training.squads import Squad
 
 
-def start(algorithm: Algorithm, models: Models) -> Memory:
-    """Every agent's memory before an episode."""
-    return jax.vmap(algorithm.start)(models)
+class Team(eqx.Module):
+    """Squads that between them fill every place of a world once."""
 
+    squads: tuple[Squad, ...]
 
-def act(
-    algorithm: Algorithm,
-    models: Models,
-    memories: Memory,
-    percepts: Percept,
-    last_actions: Float[Array, "agents actions"],
-    epsilon: Float[Array, ""],
-    dice: Dice,
-) -> tuple[Int[Array, " agents"], Memory]:
-    """Every agent chooses by its own networks, memory, percept and dice."""
+    @staticmethod
+    def alike(algorithm: Algorithm, size: int) -> "Team":
+        """A team of one algorithm."""
+        places = tuple(range(size))
+        if isinstance(algorithm, Centralised):
+            return Team((Joined(algorithm, places, size),))
+        return Team((Separate(algorithm, places, size),))
 
-    def choose(own: Models, memory: Memory, percept: Percept, last_action: Array, dice: Dice) -> tuple[Array, Memory]:
-        values, memory = algorithm.values(own, memory, percept, last_action, epsilon, dice)
-        return epsilon_greedy(values, percept.available, epsilon, dice), memory
+    def each(self, ask: Callable[..., Any], *groups: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What every squad answers when asked with its own part of each group."""
+        return tuple(ask(squad, *own) for squad, *own in zip(self.squads, *groups, strict=True))
 
-    return jax.vmap(choose)(models, memories, percepts, last_actions, dice)
+    def share_out(self, of_all: Any) -> tuple[Any, ...]:
+        """Arrays over all places [N, ...], as each squad's part of them [n, ...]."""
+        if len(self.squads) == 1:
+            return (of_all,)
+        return tuple(
+            jax.tree.map(lambda leaf, own=squad: leaf[np.asarray(own.places)], of_all) for squad in self.squads
+        )
 
-
-def remember(replays: Replay, episodes: Episode) -> Replay:
-    """Every agent remembers its own record of the episodes just lived [N, E, ...]."""
-    return jax.vmap(ring.remember)(replays, episodes)
-
-
-def learn(
-    algorithm: Algorithm, agents: Agent, replays: Replay, batch: int, keys: Key[Array, " agents"]
-) -> tuple[Agent, Metrics]:
-    """Every agent draws a batch from its own replay and learns from it."""
-
-    def study(agent: Agent, replay: Replay, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
-        key_sample, key_learn = jax.random.split(key)
-        return base.learn(algorithm, agent, ring.sample(replay, batch, key_sample), key_learn)
-
-    return jax.vmap(study)(agents, replays, keys)
-
-
-def grow_older(algorithm: Algorithm, agents: Agent, episodes: int) -> Agent:
-    """Every agent counts the episodes lived and refreshes its target when its time has come."""
-    return jax.vmap(base.grow_older, (None, 0, None))(algorithm, agents, episodes)
-
-
-def draw_keys(agents: Agent, count: int) -> tuple[Agent, Key[Array, "count agents"]]:
-    """`count` fresh keys for every agent, each from the agent's own stream."""
-
-    def draw(agent: Agent) -> tuple[Agent, Key[Array, " count"]]:
-        keys = jax.random.split(agent.key, count + 1)
-        return eqx.tree_at(lambda a: a.key, agent, keys[0]), keys[1:]
-
-    return jax.vmap(draw, out_axes=(0, 1))(agents)
+    def in_order(self, parts: tuple[Array, ...]) -> Array:
+        """Each squad's part [n, ...], put back into the order of places [N, ...]."""
+        if len(self.squads) == 1:
+            return parts[0]
+        places = np.concatenate([squad.places for squad in self.squads])
+        return jnp.concatenate(parts)[np.argsort(places)]

@@ -1,0 +1,118 @@
+"""BQL (Jiang and Lu 2025): one network learns what to expect, another the best of what it has been told to expect."""
+
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from decentral.algorithms.base import Agent, Notes, Values
+from decentral.algorithms.hashing import bucket_of
+from decentral.algorithms.q_learning import (
+    Dice,
+    Scene,
+    epsilon_greedy,
+    mask_unavailable,
+    masked_mean,
+    one_hot_actions,
+    td_target,
+)
+from decentral.algorithms.value_learner import Hidden, JudgedLearner, ValueNetwork
+from decentral.settings import setting
+from decentral.types import AgentSpec, Episode, Metrics, Percept
+
+RESOLUTION, PLACES = 0.1, 2**20  # by which places are told apart
+
+
+class Wanderer(eqx.Module):
+    """The fixed random policies that one agent may explore by, one after the other. Not trained."""
+
+    first: Float[Array, ""]  # a number that no other agent has
+    episodes: Float[Array, ""]  # lived so far
+
+    def number(self, length: int) -> Float[Array, ""]:
+        """Which policy it is now, counted from 0."""
+        return jnp.floor(self.episodes / length)
+
+    def choose(self, percept: Percept, length: int) -> Int[Array, ""]:
+        """An available action, always the same in the same place under the same policy."""
+        key = jax.random.key((self.first + self.number(length)).astype(jnp.int32))
+        place = bucket_of(percept.observation, RESOLUTION, PLACES)
+        dice = Dice(*(jax.random.uniform(jax.random.fold_in(key, place), (4,))))
+        nothing = jnp.zeros(percept.available.shape[-1])
+        return epsilon_greedy(nothing, percept.available, jnp.ones(()), dice)
+
+
+class BQLModels(eqx.Module):
+    """Both networks of one agent, and how it explores."""
+
+    expected: ValueNetwork  # Q_e, whose slow copy teaches
+    best: ValueNetwork  # Q_i, which acts
+    wanderer: Wanderer
+
+
+class BQL(JudgedLearner):
+    """Best-possible Q-learning: the best expectation over the policies that the partners have had."""
+
+    lowering: float = setting(
+        0.2, "lambda, weight of a square that would lower the best value (1: no optimism)", at_least=0, at_most=1
+    )
+
+    exploration: Literal["epsilon", "policies"] = setting(
+        "epsilon", "explore by single random actions, or by random policies that stay the same for a while"
+    )
+    policy_length: int = setting(500, "episodes for which a random policy stays the same", at_least=1)
+
+    def build(self, spec: AgentSpec) -> BQLModels:
+        expected, best = ValueNetwork.described(spec, self.hidden), ValueNetwork.described(spec, self.hidden)
+        return BQLModels(expected, best, Wanderer(jnp.asarray(2.0**22), jnp.zeros(())))
+
+    def acting(self, models: BQLModels) -> ValueNetwork:
+        return models.best
+
+    def values(self, models: BQLModels, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
+        values, memory = models.best.step(memory, scene)
+        if self.exploration == "epsilon":
+            return values, memory
+        drawn = models.wanderer.choose(scene.percept, self.policy_length)
+        wandering = jax.nn.one_hot(drawn, values.shape[-1])
+        return jnp.where(scene.dice.explore_context < scene.epsilon, wandering, values), memory
+
+    def explore(self, notes: Notes, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
+        return epsilon if self.exploration == "epsilon" else jnp.zeros_like(epsilon)
+
+    def reflect(self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]) -> tuple[Agent, Float[Array, " T"]]:
+        """Remark by which policy the episode was explored, and count it."""
+        number = agent.online.wanderer.number(self.policy_length)
+        counted = agent.online.wanderer.episodes + 1
+        older = eqx.tree_at(lambda a: a.online.wanderer.episodes, agent, counted)
+        return older, jnp.broadcast_to(number, episode.rewards.shape)
+
+    def weigh(self, seen: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
+        counts = happened & (seen["current"] > 0)
+        surprise = seen["told"] - seen["best"]
+        weights = jnp.where(surprise > 0, 1.0, self.lowering)
+        expected_loss = masked_mean(jnp.square(seen["expected"] - seen["wanted"]), counts)
+        best_loss = masked_mean(weights * jnp.square(surprise), counts)
+        return expected_loss + best_loss, {
+            "loss": expected_loss,
+            "best_loss": best_loss,
+            "q_taken_mean": masked_mean(seen["best"], happened),
+            "q_expected_mean": masked_mean(seen["expected"], happened),
+        }
+
+    def judge(self, online: BQLModels, target: BQLModels, episode: Episode) -> Metrics:
+        """Q_e(h, a), r + gamma max Q_i(h', .) that it should be; Q_i(h, a), and what the slow Q_e says of it."""
+        expected, best, told = (net.unroll(episode) for net in (online.expected, online.best, target.expected))
+        taken = one_hot_actions(episode)
+        following = jnp.max(mask_unavailable(best, episode.percepts.available)[1:], axis=-1)
+        now = online.wanderer.number(self.policy_length)
+        current = jnp.ones_like(now) if self.exploration == "epsilon" else 1.0 * (episode.remarks == now)
+        return {
+            "current": jnp.broadcast_to(current, episode.rewards.shape),
+            "expected": jnp.sum(expected[:-1] * taken, axis=-1),
+            "wanted": td_target(episode, self.discount, following),
+            "best": jnp.sum(best[:-1] * taken, axis=-1),
+            "told": jnp.sum(told[:-1] * taken, axis=-1),
+        }

@@ -1,0 +1,14 @@
+"""Distributed Q-learning (Lauer and Riedmiller): values only ever rise, so each is the best that ever followed."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from decentral.algorithms.value_learner import ValueLearner
+from decentral.types import Episode
+
+
+class Distributed(ValueLearner):
+    """Distributed Q-learning: negative errors are ignored; for worlds without chance."""
+
+    def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
+        return jnp.where(surprise > 0, 1.0, 0.0)

@@ -1,0 +1,83 @@
+"""Learners that follow the gradient of a loss: networks, slow targets, clipped RMSprop. The life that they share."""
+
+from abc import abstractmethod
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Key
+
+from decentral.algorithms.base import Agent, Algorithm, Models, Notes
+from decentral.networks.layers import draw
+from decentral.settings import setting
+from decentral.types import AgentSpec, Episode, Metrics
+
+
+class GradientLearner(Algorithm):
+    """An algorithm that answers with a loss; the defaults are PyMARL's."""
+
+    hidden: int = setting(64, "units of the hidden layer and of the GRU", at_least=1)
+    learning_rate: float = setting(5e-4, "alpha of RMSprop", above=0)
+    rms_decay: float = setting(0.99, "RMSprop's memory of squared gradients", at_least=0, below=1)
+    rms_epsilon: float = setting(1e-5, "added to RMSprop's root, outside it as in PyTorch", above=0)
+    clip: float = setting(10.0, "largest norm of the agent's own gradient", above=0)
+    target_period: int = setting(200, "episodes between two copies of the online network to the target", at_least=1)
+
+    @abstractmethod
+    def losses(
+        self, online: Models, target: Models, episodes: Episode, key: Key[Array, ""]
+    ) -> tuple[Float[Array, ""], Metrics]:
+        """The loss on a batch of the agent's own episodes [B, T], and what is worth recording."""
+
+    def first_notes(self, spec: AgentSpec) -> Notes:
+        """What a newborn knows besides its networks."""
+        return ()
+
+    def optimiser(self) -> optax.GradientTransformation:
+        """How the agent steps along its own gradient."""
+        return clipped_rmsprop(self)
+
+    def be_born(self, spec: AgentSpec, key: Key[Array, ""]) -> Agent:
+        return self.begin_life(self.build(spec), self.first_notes(spec), key)
+
+    def begin_life(self, described: Models, notes: Notes, key: Key[Array, ""]) -> Agent:
+        """A newborn agent with networks as described, whose target equals its online network."""
+        key_build, key_life = jax.random.split(key)
+        models = draw(described, key_build)
+        return Agent(
+            online=models,
+            target=jax.tree.map(jnp.copy, models),
+            optimiser=self.optimiser().init(models),
+            target_age=jnp.zeros((), jnp.int32),
+            notes=notes,
+            key=key_life,
+        )
+
+    def learn(self, agent: Agent, episodes: Episode, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
+        """One gradient step."""
+        gradient, metrics = jax.grad(self.losses, has_aux=True)(agent.online, agent.target, episodes, key)
+        updates, optimiser = self.optimiser().update(gradient, agent.optimiser, agent.online)
+        metrics["gradient_norm"] = optax.global_norm(gradient)
+        online = optax.apply_updates(agent.online, updates)
+        return eqx.tree_at(lambda a: (a.online, a.optimiser), agent, (online, optimiser)), metrics
+
+    def grow_older(self, agent: Agent, episodes: int) -> Agent:
+        """Count the episodes lived, and copy the online network to the target when its time has come."""
+        age = agent.target_age + episodes
+        due = age >= self.target_period
+        target = jax.tree.map(lambda new, old: jnp.where(due, new, old), agent.online, agent.target)
+        return eqx.tree_at(lambda a: (a.target, a.target_age), agent, (target, jnp.where(due, 0, age)))
+
+
+def clipped_rmsprop(learner: GradientLearner) -> optax.GradientTransformation:
+    """Clip the agent's own gradient, then step as PyTorch's RMSprop does; on one flat vector, for speed."""
+    clip = optax.clip_by_global_norm(learner.clip)
+    rmsprop = optax.rmsprop(learner.learning_rate, decay=learner.rms_decay, eps=learner.rms_epsilon, eps_in_sqrt=False)
+    return optax.flatten(optax.chain(clip, rmsprop))
+
+
+def one_optimiser_per_part(learner: GradientLearner, *parts: str) -> optax.GradientTransformation:
+    """A clip and RMSprop for each named part of the models."""
+    each = {part: clipped_rmsprop(learner) for part in parts}
+    return optax.multi_transform(each, lambda models: jax.tree.map_with_path(lambda path, _: path[0].name, models))

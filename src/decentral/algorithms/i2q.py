@@ -1,0 +1,77 @@
+"""I2Q (Jiang and Lu 2022), recurrent: values of pairs of successive hidden states, and their upper expectile.
+
+The published variant for SMAC, the one that the DAC paper compares with. Two more: `i2q_tabular`, `i2q_forward`.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float
+
+from decentral.algorithms.gradient import one_optimiser_per_part
+from decentral.algorithms.q_learning import episode_inputs, masked_mean, taken_and_wanted, td_target
+from decentral.algorithms.value_learner import JudgedLearner, ValueNetwork, mean_squares
+from decentral.networks.layers import Perceptron
+from decentral.settings import setting
+from decentral.types import AgentSpec, Episode, Metrics
+
+
+class I2QModels(eqx.Module):
+    """Everything one I2Q agent learns."""
+
+    value: ValueNetwork  # Q, which acts
+    pair: Perceptron  # QSS(z, z')
+    state: Perceptron  # V(z)
+
+
+class I2Q(JudgedLearner):
+    """I2Q, recurrent: values lean towards the better of the next states that the team may bring about."""
+
+    double_q: bool = setting(True, "choose the next action with the online network, value it with the target")
+    mixing: float = setting(0.2, "lambda, share of the state's value in the target", at_least=0, at_most=1)
+    expectile: float = setting(
+        0.52, "tau, weight of pairs above the state's value; the others weigh 1 - tau", above=0, below=1
+    )
+    width: int = setting(256, "units of the two hidden layers of QSS and V", at_least=1)
+
+    def build(self, spec: AgentSpec) -> I2QModels:
+        pair, state = Perceptron(2 * self.hidden, self.width, 1), Perceptron(self.hidden, self.width, 1)
+        return I2QModels(ValueNetwork.described(spec, self.hidden), pair, state)
+
+    def acting(self, models: I2QModels) -> ValueNetwork:
+        return models.value
+
+    def weigh(self, seen: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
+        value_loss, pair_loss = mean_squares(seen, happened, "value_error", "pair_error")
+        weights = jnp.where(seen["state_error"] < 0, self.expectile, 1 - self.expectile)
+        state_loss = masked_mean(weights * jnp.square(seen["state_error"]), happened)
+        state_loss = state_loss / jax.lax.stop_gradient(jnp.maximum(masked_mean(weights, happened), 1e-9))
+        return value_loss + pair_loss + state_loss, {
+            "loss": value_loss,
+            "pair_loss": pair_loss,
+            "state_loss": state_loss,
+            "q_taken_mean": masked_mean(seen["taken"], happened),
+        }
+
+    def judge(self, online: I2QModels, target: I2QModels, episode: Episode) -> Metrics:
+        """Everything that the losses need to know of one episode; z is the hidden state of the slow trunk."""
+        inputs = episode_inputs(episode)
+        states = jax.lax.stop_gradient(target.value.trunk.unroll(inputs))
+        values, slow = (
+            jax.vmap(online.value.head)(online.value.trunk.unroll(inputs)),
+            jax.vmap(target.value.head)(states),
+        )
+        taken, by_value = taken_and_wanted(values, slow, episode, self.discount, self.double_q)
+        by_state = td_target(episode, self.discount, jax.vmap(target.state)(states[1:])[:, 0])
+        pairs = jnp.concatenate([states[:-1], states[1:]], axis=-1)
+        return {
+            "taken": taken,
+            "value_error": taken - (self.mixing * by_state + (1 - self.mixing) * by_value),
+            "pair_error": jax.vmap(online.pair)(pairs)[:, 0] - by_state,
+            "state_error": jax.vmap(online.state)(states[:-1])[:, 0]
+            - jax.lax.stop_gradient(jax.vmap(target.pair)(pairs)[:, 0]),
+        }
+
+    def optimiser(self) -> optax.GradientTransformation:
+        return one_optimiser_per_part(self, "value", "pair", "state")

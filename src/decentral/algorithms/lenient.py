@@ -1,0 +1,84 @@
+"""Lenient Q-learning (Palmer et al. 2018): bad surprises are forgiven where little has been tried yet.
+
+Every state and action has a temperature, which falls as it is visited. While it is high, negative errors are mostly
+skipped. The leniency of a step is that of the time when it was lived, and is kept with it.
+"""
+
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from decentral.algorithms.base import Agent
+from decentral.algorithms.hashing import bucket_of
+from decentral.algorithms.value_learner import ValueLearner
+from decentral.settings import setting
+from decentral.types import AgentSpec, Episode, Percept
+
+
+class Temperatures(eqx.Module):
+    """How warm each state and action still is."""
+
+    table: Float[Array, "buckets actions"]  # T(s, a)
+    ceiling: Float[Array, ""]  # nu, which no temperature exceeds once it is updated
+
+
+class Lenient(ValueLearner):
+    """Lenient Q-learning: negative errors are forgiven, less and less as a state and action is tried more often."""
+
+    leniency: float = setting(2.0, "K: a negative error is forgiven with probability 1 - exp(-K T)", at_least=0)
+    cooling: float = setting(-0.01, "rho, change of log T at the last step of an episode", at_most=0)
+    retroaction: float = setting(
+        0.95, "d, by which cooling shrinks with each step before the last", at_least=0, at_most=1
+    )
+    ceiling_decay: float = setting(
+        0.999, "mu, by which the ceiling of T shrinks with each episode", at_least=0, at_most=1
+    )
+    exploration: Literal["temperature", "epsilon"] = setting(
+        "temperature", "explore as warm as the state is, or by the training's epsilon"
+    )
+    exploration_power: float = setting(0.25, "xi: a random action has probability (mean T)^xi", above=0)
+    buckets: int = setting(65_536, "buckets that states are hashed into", at_least=1, at_most=2**24)
+    resolution: float = setting(0.1, "what observations are rounded to before they are hashed", above=0)
+
+    def first_notes(self, spec: AgentSpec) -> Temperatures:
+        return Temperatures(jnp.ones((self.buckets, spec.actions.count)), jnp.ones(()))
+
+    def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
+        unforgiven = jax.random.uniform(key, surprise.shape) > episodes.remarks
+        return jnp.where((surprise > 0) | unforgiven, 1.0, 0.0)
+
+    def explore(self, notes: Temperatures, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
+        if self.exploration == "epsilon":
+            return epsilon
+        warmth = notes.table[self.bucket(percept.observation)]
+        mean = jnp.sum(jnp.where(percept.available, warmth, 0.0), axis=-1) / jnp.sum(percept.available, axis=-1)
+        return mean**self.exploration_power
+
+    def reflect(self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]) -> tuple[Agent, Float[Array, " T"]]:
+        visits = self.bucket(episode.percepts.observation[:-1]), episode.actions
+        notes: Temperatures = agent.notes
+        forgiven = 1.0 - jnp.exp(-self.leniency * notes.table[visits])
+        cooled = Temperatures(self.cool(notes, episode, visits), notes.ceiling * self.ceiling_decay)
+        return eqx.tree_at(lambda a: a.notes, agent, cooled), forgiven
+
+    def cool(
+        self, notes: Temperatures, episode: Episode, visits: tuple[Int[Array, " T"], Int[Array, " T"]]
+    ) -> Float[Array, "buckets actions"]:
+        """T <- min(nu, beta_n T) for every visit, from the last step (n = 0) backwards.
+
+        Several visits of one state and action amount to one: the ceiling is met at the first of them, which has the
+        smallest beta, and all of their betas are multiplied.
+        """
+        before_last = jnp.sum(episode.happened) - 1 - jnp.arange(episode.happened.shape[0])
+        factor = jnp.exp(self.cooling * self.retroaction**before_last)
+        bucket = jnp.where(episode.happened, visits[0], self.buckets)  # out of the table: dropped
+        place = bucket * notes.table.shape[1] + visits[1]
+        first = jnp.min(jnp.where(place[:, None] == place[None, :], factor[None, :], 1.0), axis=1)
+        met = notes.table.at[bucket, visits[1]].min(notes.ceiling / first, mode="drop")
+        return met.at[bucket, visits[1]].multiply(factor, mode="drop")
+
+    def bucket(self, observation: Float[Array, "*batch features"]) -> Int[Array, "*batch"]:
+        return bucket_of(observation, self.resolution, self.buckets)

@@ -1,0 +1,21 @@
+"""MA2QL (Su et al. 2024): independent Q-learning in turns, so that each agent learns in a world that stands still."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Key
+
+from decentral.algorithms.base import Turn
+from decentral.algorithms.value_learner import ValueLearner
+from decentral.settings import setting
+from decentral.types import Episode
+
+
+class MA2QL(ValueLearner):
+    """MA2QL: one agent learns at a time, by a common clock; the others act with the values they have."""
+
+    turn_length: int = setting(500, "episodes of one agent's turn to learn", at_least=1)
+
+    def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
+        return jnp.ones_like(surprise)
+
+    def learns_now(self, turn: Turn) -> Bool[Array, ""]:
+        return (turn.episodes // self.turn_length) % turn.team_size == turn.number

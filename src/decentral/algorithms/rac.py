@@ -1,0 +1,91 @@
+"""RAC (Li, Bao and Gao 2025): contexts are intervals of the episode's return; a second network acts, drawn to phi."""
+
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
+from decentral.algorithms.q_learning import episode_inputs, mask_unavailable, masked_mean, taken_and_wanted
+from decentral.algorithms.value_learner import JudgedLearner, ValueNetwork, mean_squares
+from decentral.networks.heads import CONTEXT_HEADS
+from decentral.networks.trunk import Trunk
+from decentral.settings import Refused, setting
+from decentral.types import AgentSpec, Episode, Metrics
+
+
+class RACModels(eqx.Module):
+    """Both networks of one agent."""
+
+    context: ContextValue  # Q(h, ., c)
+    acting: ValueNetwork  # Q_S, which acts
+
+
+class RAC(JudgedLearner):
+    """Return-Aware Context: values given what the whole episode returned, and the best of them as a guide."""
+
+    contexts: int = setting(10, "m, intervals of the return", at_least=1)
+    return_low: float = setting(0.0, "R_min, where the first interval starts")
+    return_high: float = setting(25.0, "R_max, where the last interval ends")
+    kl_weight: float = setting(0.01, "beta, weight of the KL divergence of the acting policy from phi's", at_least=0)
+    double_q: bool = setting(True, "choose the next action with the online network, value it with the target")
+    head: Literal["hyper-net", "normal-net", "normal-net-hidden"] = setting(
+        "hyper-net", "how values depend on the context"
+    )
+
+    def check_together(self) -> None:
+        if self.return_low >= self.return_high:
+            raise Refused(f"return_low must be below return_high, {self.return_high}, got {self.return_low}")
+
+    def build(self, spec: AgentSpec) -> RACModels:
+        trunk = Trunk(spec.observation_size + spec.actions.count, self.hidden)
+        head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
+        return RACModels(ContextValue(trunk, head), ValueNetwork.described(spec, self.hidden))
+
+    def acting(self, models: RACModels) -> ValueNetwork:
+        return models.acting
+
+    def weigh(self, seen: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
+        context_loss, acting_loss = mean_squares(seen, happened, "context_error", "acting_error")
+        divergence = masked_mean(seen["divergence"], happened)
+        return context_loss + acting_loss + self.kl_weight * divergence, {
+            "loss": acting_loss,
+            "context_loss": context_loss,
+            "kl": divergence,
+            "q_taken_mean": masked_mean(seen["taken"], happened),
+        }
+
+    def judge(self, online: RACModels, target: RACModels, episode: Episode) -> Metrics:
+        """Everything that the losses need to know of one episode."""
+        inputs, context = episode_inputs(episode), self.context_of(episode)
+        hidden, slow_hidden = online.context.trunk.unroll(inputs), target.context.trunk.unroll(inputs)
+        values = jax.vmap(online.context.head, (0, None))(hidden, context)
+        slow = jax.vmap(target.context.head, (0, None))(slow_hidden, context)
+        given_context, wanted = taken_and_wanted(values, slow, episode, self.discount, self.double_q)
+        acting, slow_acting = online.acting.unroll(episode), target.acting.unroll(episode)
+        taken, acting_wanted = taken_and_wanted(acting, slow_acting, episode, self.discount, self.double_q)
+        phi = jax.lax.stop_gradient(optimistic_marginal_value(jax.vmap(online.context.head.every)(hidden)))
+        available = episode.percepts.available
+        divergence = boltzmann_divergence(mask_unavailable(acting, available), mask_unavailable(phi, available))
+        return {
+            "context_error": given_context - wanted,
+            "acting_error": taken - acting_wanted,
+            "taken": taken,
+            "divergence": divergence[:-1],
+        }
+
+    def context_of(self, episode: Episode) -> Float[Array, " contexts"]:
+        """The interval of the episode's undiscounted return, one-hot; the outer ones hold what lies beyond."""
+        earned = jnp.sum(jnp.where(episode.happened, episode.rewards, 0.0))
+        place = jnp.floor(self.contexts * (earned - self.return_low) / (self.return_high - self.return_low))
+        return jax.nn.one_hot(jnp.clip(place, 0, self.contexts - 1), self.contexts)
+
+
+def boltzmann_divergence(
+    values: Float[Array, "*batch actions"], guide: Float[Array, "*batch actions"]
+) -> Float[Array, "*batch"]:
+    """KL(softmax(values) || softmax(guide)), at temperature 1."""
+    own, wanted = jax.nn.log_softmax(values, axis=-1), jax.nn.log_softmax(guide, axis=-1)
+    return jnp.sum(jnp.exp(own) * (own - wanted), axis=-1)

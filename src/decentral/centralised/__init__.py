@@ -1,0 +1,14 @@
+"""References that are NOT decentralised: in training they read the data of all agents. For comparison alone."""
+
+from decentral.centralised.base import Centralised
+from decentral.centralised.fingerprints import Fingerprints
+from decentral.centralised.importance_sampling import ImportanceSampling
+from decentral.centralised.qmix import QMIX
+from decentral.centralised.vdn import VDN
+
+CENTRALISED: dict[str, type[Centralised]] = {
+    "fingerprints": Fingerprints,
+    "importance-sampling": ImportanceSampling,
+    "vdn": VDN,
+    "qmix": QMIX,
+}

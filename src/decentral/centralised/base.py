@@ -1,0 +1,72 @@
+"""What a centralised reference is: ONE learner that trains the networks of all agents from the episodes of all.
+
+Its bodies still act apart, each with its own network on its own percepts. Episodes have an agent axis: [B, N, T].
+"""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Key
+
+from decentral.algorithms.base import Agent, Models, Strictness, Values
+from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop
+from decentral.algorithms.q_learning import Scene
+from decentral.algorithms.value_learner import Hidden, ValueNetwork
+from decentral.settings import setting
+from decentral.types import AgentSpec, Episode, Metrics
+
+
+class Joint(eqx.Module):
+    """The networks of all agents, and what belongs to none of them."""
+
+    bodies: Models  # [N]
+    common: Any  # a mixing network, or numbers that all are told
+
+
+class Centralised(GradientLearner):
+    """An algorithm that is not decentralised: its losses see all agents' networks and episodes."""
+
+    strictness: ClassVar[Strictness] = Strictness(own_replays=False, own_optimisers=False)
+
+    double_q: bool = setting(True, "choose the next action with the online network, value it with the target")
+
+    @abstractmethod
+    def losses(
+        self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
+    ) -> tuple[Float[Array, ""], Metrics]:
+        """The loss on a batch of the whole team's episodes [B, N, T], and what is worth recording."""
+
+    def build(self, spec: AgentSpec) -> Models:
+        """The network of one body, described."""
+        return ValueNetwork.described(spec, self.hidden)
+
+    def build_common(self, spec: AgentSpec, team_size: int) -> Any:
+        """What belongs to no single body, described."""
+        return ()
+
+    def be_born_as_team(self, spec: AgentSpec, team_size: int, key: Key[Array, ""]) -> Agent:
+        """A newborn learner with a body for each agent."""
+        body = self.build(spec)
+        bodies = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (team_size, *leaf.shape)), body)
+        return self.begin_life(Joint(bodies, self.build_common(spec, team_size)), (), key)
+
+    def start(self, models: Models) -> Hidden:
+        return models.trunk.start()
+
+    def values(self, models: Models, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
+        return models.step(memory, scene)
+
+
+def one_optimiser_per_body(learner: Centralised) -> optax.GradientTransformation:
+    """A clip and RMSprop for each body; what is common is not trained."""
+    each = clipped_rmsprop(learner)
+
+    def update(gradient: Joint, state: Any, models: Joint | None = None) -> tuple[Joint, Any]:
+        updates, state = jax.vmap(lambda slope, own: each.update(slope, own))(gradient.bodies, state)
+        return Joint(updates, jax.tree.map(jnp.zeros_like, gradient.common)), state
+
+    return optax.GradientTransformation(lambda models: jax.vmap(each.init)(models.bodies), update)

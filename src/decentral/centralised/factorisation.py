@@ -1,0 +1,52 @@
+"""Value factorisation: the agents' values are mixed into one of the team, and that one is learned."""
+
+from abc import abstractmethod
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from decentral.algorithms.q_learning import best_next_value, masked_mean, one_hot_actions, td_target
+from decentral.algorithms.value_learner import ValueNetwork
+from decentral.centralised.base import Centralised, Joint
+from decentral.types import Episode, Metrics
+
+
+class Factorisation(Centralised):
+    """Q-learning of Q_tot, a mix of the values of all agents' own actions."""
+
+    @abstractmethod
+    def mix(self, common: Any, values: Float[Array, " agents"], state: Float[Array, " features"]) -> Float[Array, ""]:
+        """Q_tot of the agents' values; `state` is all of their observations."""
+
+    def losses(
+        self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
+    ) -> tuple[Float[Array, ""], Metrics]:
+        total, wanted = jax.vmap(self.judge, (None, None, 0))(online, target, episodes)
+        happened = episodes.happened[:, 0]
+        loss = masked_mean(jnp.square(total - wanted), happened)
+        return loss, {
+            "loss": loss,
+            "td_error_abs": masked_mean(jnp.abs(total - wanted), happened),
+            "q_taken_mean": masked_mean(total, happened),
+        }
+
+    def judge(self, online: Joint, target: Joint, episodes: Episode) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
+        """Q_tot(h_t, a_t) of one episode of the team, and what it should be."""
+        observations = jnp.moveaxis(episodes.percepts.observation, 0, 1)
+        states = observations.reshape(observations.shape[0], -1)
+        own = jax.vmap(self.own_values)
+        taken, following = own(online.bodies, target.bodies, episodes)
+        total = jax.vmap(self.mix, (None, 1, 0))(online.common, taken, states[:-1])
+        after = jax.vmap(self.mix, (None, 1, 0))(target.common, following, states[1:])
+        common = jax.tree.map(lambda of_each: of_each[0], episodes)
+        return total, td_target(common, self.discount, after)
+
+    def own_values(
+        self, online: ValueNetwork, target: ValueNetwork, episode: Episode
+    ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
+        """One agent's Q(h_t, a_t), and the slow value of its best next action."""
+        values, slow = online.unroll(episode), target.unroll(episode)
+        taken = jnp.sum(values[:-1] * one_hot_actions(episode), axis=-1)
+        return taken, best_next_value(values[1:], slow[1:], episode.percepts.available[1:], self.double_q)

@@ -1,0 +1,81 @@
+"""Fingerprints (Foerster et al. 2017): each step is stamped with how far the others' learning had come at its time."""
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Key
+
+from decentral.algorithms.base import Agent, Strictness, Values
+from decentral.algorithms.q_learning import Scene, masked_mean
+from decentral.algorithms.value_learner import Hidden, ValueNetwork, td_step
+from decentral.centralised.base import Centralised, Joint, one_optimiser_per_body
+from decentral.centralised.importance_sampling import masked_mean_of_each
+from decentral.types import AgentSpec, Episode, Metrics, Percept
+
+EPISODES_PER_UNIT = 10_000  # of the training iteration, so that a network can read it
+
+
+class StampedNetwork(eqx.Module):
+    """Q of an observation and a fingerprint, and the iteration that the team has come to."""
+
+    value: ValueNetwork
+    iteration: Float[Array, ""]
+
+
+class Fingerprints(Centralised):
+    """IQL that is told the others' exploration and training iteration, now and at the time of each experience."""
+
+    strictness: ClassVar[Strictness] = Strictness(own_replays=False)
+
+    def build(self, spec: AgentSpec) -> StampedNetwork:
+        wider = AgentSpec(spec.observation_size + 2, spec.actions)
+        return StampedNetwork(ValueNetwork.described(wider, self.hidden), jnp.zeros(()))
+
+    def start(self, models: StampedNetwork) -> Hidden:
+        return models.value.trunk.start()
+
+    def values(self, models: StampedNetwork, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
+        stamp = jnp.stack([scene.epsilon, models.iteration])
+        stamped = eqx.tree_at(lambda s: s.percept.observation, scene, _stamped(scene.percept, stamp))
+        return models.value.step(memory, stamped)
+
+    def reflect(
+        self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]
+    ) -> tuple[Agent, Float[Array, "agents T 2"]]:
+        """Stamp the episode, and count it."""
+        iteration = agent.online.bodies.iteration
+        stamp = jnp.stack([jnp.full_like(iteration, epsilon), iteration], axis=-1)
+        stamps = jnp.repeat(stamp[:, None], episode.rewards.shape[1], axis=1)
+        counted = iteration + 1 / EPISODES_PER_UNIT
+        return eqx.tree_at(lambda a: a.online.bodies.iteration, agent, counted), stamps
+
+    def losses(
+        self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
+    ) -> tuple[Float[Array, ""], Metrics]:
+        judge = jax.vmap(jax.vmap(self.judge), (None, None, 0))
+        taken, wanted = judge(online.bodies, target.bodies, episodes)
+        squares = masked_mean_of_each(jnp.square(taken - wanted), episodes)
+        return jnp.sum(squares), {
+            "loss": jnp.mean(squares),
+            "q_taken_mean": masked_mean(taken, episodes.happened),
+        }
+
+    def judge(
+        self, online: StampedNetwork, target: StampedNetwork, episode: Episode
+    ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
+        """One agent's Q(h_t, a_t), and what it should be, given the fingerprint of the episode's time."""
+        stamp = episode.remarks[0]
+        stamped = eqx.tree_at(lambda e: e.percepts.observation, episode, _stamped(episode.percepts, stamp))
+        return td_step(online.value, target.value, stamped, self.discount, self.double_q)
+
+    def optimiser(self) -> optax.GradientTransformation:
+        return one_optimiser_per_body(self)
+
+
+def _stamped(percepts: Percept, stamp: Float[Array, " 2"]) -> Float[Array, "*P features"]:
+    """Observations with a fingerprint at their end."""
+    observed = percepts.observation
+    return jnp.concatenate([observed, jnp.broadcast_to(stamp, (*observed.shape[:-1], 2))], axis=-1)

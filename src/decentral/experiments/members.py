@@ -1,0 +1,104 @@
+"""Who fills the places of a team: an algorithm with its settings, or a frozen partner from an earlier run."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from decentral.algorithms import ALGORITHMS, Algorithm
+from decentral.algorithms.base import Models
+from decentral.centralised import CENTRALISED, Centralised
+from decentral.settings import Refused, as_data, build, setting_fields
+from decentral.training.frozen import Frozen
+from decentral.training.joined import Joined
+from decentral.training.separate import Clock, Separate
+from decentral.training.squads import Squad
+from decentral.training.team import Team
+
+EVERY_ALGORITHM: dict[str, type[Algorithm]] = {**ALGORITHMS, **CENTRALISED}
+CLOCK = {field.name for field in setting_fields(Clock)}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a frozen partner comes from."""
+
+    run: str
+    seed: int
+    agent: int
+
+
+@dataclass(frozen=True)
+class Member:
+    """Who fills one place."""
+
+    name: str  # of the algorithm
+    algorithm: Algorithm
+    clock: Clock = Clock()
+    source: Source | None = None
+    networks: Models | None = None  # a frozen partner's, where they have been read
+
+    @staticmethod
+    def from_data(data: dict[str, Any], group: str) -> "Member":
+        """A member from what `as_data` wrote, or from an override of defaults."""
+        values = {key: value for key, value in data.items() if key not in ("name", "frozen")}
+        clock = build(Clock, {key: value for key, value in values.items() if key in CLOCK}, group)
+        settings = {key: value for key, value in values.items() if key not in CLOCK}
+        algorithm = build(algorithm_class(data.get("name")), settings, group)
+        return Member(data["name"], algorithm, clock, _source(data.get("frozen"), group))
+
+    def as_data(self) -> dict[str, Any]:
+        """The member as plain data: its algorithm's settings, its clock and, if frozen, where it comes from."""
+        data = {"name": self.name, **as_data(self.algorithm), **as_data(self.clock)}
+        return data if self.source is None else data | {"frozen": vars(self.source)}
+
+    @property
+    def kind(self) -> str:
+        """What others need to know to tell members apart."""
+        return f"frozen {self.name}" if self.source else self.name
+
+
+def algorithm_class(name: Any) -> type[Algorithm]:
+    """The algorithm of a name."""
+    if not isinstance(name, str) or name not in EVERY_ALGORITHM:
+        raise Refused(f"unknown algorithm {name!r}: choose one of {', '.join(EVERY_ALGORITHM)}")
+    return EVERY_ALGORITHM[name]
+
+
+def team_of(members: list[Member]) -> Team:
+    """The team that members make: those that are alike stand in one squad and learn side by side."""
+    size = len(members)
+    if any(isinstance(member.algorithm, Centralised) for member in members) and not all_alike(members):
+        names = ",".join(member.kind for member in members)
+        raise Refused(f"agents must all be the same where one is not decentralised, got {names}")
+    groups: dict[str, list[int]] = {}
+    for place, member in enumerate(members):
+        groups.setdefault(repr(member.as_data()), []).append(place)
+    return Team(tuple(_squad([members[place] for place in places], tuple(places), size) for places in groups.values()))
+
+
+def all_alike(members: list[Member]) -> bool:
+    """Do all members learn by the same algorithm, settings and clock?"""
+    return all(member.source is None and member.as_data() == members[0].as_data() for member in members)
+
+
+def _squad(members: list[Member], places: tuple[int, ...], size: int) -> Squad:
+    first = members[0]
+    if isinstance(first.algorithm, Centralised):
+        return Joined(first.algorithm, places, size)
+    if first.source is None:
+        return Separate(first.algorithm, places, size, first.clock)
+    read = [member.networks for member in members if member.networks is not None]
+    networks = jax.tree.map(lambda *leaves: np.stack(leaves), *read) if read else None
+    return Frozen(first.algorithm, places, size, networks)
+
+
+def _source(data: Any, group: str) -> Source | None:
+    if data is None:
+        return None
+    kinds = {"run": str, "seed": int, "agent": int}
+    sound = isinstance(data, dict) and data.keys() == kinds.keys()
+    if not sound or not all(type(data[key]) is kind for key, kind in kinds.items()):
+        raise Refused(f"{group}.frozen must be an object of run, seed and agent, got {data!r:.80}")
+    return Source(**data)

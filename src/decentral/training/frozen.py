@@ -1,0 +1,48 @@
+"""Frozen partners: agents with networks from an earlier run, who play greedily and never learn."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from decentral.algorithms.base import Agent, Models
+from decentral.training.plan import Plan
+from decentral.training.squads import Now, Squad, fresh_keys
+from decentral.types import AgentSpec, Episode, Metrics
+
+
+class Frozen(Squad):
+    """Agents who are what they were."""
+
+    networks: Models  # [n]
+
+    def be_born(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agent:
+        def of_one(networks: Models, key: Array) -> Agent:
+            return Agent(networks, target=(), optimiser=(), target_age=jnp.zeros((), jnp.int32), notes=(), key=key)
+
+        return jax.vmap(of_one)(self.networks, keys)
+
+    def bodies(self, agents: Agent) -> Models:
+        return agents.online
+
+    def notes(self, agents: Agent) -> None:
+        return None
+
+    def epsilon(self, plan: Plan, steps: Int[Array, ""]) -> Float[Array, ""]:
+        return jnp.zeros(())
+
+    def draw_keys(self, agents: Agent, count: int) -> tuple[Agent, Key[Array, "count n"]]:
+        return jax.vmap(fresh_keys, (0, None), (0, 1))(agents, count)
+
+    def empty_replays(self, agents: Agent, blank: Episode, capacity: int) -> tuple[()]:
+        return ()
+
+    def remember(self, agents: Agent, replays: tuple[()], episodes: Episode, now: Now) -> tuple[Agent, tuple[()]]:
+        return agents, replays
+
+    def learn(
+        self, agents: Agent, replays: tuple[()], batch: int, keys: Key[Array, " n"], now: Now
+    ) -> tuple[Agent, Metrics]:
+        return agents, {}
+
+    def grow_older(self, agents: Agent, episodes: int) -> Agent:
+        return agents

@@ -1,0 +1,118 @@
+"""A squad: agents that are alike, and what a team asks of it. Three kinds: separate, joined and frozen.
+
+The places of a squad's agents in the world are fixed; all its arrays have an axis [n] over its own agents only.
+"""
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from decentral.algorithms.base import Agent, Algorithm, Memory, Models, Notes
+from decentral.algorithms.q_learning import Dice, Scene, epsilon_greedy
+from decentral.training.plan import Plan
+from decentral.types import AgentSpec, Episode, Metrics
+
+Agents = Any  # one squad's learners: Agent [n], or the one Agent of a joined squad
+Replays = Any  # what they remember
+
+
+class Now(eqx.Module):
+    """The team's common time."""
+
+    steps: Int[Array, ""]
+    episodes: Int[Array, ""]
+    epsilon: Float[Array, ""]  # the squad's, in the episodes just lived
+
+
+class Squad(eqx.Module):
+    """Agents of one algorithm, side by side under `vmap`."""
+
+    algorithm: Algorithm
+    places: tuple[int, ...] = eqx.field(static=True)
+    team_size: int = eqx.field(static=True)
+
+    @abstractmethod
+    def be_born(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agents:
+        """Newborn agents, each from its own key."""
+
+    @abstractmethod
+    def bodies(self, agents: Agents) -> Models:
+        """What each agent acts with [n]."""
+
+    @abstractmethod
+    def notes(self, agents: Agents) -> Notes | None:
+        """What each agent knows besides [n]; None where it does not bear on exploration."""
+
+    @abstractmethod
+    def draw_keys(self, agents: Agents, count: int) -> tuple[Agents, Key[Array, "count n"]]:
+        """`count` fresh keys for every agent, each from its own stream."""
+
+    @abstractmethod
+    def empty_replays(self, agents: Agents, blank: Episode, capacity: int) -> Replays:
+        """Room for `capacity` episodes like `blank`, one agent's."""
+
+    @abstractmethod
+    def remember(self, agents: Agents, replays: Replays, episodes: Episode, now: Now) -> tuple[Agents, Replays]:
+        """Every agent reflects on its record of the episodes just lived [n, E, ...], and remembers it."""
+
+    @abstractmethod
+    def learn(
+        self, agents: Agents, replays: Replays, batch: int, keys: Key[Array, " n"], now: Now
+    ) -> tuple[Agents, Metrics]:
+        """Every agent draws a batch from what it remembers and learns from it."""
+
+    @abstractmethod
+    def grow_older(self, agents: Agents, episodes: int) -> Agents:
+        """Time passes for every agent."""
+
+    def epsilon(self, plan: Plan, steps: Int[Array, ""]) -> Float[Array, ""]:
+        """How much the squad explores now."""
+        return plan.epsilon(steps)
+
+    def start(self, bodies: Models) -> Memory:
+        """Every agent's memory before an episode."""
+        return jax.vmap(self.algorithm.start)(bodies)
+
+    def roll(self, keys: Key[Array, " n"], length: int) -> Dice:
+        """Every agent's dice for an episode [length, n]."""
+        return jax.vmap(self.algorithm.roll, (0, None), 1)(keys, length)
+
+    def act(
+        self, bodies: Models, notes: Notes | None, memories: Memory, scenes: Scene
+    ) -> tuple[Int[Array, " n"], Memory]:
+        """Every agent chooses by its own networks, memory and scene."""
+
+        def choose(body: Models, notes: Notes, memory: Memory, scene: Scene) -> tuple[Array, Memory]:
+            values, memory = self.algorithm.values(body, memory, scene)
+            epsilon = scene.epsilon
+            if notes is not None:
+                epsilon = self.algorithm.explore(notes, scene.percept, epsilon)
+            return epsilon_greedy(values, scene.percept.available, epsilon, scene.dice), memory
+
+        return jax.vmap(choose)(bodies, notes, memories, scenes)
+
+
+def fresh_keys(agent: Agent, count: int) -> tuple[Agent, Key[Array, " count"]]:
+    """`count` keys from one agent's stream."""
+    keys = jax.random.split(agent.key, count + 1)
+    return eqx.tree_at(lambda a: a.key, agent, keys[0]), keys[1:]
+
+
+def reflect_on_all(
+    algorithm: Algorithm, agent: Agent, episodes: Episode, epsilon: Float[Array, ""]
+) -> tuple[Agent, Episode]:
+    """One learner reflects on its episodes [E, ...], one after the other, and writes its remarks beside them."""
+    agent, remarks = jax.lax.scan(lambda own, episode: algorithm.reflect(own, episode, epsilon), agent, episodes)
+    return agent, replace(episodes, remarks=remarks)
+
+
+def with_blank_remarks(algorithm: Algorithm, agent: Agent, blank: Episode) -> Episode:
+    """`blank` with room for one learner's remarks."""
+    _, remarks = jax.eval_shape(algorithm.reflect, agent, blank, jnp.zeros(()))
+    zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), remarks)
+    return replace(blank, remarks=zeros)
