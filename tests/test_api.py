@@ -76,7 +76,7 @@ def test_a_directory_in_use_is_refused_and_left_alone(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "settings", "refusal"),
     [
-        (("sarsa", "matrix-game"), {}, "unknown algorithm 'sarsa': choose one of iql, dac"),
+        (("sarsa", "matrix-game"), {}, "unknown algorithm 'sarsa': choose one of iql, hyst"),
         (("iql", "chess"), {}, "unknown environment 'chess': choose one of matrix-game"),
         (("iql", "matrix-game"), {"algorithm": {"window": 3}}, "unknown setting algorithm.window"),
         (

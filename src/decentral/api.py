@@ -10,10 +10,12 @@ import numpy as np
 
 from decentral.analysis.comparison import Row, as_data, rows_of, write
 from decentral.analysis.comparison_plot import plot_comparison
+from decentral.analysis.crossplay_plot import plot_crossplay
 from decentral.analysis.plots import plot_curves
-from decentral.analysis.results import Curves, load_curves
+from decentral.analysis.results import Curves, labels, load_curves
 from decentral.experiments.comparison import train_all
 from decentral.experiments.config import Config, MemberRequest, resolve
+from decentral.experiments.crossplay import Crossplay, play_across
 from decentral.experiments.progress import watcher
 from decentral.experiments.runner import Listener
 from decentral.experiments.runner import run as run_config
@@ -169,6 +171,43 @@ def compare_runs(runs: Sequence[Place], out: Place | None = None) -> Comparison:
     write(as_data(curves, comparison.rows), comparison.data)
     plot_comparison(curves, comparison.plot)
     return comparison
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A cross-play: who met whom, the mean returns, and where crossplay.json and the plot lie."""
+
+    path: Path
+    labels: list[str]  # of the runs
+    result: Crossplay
+
+    @property
+    def data(self) -> Path:
+        return self.path / "crossplay.json"
+
+    @property
+    def plot(self) -> Path:
+        return self.path / "crossplay.png"
+
+
+def crossplay(runs: Sequence[Place], /, *, episodes: int = 32, seed: int = 0, out: Place | None = None) -> Meeting:
+    """Let the agents of different runs and seeds play together: every first agent beside every team's other agents."""
+    place = Path(out) if out is not None else next_free(Path("runs"), "crossplay")
+    opened = [Run(run) for run in runs]
+    result = play_across([Trained.load(run.directory) for run in opened], episodes, seed)
+    meeting = Meeting(place, labels([run.curves for run in opened]), result)
+    write(_crossplay_data(meeting, opened, episodes, seed), meeting.data)
+    names = [f"{meeting.labels[run]} {own}" for run, own in result.teams]
+    title = f"cross-play on {opened[0].curves.environment}"
+    plot_crossplay(names, [run for run, _ in result.teams], result.returns, title, meeting.plot)
+    return meeting
+
+
+def _crossplay_data(meeting: Meeting, runs: list[Run], episodes: int, seed: int) -> dict[str, Any]:
+    teams = [
+        {"run": str(runs[run].path), "label": meeting.labels[run], "seed": own} for run, own in meeting.result.teams
+    ]
+    return {"episodes": episodes, "seed": seed, "teams": teams, "returns": meeting.result.returns.tolist()}
 
 
 def _plan(training: dict[str, Any] | None, seeds: int | None, steps: int | None, seed: int | None) -> dict[str, Any]:

@@ -78,12 +78,12 @@ class RunDirectory:
         return rows
 
     def write_agent(self, seed: int, agent: int, arrays: dict[str, np.ndarray]) -> None:
-        file = self._agent_file(seed, agent)
+        file = self.agent_file(seed, agent)
         file.parent.mkdir(exist_ok=True)
         save_file(arrays, file)
 
     def read_agent(self, seed: int, agent: int) -> dict[str, np.ndarray]:
-        file = self._agent_file(seed, agent)
+        file = self.agent_file(seed, agent)
         if not file.is_file():
             raise Refused(f"{file} is missing: the run has not finished")
         try:
@@ -91,7 +91,8 @@ class RunDirectory:
         except (OSError, SafetensorError) as error:
             raise Refused(f"{file} can't be read as safetensors ({error})") from None
 
-    def _agent_file(self, seed: int, agent: int) -> Path:
+    def agent_file(self, seed: int, agent: int) -> Path:
+        """Where one agent's networks lie."""
         return self.path / "agents" / f"seed-{seed}" / f"agent-{agent}.safetensors"
 
 

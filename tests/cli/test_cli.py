@@ -91,7 +91,7 @@ def test_help_is_help(capsys, words):
         ([], "required: COMMAND"),
         (["train"], "required: ALGORITHM, ENVIRONMENT"),
         (["train", "--seeds", "3"], "required"),
-        (["train", "sarsa", "matrix-game"], "unknown algorithm 'sarsa': choose one of iql, dac"),
+        (["train", "sarsa", "matrix-game"], "unknown algorithm 'sarsa': choose one of iql, hyst"),
         (["train", "iql", "chess"], "unknown environment 'chess'"),
         (["train", "iql", "matrix-game", "--sedes", "3"], "unknown flag --sedes: did you mean --seeds?"),
         (["train", "iql", "matrix-game", "more"], "unknown argument more"),

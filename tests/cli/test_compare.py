@@ -69,7 +69,7 @@ def test_help_is_help(capsys, words):
         (["--runs"], "--runs: expected at least one argument"),
         (["--runs", "nowhere"], "RUN must be the directory of a run, got nowhere"),
         (["iql,dac", "--runs", "nowhere"], "--runs RUN ... alone"),
-        (["iql,sarsa", "matrix-game"], "unknown algorithm 'sarsa': choose one of iql, dac"),
+        (["iql,sarsa", "matrix-game"], "unknown algorithm 'sarsa': choose one of iql, hyst"),
         (["iql,", "matrix-game"], "unknown algorithm ''"),
         (["iql,iql", "matrix-game"], "ALGORITHMS must name each algorithm once, got iql twice"),
         (["iql,dac", "chess"], "unknown environment 'chess'"),

@@ -13,10 +13,10 @@ from decentral.settings import Refused
 @pytest.mark.parametrize(("penalty", "window"), [(0.0, 10), (0.3, 10), (0.5, 10), (0.7, 10), (1.0, 5), (1.5, 5)])
 def test_the_penalty_chooses_the_papers_window_unless_told_otherwise(penalty, window):
     config = resolve("dac", "predator-prey", environment_settings={"penalty": penalty})
-    assert config.trainee.algorithm.window == window
+    assert config.members[0].algorithm.window == window
     assert config.trainee.plan.steps == 3_050_000 and config.trainee.plan.epsilon_steps == 1_500_000
     told = resolve("dac", "predator-prey", {"window": 7}, {"penalty": penalty})
-    assert told.trainee.algorithm.window == 7
+    assert told.members[0].algorithm.window == 7
 
 
 def test_the_papers_table_has_all_twelve_rows():
@@ -41,7 +41,7 @@ def test_the_papers_table_has_all_twelve_rows():
 
 def test_settings_common_to_the_papers_tasks_are_the_defaults():
     config = resolve("dac", "matrix-game")
-    algorithm, plan = config.trainee.algorithm, config.trainee.plan
+    algorithm, plan = config.members[0].algorithm, config.trainee.plan
     assert (algorithm.kl_weight, algorithm.learning_rate, algorithm.discount) == (0.001, 5e-4, 0.99)
     assert (plan.replay_episodes, plan.batch_episodes, plan.epsilon_start, plan.epsilon_end) == (5000, 32, 1.0, 0.05)
 

@@ -172,10 +172,10 @@ def test_probe_a_world_without_an_end_is_worth_more_than_its_last_reward():
         np.testing.assert_allclose(values_along(trainee, lane)[0][action], bootstrapped, atol=0.1)
 
 
-def matrix_team(name, **settings):
+def matrix_team(name, game=None, **settings):
     """The values of both agents after uniformly random play of the paper's game, and the return of greedy play."""
     quick = {"hidden": 16, "learning_rate": 2e-3, "target_period": 50}
-    trainee = trainee_of(name, MatrixGame(), quick | settings, **EXPLORE)
+    trainee = trainee_of(name, game or MatrixGame(), quick | settings, **EXPLORE)
     lane = train(trainee, 1500)
     squad, bodies = trainee.team.squads[0], trainee.team.squads[0].bodies(lane.agents[0])
     dice = jax.tree.map(lambda rolled: rolled[0], squad.roll(jax.random.split(jax.random.key(0)), 1))
@@ -210,3 +210,12 @@ def test_distributed_values_are_the_best_that_ever_followed():
     values, earned = matrix_team("distributed")
     np.testing.assert_allclose(values, [[8.0, 6.0, 6.0]] * 2, atol=0.3)
     assert earned == 8.0
+
+
+@pytest.mark.parametrize(("revealed", "expected"), [(True, [7.92, 5.94, 5.94]), (False, [-16 / 3, -2.0, -2.0])])
+def test_tabular_i2q_is_ideal_only_where_the_next_state_tells_what_the_others_did(revealed, expected):
+    """Revealed, each value is 0.99 times the best payoff of its action; else QSS is the same for all joint actions."""
+    settings = {"learning_rate": 0.1 if revealed else 0.01, "states": 1024}
+    values, earned = matrix_team("i2q-tabular", MatrixGame(revealed=revealed), **settings)
+    np.testing.assert_allclose(values, [expected] * 2, atol=0.05 if revealed else 1.5)
+    assert (earned == 8.0) == revealed

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from decentral.algorithms.base import Agent, Notes, Values
+from decentral.algorithms.gradient import GradientLearner
 from decentral.algorithms.hashing import bucket_of
 from decentral.algorithms.q_learning import (
     Dice,
@@ -83,11 +84,14 @@ class BQL(JudgedLearner):
         return epsilon if self.exploration == "epsilon" else jnp.zeros_like(epsilon)
 
     def reflect(self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]) -> tuple[Agent, Float[Array, " T"]]:
-        """Remark by which policy the episode was explored, and count it."""
-        number = agent.online.wanderer.number(self.policy_length)
-        counted = agent.online.wanderer.episodes + 1
+        """Remark by which policy the episode was explored."""
+        return agent, jnp.broadcast_to(agent.online.wanderer.number(self.policy_length), episode.rewards.shape)
+
+    def grow_older(self, agent: Agent, episodes: int) -> Agent:
+        """As other learners; and the time of the present policy passes."""
+        counted = agent.online.wanderer.episodes + episodes
         older = eqx.tree_at(lambda a: a.online.wanderer.episodes, agent, counted)
-        return older, jnp.broadcast_to(number, episode.rewards.shape)
+        return GradientLearner.grow_older(self, older, episodes)
 
     def weigh(self, seen: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
         counts = happened & (seen["current"] > 0)

@@ -12,10 +12,11 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from decentral.algorithms.base import Agent, Algorithm, Values
 from decentral.algorithms.hashing import bucket_of
 from decentral.algorithms.q_learning import Scene, masked_mean
-from decentral.settings import setting
+from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Episode, Metrics
 
 NEVER = -1  # no state
+LARGEST_TABLE = 2**26  # pairs for each action
 WORST = -jnp.inf
 
 
@@ -24,7 +25,7 @@ class Tables(eqx.Module):
 
     values: Float[Array, "states actions"]  # Q(s, a)
     seen: Int[Array, "states actions successors"]  # the states that ever followed, in order of appearance
-    pairs: Float[Array, "states actions successors"]  # QSS(s, s') for each of them
+    pairs: Float[Array, "states actions successors"]  # QSS(s, s') for each of them, apart for each action before it
 
 
 class Steps(eqx.Module):
@@ -47,6 +48,11 @@ class I2QTabular(Algorithm):
     states: int = setting(4096, "buckets that states are hashed into", at_least=1, at_most=2**24)
     successors: int = setting(16, "next states remembered for each state and action", at_least=1, at_most=1024)
     resolution: float = setting(0.1, "what observations are rounded to before they are hashed", above=0)
+
+    def check_together(self) -> None:
+        most = LARGEST_TABLE // self.successors
+        if self.states > most:
+            raise Refused(f"states must be at most {most} with {self.successors} successors, got {self.states}")
 
     def build(self, spec: AgentSpec) -> Tables:
         shape = (self.states, spec.actions.count)
@@ -99,7 +105,8 @@ class I2QTabular(Algorithm):
         best = best_of(tables.pairs[steps.after], tables.seen[steps.after] != NEVER, axis=(1, 2))
         goal = steps.reward + self.discount * jnp.where(steps.going_on, best, 0.0)
         at = (steps.state, steps.action, place)
-        return self.move(tables, lambda t: t.pairs, at, goal, steps.happened & jnp.any(known, axis=-1))
+        tables, error = self.move(tables, lambda t: t.pairs, at, goal, steps.happened & jnp.any(known, axis=-1))
+        return tables, jnp.where(jnp.any(known, axis=-1), error, 0.0)
 
     def learn_values(self, tables: Tables, steps: Steps) -> tuple[Tables, Float[Array, " steps"]]:
         """Q(s, a) <- r + gamma max_a' Q(s*, a'), with s* the best next state seen, and a' any action tried there."""

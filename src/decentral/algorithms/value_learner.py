@@ -100,6 +100,7 @@ class ValueLearner(ValueActor):
         return loss, {
             "loss": loss,
             "td_error_abs": masked_mean(jnp.abs(surprise), episodes.happened),
+            "weight_mean": masked_mean(weights, episodes.happened),
             "q_taken_mean": masked_mean(taken, episodes.happened),
         }
 

@@ -16,6 +16,7 @@ from matplotlib.ticker import EngFormatter
 from decentral.analysis.results import Curves, labels, shared_references
 from decentral.settings import Refused
 
+MOST_INSIDE = 5  # runs whose legend fits between the curves
 REFERENCES = {"optimal": "--", "random": ":"}
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, without the yellow, which is faint on white.
@@ -26,20 +27,27 @@ STYLES = ("-", (0, (6, 2)), (0, (3, 1, 1, 1)))
 def plot_curves(runs: list[Curves], out: Path) -> None:
     """Draw the runs' test returns against environment steps into a PNG, SVG or PDF."""
     check_request(runs, out)
-    figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    many = len(runs) > MOST_INSIDE
+    figure, axes = plt.subplots(figsize=(9.6 if many else 6.4, 4.8 if many else 4.2), layout="constrained")
     for number, (run, label) in enumerate(zip(runs, labels(runs), strict=True)):
         mean, spread = run.returns.mean(axis=0), run.returns.std(axis=0)
         draw_curve(axes, run, label, mean - spread, mean + spread, look(number))
     draw_references(axes, runs)
     label_axes(axes, runs)
-    axes.legend(frameon=False)
+    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "fontsize": "small"} if many else {}
+    axes.legend(frameon=False, **beside)
     save(figure, out)
 
 
 def check_request(runs: list[Curves], out: Path) -> None:
-    """Refuse to plot nothing, or in a format that is not known."""
+    """Refuse to plot nothing, or into a file of no known format."""
     if not runs:
         raise Refused("plot needs at least one RUN, got none")
+    check_file(out)
+
+
+def check_file(out: Path) -> None:
+    """Refuse a format that is not known."""
     if out.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise Refused(f"out must end in .png, .svg or .pdf, got {out}")
 

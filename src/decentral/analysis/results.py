@@ -1,5 +1,6 @@
 """The learning curves of a run, read from its directory."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,9 +77,13 @@ def _check_config(config: dict[str, Any], file: Path) -> None:
 
 
 def shared_references(runs: list[Curves]) -> dict[str, float]:
-    """The returns that are known exactly and on which all runs agree."""
+    """The returns that are known exactly and on which all runs agree, but for rounding on different machines."""
     first, *others = [run.references for run in runs]
-    return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
+    return {
+        name: value
+        for name, value in first.items()
+        if all(math.isclose(other.get(name, math.inf), value, rel_tol=1e-4) for other in others)
+    }
 
 
 def labels(runs: list[Curves]) -> list[str]:

@@ -10,12 +10,12 @@ from rich.console import Console
 
 from decentral.algorithms import ALGORITHMS
 from decentral.analysis.plots import plot_curves
-from decentral.api import load, train
+from decentral.api import crossplay, load, train
 from decentral.centralised import CENTRALISED
 from decentral.cli.compare import compare_command
 from decentral.cli.flags import Parser, parser_for, whole_number
 from decentral.cli.request import Request
-from decentral.cli.tables import print_evaluation, print_names, print_values
+from decentral.cli.tables import print_crossplay, print_evaluation, print_names, print_values
 from decentral.environments import ENVIRONMENTS, PredatorPrey
 from decentral.experiments.config import resolve
 from decentral.experiments.presets import PENALTIES
@@ -111,6 +111,25 @@ def plot_command(words: list[str]) -> None:
     print(f"written to {found.out}")
 
 
+def crossplay_command(words: list[str]) -> None:
+    """Let agents of different runs and seeds play together, and show the matrix of returns."""
+    parser = parser_for("crossplay", crossplay_command.__doc__)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="directories of finished runs on one environment")
+    parser.add_argument("--episodes", default="32", metavar="N", help="episodes per pair of teams (default: 32)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of the worlds they meet (default: 0)")
+    parser.add_argument(
+        "--out", metavar="DIR", help="where crossplay.json and crossplay.png go (default: new, under runs)"
+    )
+    found = parser.parse_all(words)
+    if found.out == "":
+        raise Refused("out must be a directory, got ''")
+    episodes, seed = _whole("episodes", found.episodes), _whole("seed", found.seed)
+    met = crossplay(found.runs, episodes=episodes, seed=seed, out=found.out)
+    console = Console()
+    print_crossplay(console, met.labels, met.result)
+    console.print(f"written to {met.data} and {met.plot.name}", highlight=False, soft_wrap=True)
+
+
 def values_command(words: list[str]) -> None:
     """Print what the agents of a matrix game have learned: Q(s,a,c) and phi, as in the paper's Table 1."""
     parser = parser_for("values", values_command.__doc__)
@@ -145,6 +164,7 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "train": train_command,
     "evaluate": evaluate_command,
     "plot": plot_command,
+    "crossplay": crossplay_command,
     "compare": compare_command,
     "values": values_command,
     "list": list_command,

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from decentral.analysis.comparison import Row
 from decentral.analysis.statistics import Summary
+from decentral.experiments.crossplay import Crossplay
 from decentral.experiments.values import ValueTable
 
 
@@ -46,6 +47,26 @@ def print_comparison(console: Console, rows: list[Row], references: dict[str, fl
         table.add_row(escape(row.label), "yes" if row.decentralised else "no", *steps, *_summary_cells(row.summary))
     console.print(table)
     _print_references(console, references)
+
+
+def print_crossplay(console: Console, labels: list[str], met: Crossplay) -> None:
+    """Mean returns of every run's first agents beside every run's other agents; with its own run, seeds apart."""
+    table = Table(title="first agent of the row beside the others of the column", title_justify="left")
+    for heading in ("", *labels):
+        table.add_column(escape(heading), justify="right", overflow="fold")
+    for first, label in enumerate(labels):
+        cells = [_crossplay_cell(met.between(first, second), first == second) for second in range(len(labels))]
+        table.add_row(escape(label), *cells)
+    console.print(table)
+    if any(met.between(run, run).size > 1 for run in range(len(labels))):
+        console.print("beside its own run: the same seed, then other seeds (strangers)", highlight=False)
+
+
+def _crossplay_cell(returns: np.ndarray, same_run: bool) -> str:
+    if not same_run or returns.size == 1:
+        return f"{returns.mean():.2f}"
+    met = np.eye(len(returns), dtype=bool)
+    return f"{returns[met].mean():.2f} / {returns[~met].mean():.2f}"
 
 
 def _summary_cells(summary: Summary) -> list[str]:

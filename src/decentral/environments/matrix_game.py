@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
@@ -37,12 +38,16 @@ def as_payoff(table: Any) -> np.ndarray:
 
 
 class MatrixGame(Environment):
-    """A one-step game with a common payoff table; the paper's by default."""
+    """A game of one choice with a common payoff table; the paper's by default."""
 
     payoff: Float[Array, "..."] | Float[np.ndarray, "..."] = setting(
         "paper",
         f"{', '.join(PAYOFFS)}, or a table such as [[1,2],[3,4]] with one axis per agent",
         converter=as_payoff,
+    )
+
+    revealed: bool = setting(
+        False, "show the joint action as the state of a second step, which pays whatever is done in it"
     )
 
     @property
@@ -51,26 +56,32 @@ class MatrixGame(Environment):
 
     @property
     def spec(self) -> AgentSpec:
-        return AgentSpec(observation_size=1, actions=Discrete(max(self.payoff.shape)))
+        return AgentSpec(self.payoff.size + 2 if self.revealed else 1, Discrete(max(self.payoff.shape)))
 
     @property
     def time_limit(self) -> int:
-        return 1
+        return 2 if self.revealed else 1
 
     def reset(self, key: Key[Array, ""]) -> Int[Array, ""]:
         return jnp.zeros((), jnp.int32)
 
     def perceive(self, state: Int[Array, ""]) -> Percept:
-        counter = jnp.full((self.num_agents, 1), state, jnp.float32)
+        """The step counter; if revealed, the state one-hot: the start, then one for each joint action, then the end."""
+        seen = jax.nn.one_hot(state, self.payoff.size + 2) if self.revealed else jnp.full(1, state, jnp.float32)
         sizes = np.asarray(self.payoff.shape)
         available = np.arange(self.spec.actions.count)[None, :] < sizes[:, None]
-        return Percept(counter, jnp.asarray(available))
+        return Percept(jnp.repeat(seen[None], self.num_agents, axis=0), jnp.asarray(available))
 
     def step(
         self, state: Int[Array, ""], actions: Int[Array, " agents"], key: Key[Array, ""]
     ) -> tuple[Int[Array, ""], Outcome]:
-        reward = jnp.asarray(self.payoff)[tuple(actions)]
-        return state + 1, Outcome(reward, terminated=jnp.ones((), bool), facts={})
+        if not self.revealed:
+            reward = jnp.asarray(self.payoff)[tuple(actions)]
+            return state + 1, Outcome(reward, terminated=jnp.ones((), bool), facts={})
+        chosen, paying = jnp.ravel_multi_index(tuple(actions), self.payoff.shape, mode="clip"), state > 0
+        reward = jnp.where(paying, jnp.asarray(self.payoff).ravel()[state - 1], 0.0)
+        after = jnp.where(paying, self.payoff.size + 1, 1 + chosen).astype(jnp.int32)
+        return after, Outcome(reward, terminated=paying, facts={})
 
     def references(self) -> dict[str, float]:
         return {"optimal": float(np.max(self.payoff)), "random": float(np.mean(self.payoff, dtype=np.float64))}

@@ -86,6 +86,8 @@ def all_alike(members: list[Member]) -> bool:
 def _squad(members: list[Member], places: tuple[int, ...], size: int) -> Squad:
     first = members[0]
     if isinstance(first.algorithm, Centralised):
+        if first.clock != Clock():
+            raise Refused(f"joins_at and update_period can't be set for {first.name}: its agents learn as one")
         return Joined(first.algorithm, places, size)
     if first.source is None:
         return Separate(first.algorithm, places, size, first.clock)

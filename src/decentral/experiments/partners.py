@@ -18,7 +18,7 @@ def frozen_partner(request: str, place: int, spec: AgentSpec) -> Member:
     agent = numbers[1] if len(numbers) > 1 else place
     member = Member.from_data(_agent_data(config, agent, run), "frozen")
     arrays = directory.read_agent(seed, agent)
-    networks = from_arrays(member.algorithm, spec, arrays, f"{request}, seed {seed}, agent {agent}")
+    networks = from_arrays(member.algorithm, spec, arrays, str(directory.agent_file(seed, agent)))
     return Member(member.name, member.algorithm, source=Source(run, seed, agent), networks=networks)
 
 

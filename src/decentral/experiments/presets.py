@@ -69,7 +69,7 @@ def training_preset(name: str, environment: Environment) -> dict[str, Any]:
 
 
 def preset(algorithm: str, name: str, environment: Environment) -> dict[str, Any]:
-    """The settings that the papers give an algorithm on a task."""
+    """The settings of an algorithm on a task: the papers' where they give them, else ours, explained in its page."""
     row = row_of(name, environment)
     if algorithm == "dac" and row is not None:
         return {"window": row.window, "contexts": row.contexts, "head": row.head}
@@ -89,10 +89,9 @@ def _matrix_preset(game: MatrixGame) -> dict[str, dict[str, Any]]:
             "buckets": 64,
             "leniency": 20.0,
             "cooling": -0.001,
-            "ceiling_decay": 0.9999,
             "exploration_power": 1.0,
         },
-        "bql": {"exploration": "policies", "lowering": 0.01},
+        "bql": {"exploration": "policies", "lowering": 0.0},
         "i2q-tabular": {"states": 1024},
     }
 

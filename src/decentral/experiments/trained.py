@@ -32,7 +32,9 @@ class Trained:
         bodies = []
         for place, member in enumerate(config.members):
             own = [
-                from_arrays(member.algorithm, spec, directory.read_agent(seed, place), f"seed {seed}, agent {place}")
+                from_arrays(
+                    member.algorithm, spec, directory.read_agent(seed, place), str(directory.agent_file(seed, place))
+                )
                 for seed in seeds
             ]
             bodies.append(jax.tree.map(lambda *leaves: np.stack(leaves), *own))

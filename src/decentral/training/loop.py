@@ -102,7 +102,7 @@ def absorb(
 ) -> Lane:
     """Every agent remembers its own record of the turn's episodes [N, E, ...] and, if `learning`, learns."""
     team, plan = trainee.team, trainee.plan
-    nows = tuple(Now(lane.steps, lane.episodes, epsilon) for epsilon in epsilons)
+    nows = tuple(Now(lane.steps, lane.episodes, epsilon, plan.num_environments) for epsilon in epsilons)
     shared = team.share_out(episodes)
     kept = team.each(lambda squad, *own: squad.remember(*own), lane.agents, lane.replays, shared, nows)
     agents, replays = tuple(own for own, _ in kept), tuple(replay for _, replay in kept)

@@ -83,7 +83,8 @@ class Separate(Squad):
         """Is it time for the agent to learn, by its algorithm, its clock and what it remembers?"""
         due = self.algorithm.learns_now(Turn(now.episodes, number, self.team_size))
         if self.clock.update_period > 1:
-            due = due & (now.episodes % self.clock.update_period == 0)
+            period = self.clock.update_period
+            due = due & (now.episodes // period > (now.episodes - now.latest) // period)
         if self.clock.joins_at > 0:
             due = due & (replay.remembered >= batch)
         return due

@@ -27,6 +27,7 @@ class Now(eqx.Module):
     steps: Int[Array, ""]
     episodes: Int[Array, ""]
     epsilon: Float[Array, ""]  # the squad's, in the episodes just lived
+    latest: int = eqx.field(static=True, default=1)  # how many of the episodes were lived in this turn
 
 
 class Squad(eqx.Module):

@@ -1,0 +1,55 @@
+"""Several runs in one compact file, and the picture of it.
+
+    python benchmarks/collected.py gather RUN ... --out results/family.json
+    python benchmarks/collected.py draw results/family.json --out docs/figures/family.png
+
+The file keeps each run's configuration and provenance, and the mean return of every test of every seed.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from decentral.analysis.plots import plot_curves
+from decentral.analysis.results import Curves, load_curves
+from decentral.records import RunDirectory
+
+
+def gathered(path: Path) -> dict[str, Any]:
+    """What a file keeps of one run."""
+    directory = RunDirectory.open(path)
+    curves = load_curves(directory)
+    return {
+        "config": curves.config,
+        "provenance": directory.read_json("versions.json"),
+        "seconds": directory.read_metrics()[-1]["seconds"],
+        "seeds": curves.seeds,
+        "steps": curves.steps.astype(int).tolist(),
+        "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
+    }
+
+
+def curves_of(entry: dict[str, Any]) -> Curves:
+    """The learning curves of one run of a file."""
+    returns = np.asarray(entry["returns"])
+    return Curves(Path(), entry["config"], entry["seeds"], np.asarray(entry["steps"]), returns)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("gather", "draw"))
+    parser.add_argument("sources", type=Path, nargs="+")
+    parser.add_argument("--out", type=Path, required=True)
+    asked = parser.parse_args()
+    if asked.action == "gather":
+        asked.out.write_text(json.dumps({"runs": [gathered(path) for path in asked.sources]}) + "\n")
+    else:
+        runs = [curves_of(entry) for file in asked.sources for entry in json.loads(file.read_text())["runs"]]
+        plot_curves(runs, asked.out)
+
+
+if __name__ == "__main__":
+    main()
