@@ -95,14 +95,28 @@ def test_exploring_by_single_actions_every_step_counts():
     np.testing.assert_allclose(metrics["best_loss"], (36 + 0.2 * 49) / 2, rtol=1e-6)
 
 
+def lifetime(episodes):
+    online, slow = tabular(ONLINE, episodes), tabular(SLOW)
+    return Agent(online, slow, optimiser=(), target_age=jnp.asarray(0), notes=(), key=jax.random.key(0))
+
+
 @pytest.mark.parametrize(("episodes", "policy"), [(0.0, 0.0), (3.0, 0.0), (4.0, 1.0), (11.0, 2.0)])
-def test_an_episode_is_remarked_with_its_policy_and_then_counted(episodes, policy):
+def test_an_episode_is_remarked_with_the_policy_of_its_time(episodes, policy):
     algorithm = bql(exploration="policies", policy_length=4)
-    online = tabular(ONLINE, episodes)
-    agent = Agent(online, target=(), optimiser=(), target_age=jnp.asarray(0), notes=(), key=jax.random.key(0))
-    older, remarks = algorithm.reflect(agent, jax.tree.map(lambda leaf: leaf[0], lived()), jnp.asarray(0.3))
+    episode = jax.tree.map(lambda leaf: leaf[0], lived())
+    same, remarks = algorithm.reflect(lifetime(episodes), episode, jnp.asarray(0.3))
     np.testing.assert_array_equal(remarks, [policy, policy])
-    assert float(older.online.wanderer.episodes) == episodes + 1
+    assert float(same.online.wanderer.episodes) == episodes
+
+
+def test_the_time_of_a_policy_passes_as_the_agent_grows_older_and_so_does_that_of_its_target():
+    grow_older = jax.jit(lambda agent: bql(policy_length=4, target_period=5).grow_older(agent, 3))
+    older = grow_older(lifetime(2.0))
+    assert float(older.online.wanderer.episodes) == 5.0
+    np.testing.assert_array_equal(older.target.expected.head.bias, SLOW["expected"])
+    oldest = grow_older(older)
+    assert float(oldest.online.wanderer.episodes) == 8.0
+    np.testing.assert_array_equal(oldest.target.expected.head.bias, ONLINE["expected"])
 
 
 PLACES = Percept(jnp.arange(300.0)[:, None], jnp.ones((300, 3), bool))

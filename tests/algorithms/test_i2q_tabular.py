@@ -8,6 +8,7 @@ import pytest
 from decentral.algorithms.base import Agent
 from decentral.algorithms.i2q_tabular import NEVER, I2QTabular, Tables
 from decentral.algorithms.q_learning import Dice, Scene
+from decentral.settings import Refused
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
 SPEC = AgentSpec(observation_size=1, actions=Discrete(2))
@@ -117,8 +118,9 @@ def test_where_nothing_was_tried_yet_nothing_is_promised():
 
 def test_a_next_state_that_found_no_room_moves_no_pair_but_the_value():
     full = {(A, 0): [(B, 1.0), (C, 4.0), (A, 3.0)], (C, 0): [(A, 0.0)]}
-    tables, _ = learn(i2q(), agent(VALUES, full), lived([0, 3], [0], [1.0]))
+    tables, metrics = learn(i2q(), agent(VALUES, full), lived([0, 3], [0], [1.0]))
     np.testing.assert_allclose(tables.pairs[A, 0], [1.0, 4.0, 3.0])
+    assert float(metrics["pair_loss"]) == 0.0
     np.testing.assert_allclose(tables.values[A, 0], 0.5 * (1 + 0.5 * 7))
 
 
@@ -188,6 +190,12 @@ def test_a_newborn_has_seen_nothing_and_values_all_within_one_half():
     values = np.asarray(born.values)
     assert np.abs(values).max() <= 0.5
     assert values.std() == pytest.approx(12**-0.5, abs=0.05)
+
+
+def test_tables_that_are_too_large_are_refused():
+    i2q(states=2**22, successors=16)
+    with pytest.raises(Refused, match="states must be at most 4194304 with 16 successors"):
+        i2q(states=2**22 + 1, successors=16)
 
 
 def test_an_agent_acts_on_the_values_of_its_state_alone():
