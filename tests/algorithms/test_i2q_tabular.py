@@ -177,7 +177,7 @@ def test_next_states_are_entered_in_order_of_appearance_and_once():
 
 def test_where_the_list_is_full_new_states_are_dropped():
     algorithm = i2q(successors=2)
-    older = reflect(algorithm, agent(successors=2), lived([0, 1, 0, 2, 0, 3, 0, 1], [0, 1, 0, 1, 0, 1, 0]))
+    older = reflect(algorithm, agent(successors=2), lived([0, 1, 0, 2, 0, 3, 0], [0, 1, 0, 1, 0, 1]))
     seen = np.asarray(older.online.seen)
     np.testing.assert_array_equal(seen[A, 0], [B, C])
     np.testing.assert_array_equal(seen[D, 1], [A, NEVER])
