@@ -9,7 +9,7 @@ os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_opti
 
 from jaxtyping import install_import_hook
 
-CHECKED = ("environments", "networks", "algorithms", "training", "types")
+CHECKED = ("environments", "networks", "algorithms", "centralised", "training", "types")
 install_import_hook([f"decentral.{name}" for name in CHECKED], "beartype.beartype")
 
 import jax  # noqa: E402 (the hook comes first)

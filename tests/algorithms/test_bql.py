@@ -181,3 +181,19 @@ def test_an_agent_explores_by_single_actions_or_by_policies_but_not_by_both():
     percept = Percept(jnp.zeros(1), jnp.ones(2, bool))
     assert float(bql().explore((), percept, jnp.asarray(0.3))) == pytest.approx(0.3)
     assert float(bql(exploration="policies").explore((), percept, jnp.asarray(0.3))) == 0.0
+
+
+@pytest.mark.parametrize("length", [41, 47, 55, 500])
+def test_a_policy_ends_exactly_when_its_episodes_have_passed_also_when_compiled(length):
+    number = jax.jit(lambda episodes: Wanderer(jnp.zeros(()), episodes).number(length))
+    assert [int(number(jnp.asarray(float(count)))) for count in (length - 1, length, 2 * length)] == [0, 1, 2]
+
+
+def test_policies_stay_different_where_their_number_crosses_zero():
+    places = jnp.arange(100.0)[:, None]
+
+    def plan(episodes):
+        wanderer = Wanderer(jnp.asarray(-0.5), jnp.asarray(episodes))
+        return jax.vmap(lambda place: wanderer.choose(Percept(place, jnp.ones(5, bool)), 1))(places)
+
+    assert float(jnp.mean(plan(0.0) == plan(1.0))) < 0.5

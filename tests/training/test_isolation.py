@@ -3,6 +3,8 @@
 The last tests plant leaks, to show that the check would find them.
 """
 
+import functools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -26,7 +28,9 @@ from tests.small import small
 WORLD = PredatorPrey(length=6, observe_teammate=True)
 PLAN = Plan(batch_episodes=4, replay_episodes=8, epsilon_steps=100)
 EPSILON = jnp.asarray(0.5)
-algorithms = pytest.mark.parametrize("name", ALGORITHMS)
+algorithms = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"isolation {name}")) for name in ALGORITHMS]
+)
 
 
 def young(team):
@@ -36,6 +40,7 @@ def young(team):
     return trainee, lane
 
 
+@functools.cache
 def young_team(name):
     return young(Team.alike(small(name), 2))
 

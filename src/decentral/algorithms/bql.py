@@ -34,11 +34,11 @@ class Wanderer(eqx.Module):
 
     def number(self, length: int) -> Float[Array, ""]:
         """Which policy it is now, counted from 0."""
-        return jnp.floor(self.episodes / length)
+        return jnp.floor((self.episodes + 0.5) / length)  # the half: no rounding can reach the next whole number
 
     def choose(self, percept: Percept, length: int) -> Int[Array, ""]:
         """An available action, always the same in the same place under the same policy."""
-        key = jax.random.key((self.first + self.number(length)).astype(jnp.int32))
+        key = jax.random.key((jnp.floor(self.first) + self.number(length)).astype(jnp.int32))
         place = bucket_of(percept.observation, RESOLUTION, PLACES)
         dice = Dice(*(jax.random.uniform(jax.random.fold_in(key, place), (4,))))
         nothing = jnp.zeros(percept.available.shape[-1])
