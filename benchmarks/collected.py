@@ -8,6 +8,7 @@ The file keeps each run's configuration and provenance, and the mean return of e
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,10 @@ from decentral.records import RunDirectory
 def gathered(path: Path) -> dict[str, Any]:
     """What a file keeps of one run."""
     directory = RunDirectory.open(path)
-    curves = load_curves(directory)
+    curves, provenance = load_curves(directory), directory.read_json("versions.json")
     return {
         "config": curves.config,
-        "provenance": directory.read_json("versions.json"),
+        "provenance": provenance | {"command": re.sub(r" --out \S+", "", provenance["command"])},
         "seconds": directory.read_metrics()[-1]["seconds"],
         "seeds": curves.seeds,
         "steps": curves.steps.astype(int).tolist(),
