@@ -33,7 +33,7 @@ class Agent(eqx.Module):
     key: Key[Array, ""]  # its stream of chance
 
 
-class Turn(eqx.Module):
+class Moment(eqx.Module):
     """A clock that everyone can read and an agent's place in the order: common knowledge, no message."""
 
     episodes: Int[Array, ""]  # lived so far
@@ -93,7 +93,7 @@ class Algorithm(Settings):
         """After an episode, before it is remembered: bring the notes up to date, and remark on its steps."""
         return agent, ()
 
-    def learns_now(self, turn: Turn) -> Bool[Array, ""] | bool:
+    def learns_now(self, moment: Moment) -> Bool[Array, ""] | bool:
         """Is it this agent's turn to learn?"""
         return True
 

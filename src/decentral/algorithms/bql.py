@@ -23,13 +23,13 @@ from decentral.algorithms.value_learner import Hidden, JudgedLearner, ValueNetwo
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
-RESOLUTION, PLACES = 0.1, 2**20  # by which places are told apart
+RESOLUTION, BUCKETS = 0.1, 2**20  # by which observations are told apart
 
 
 class Wanderer(eqx.Module):
     """The fixed random policies that one agent may explore by, one after the other. Not trained."""
 
-    first: Float[Array, ""]  # a number that no other agent has
+    first: Float[Array, ""]  # drawn from so many that agents hardly ever share one
     episodes: Float[Array, ""]  # lived so far
 
     def number(self, length: int) -> Float[Array, ""]:
@@ -37,10 +37,10 @@ class Wanderer(eqx.Module):
         return jnp.floor((self.episodes + 0.5) / length)  # the half: no rounding can reach the next whole number
 
     def choose(self, percept: Percept, length: int) -> Int[Array, ""]:
-        """An available action, always the same in the same place under the same policy."""
+        """An available action, always the same for the same observation under the same policy."""
         key = jax.random.key((jnp.floor(self.first) + self.number(length)).astype(jnp.int32))
-        place = bucket_of(percept.observation, RESOLUTION, PLACES)
-        dice = Dice(*(jax.random.uniform(jax.random.fold_in(key, place), (4,))))
+        bucket = bucket_of(percept.observation, RESOLUTION, BUCKETS)
+        dice = Dice(*(jax.random.uniform(jax.random.fold_in(key, bucket), (4,))))
         nothing = jnp.zeros(percept.available.shape[-1])
         return epsilon_greedy(nothing, percept.available, jnp.ones(()), dice)
 
@@ -59,7 +59,6 @@ class BQL(JudgedLearner):
     lowering: float = setting(
         0.2, "lambda, weight of a square that would lower the best value (1: no optimism)", at_least=0, at_most=1
     )
-
     exploration: Literal["epsilon", "policies"] = setting(
         "epsilon", "explore by single random actions, or by random policies that stay the same for a while"
     )

@@ -4,6 +4,8 @@ The published variant for matrix games on trees. States are the agent's own obse
 of the past within an episode.
 """
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -81,8 +83,8 @@ class I2QTabular(Algorithm):
             row = seen[step.state, step.action]
             room = row == NEVER
             new = step.happened & ~jnp.any(row == step.after) & jnp.any(room)
-            place = jnp.where(new, jnp.argmax(room), self.successors)  # out of the table: dropped
-            return seen.at[step.state, step.action, place].set(step.after, mode="drop"), None
+            slot = jnp.where(new, jnp.argmax(room), self.successors)  # out of the table: dropped
+            return seen.at[step.state, step.action, slot].set(step.after, mode="drop"), None
 
         seen, _ = jax.lax.scan(enter, agent.online.seen, self.steps_of(episode))
         return eqx.tree_at(lambda a: a.online.seen, agent, seen), ()
@@ -101,10 +103,10 @@ class I2QTabular(Algorithm):
     def learn_pairs(self, tables: Tables, steps: Steps) -> tuple[Tables, Float[Array, " steps"]]:
         """QSS(s, s') <- r + gamma max_{s''} QSS(s', s'')."""
         known = tables.seen[steps.state, steps.action] == steps.after[:, None]
-        place = jnp.argmax(known, axis=-1)
+        slot = jnp.argmax(known, axis=-1)
         best = best_of(tables.pairs[steps.after], tables.seen[steps.after] != NEVER, axis=(1, 2))
         goal = steps.reward + self.discount * jnp.where(steps.going_on, best, 0.0)
-        at = (steps.state, steps.action, place)
+        at = (steps.state, steps.action, slot)
         tables, error = self.move(tables, lambda t: t.pairs, at, goal, steps.happened & jnp.any(known, axis=-1))
         return tables, jnp.where(jnp.any(known, axis=-1), error, 0.0)
 
@@ -118,7 +120,14 @@ class I2QTabular(Algorithm):
         goal = steps.reward + self.discount * jnp.where(steps.going_on, best, 0.0)
         return self.move(tables, lambda t: t.values, (steps.state, steps.action), goal, steps.happened)
 
-    def move(self, tables, which, at, goal, counts):  # type: ignore[no-untyped-def]
+    def move(
+        self,
+        tables: Tables,
+        which: Callable[[Tables], Array],
+        at: tuple[Int[Array, " steps"], ...],
+        goal: Float[Array, " steps"],
+        counts: Bool[Array, " steps"],
+    ) -> tuple[Tables, Float[Array, " steps"]]:
         """Move entries of a table to their goals: n samples of one entry move it as n moves to their mean would."""
         table = which(tables)
         entry = jnp.where(counts, jnp.ravel_multi_index(at, table.shape, mode="wrap"), table.size)

@@ -75,8 +75,8 @@ class Lenient(ValueLearner):
         before_last = jnp.sum(episode.happened) - 1 - jnp.arange(episode.happened.shape[0])
         factor = jnp.exp(self.cooling * self.retroaction**before_last)
         bucket = jnp.where(episode.happened, visits[0], self.buckets)  # out of the table: dropped
-        place = bucket * notes.table.shape[1] + visits[1]
-        first = jnp.min(jnp.where(place[:, None] == place[None, :], factor[None, :], 1.0), axis=1)
+        entry = bucket * notes.table.shape[1] + visits[1]
+        first = jnp.min(jnp.where(entry[:, None] == entry[None, :], factor[None, :], 1.0), axis=1)
         met = notes.table.at[bucket, visits[1]].min(notes.ceiling / first, mode="drop")
         return met.at[bucket, visits[1]].multiply(factor, mode="drop")
 

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from decentral.algorithms.base import Turn
+from decentral.algorithms.base import Moment
 from decentral.algorithms.value_learner import ValueLearner
 from decentral.settings import setting
 from decentral.types import Episode
@@ -17,5 +17,5 @@ class MA2QL(ValueLearner):
     def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
         return jnp.ones_like(surprise)
 
-    def learns_now(self, turn: Turn) -> Bool[Array, ""]:
-        return (turn.episodes // self.turn_length) % turn.team_size == turn.number
+    def learns_now(self, moment: Moment) -> Bool[Array, ""]:
+        return (moment.episodes // self.turn_length) % moment.team_size == moment.number

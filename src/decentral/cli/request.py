@@ -35,9 +35,10 @@ class Request:
         names = _names(words) if algorithm is None else []
         parser = parser_for(f"{command} {algorithm or ''} {environment}", meaning, usage=_usage(command))
         add_short_flags(parser)
-        _add_learners(parser, algorithm, names)
         defaults = resolve(algorithm or "iql", environment).trainee
-        if algorithm is not None:
+        if algorithm is None:
+            _add_learners(parser, environment, names)
+        else:
             add_flags(parser, "algorithm", defaults.team.squads[0].algorithm)
         add_flags(parser, "environment", defaults.environment)
         add_flags(parser, "training", defaults.plan)
@@ -101,12 +102,10 @@ def _names(words: list[str]) -> list[str]:
     return names
 
 
-def _add_learners(parser: Parser, algorithm: str | None, names: list[str]) -> None:
-    """The flags of a team's agents, each under its own number."""
-    if algorithm is not None:
-        return
+def _add_learners(parser: Parser, environment: str, names: list[str]) -> None:
+    """The flags of a team's agents, each under its own number and with its own defaults on the environment."""
     parser.add_argument("--agents", metavar="A,B", help="one per agent: an algorithm, or frozen:RUN[:SEED[:AGENT]]")
     for place, name in enumerate(names):
         if not name.startswith("frozen:"):
-            add_flags(parser, f"agents.{place}", algorithm_class(name)())
+            add_flags(parser, f"agents.{place}", resolve(name, environment).members[0].algorithm)
             add_flags(parser, f"agents.{place}", Clock())

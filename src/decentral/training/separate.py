@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.base import Agent, Models, Notes, Turn
+from decentral.algorithms.base import Agent, Models, Moment, Notes
 from decentral.settings import Settings, setting
 from decentral.training import replay as ring
 from decentral.training.plan import Plan
@@ -81,7 +81,7 @@ class Separate(Squad):
 
     def learns_now(self, number: Int[Array, ""], replay: Replay, batch: int, now: Now) -> Bool[Array, ""] | bool:
         """Is it time for the agent to learn, by its algorithm, its clock and what it remembers?"""
-        due = self.algorithm.learns_now(Turn(now.episodes, number, self.team_size))
+        due = self.algorithm.learns_now(Moment(now.episodes, number, self.team_size))
         if self.clock.update_period > 1:
             period = self.clock.update_period
             due = due & (now.episodes // period > (now.episodes - now.latest) // period)
