@@ -10,9 +10,9 @@ from decentral.experiments.values import value_tables
 pytestmark = pytest.mark.long
 
 
-def matrix_run(algorithm, out):
+def matrix_run(algorithm, out, steps=10_000):
     shorter = {"epsilon_steps": 10_000, "test_interval": 2000}
-    return decentral.train(algorithm, "matrix-game", seeds=5, steps=10_000, training=shorter, out=out, progress=False)
+    return decentral.train(algorithm, "matrix-game", seeds=5, steps=steps, training=shorter, out=out, progress=False)
 
 
 def test_every_seed_of_dac_ends_at_8_with_the_values_of_table_1(tmp_path):
@@ -34,4 +34,6 @@ AT_SIX, AT_EIGHT = (
 @pytest.mark.parametrize("algorithm", [*AT_SIX, *AT_EIGHT])
 def test_every_seed_of_the_others_ends_where_theory_says(algorithm, tmp_path):
     expected = 6.0 if algorithm in AT_SIX else 8.0
-    np.testing.assert_array_equal(matrix_run(algorithm, tmp_path / algorithm).returns[:, -1], expected)
+    steps = 20_000 if algorithm == "i2q-tabular" else 10_000  # a table's own rate is slower than RMSprop's
+    run = matrix_run(algorithm, tmp_path / algorithm, steps)
+    np.testing.assert_array_equal(run.returns[:, -1], expected)
