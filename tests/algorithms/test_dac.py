@@ -113,9 +113,10 @@ def test_the_coin_of_an_episode_is_tossed_once():
 
 
 def test_reconstruction_errors_are_averaged_or_summed_over_the_steps_a_window_really_holds():
-    errors = jnp.asarray([[[9.0, 9.0], [1.0, 3.0]], [[1.0, 3.0], [5.0, 7.0]]])  # [T, K, features]
-    np.testing.assert_allclose(averaged(errors), [2.0, 4.0])  # the first window holds its last step alone
-    np.testing.assert_allclose(summed(errors), [4.0, 16.0])
+    counts = jnp.asarray([[True, True, True, False], [True, False, False, False]])  # four windows count
+    np.testing.assert_allclose(summed(counts, 2, 3), counts / 4)
+    held = [1, 2, 2, 2]  # the first window holds its last step alone
+    np.testing.assert_allclose(averaged(counts, 2, 3), counts / 4 / 3 / np.asarray([held]))
 
 
 def test_the_divergence_from_the_uniform_prior_is_the_one_worked_by_hand():
@@ -157,10 +158,10 @@ def test_the_context_of_the_value_is_the_one_asked_for(kind):
 def test_the_value_loss_trains_the_encoder_only_if_asked_to(trains):
     agent = DAC(hidden=4, contexts=3, window=2, value_trains_encoder=trains)
     born = agent.be_born(SPEC, jax.random.key(0))
-    noise = jax.random.gumbel(jax.random.key(1), (3, 3))
+    batch = jax.tree.map(lambda leaf: leaf[None], lived())
 
     def value_loss(models):
-        return jnp.sum(jnp.square(agent.judge(models, born.target, lived(), noise).td_error))
+        return agent.losses(models, born.target, batch, jax.random.key(1))[1]["loss"]
 
     gradient = jax.grad(value_loss)(born.online)
     moved = any(bool(jnp.any(leaf != 0)) for leaf in jax.tree.leaves(gradient.context.encoder))
@@ -191,9 +192,11 @@ def test_the_losses_are_the_means_of_the_parts_weighted_as_the_paper_says():
 def test_predicting_the_change_asks_the_decoder_for_the_difference():
     agent = DAC(hidden=4, contexts=3, window=1)
     model = jax.tree.map(jnp.zeros_like, agent.build(SPEC)).context
-    contexts = jnp.eye(3)
-    np.testing.assert_allclose(model.state_errors(lived(), contexts, False)[:, 0, 0], [1.0, 4.0, 9.0])
-    np.testing.assert_allclose(model.state_errors(lived(), contexts, True)[:, 0, 0], [1.0, 1.0, 1.0])
+    batch, contexts = jax.tree.map(lambda leaf: leaf[None], lived()), jnp.eye(3)[None]
+    for step, (square, square_of_change) in enumerate([(1.0, 1.0), (4.0, 1.0), (9.0, 1.0)]):
+        weights = jax.nn.one_hot(step, 3)[None]
+        assert float(model.state_loss(batch, contexts, weights, False)) == pytest.approx(square)
+        assert float(model.state_loss(batch, contexts, weights, True)) == pytest.approx(square_of_change)
 
 
 def test_contexts_in_use_are_counted_by_their_entropy():

@@ -2,8 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.networks.dynamics import Decoder, straight_through_sample, windows
-from decentral.networks.layers import draw
+from decentral.networks.dynamics import straight_through_sample, windows
 
 
 def test_windows_hold_the_last_steps_oldest_first_and_zeros_before_the_start():
@@ -40,17 +39,3 @@ def test_samples_follow_the_softmax_of_the_logits():
     noise = jax.random.gumbel(jax.random.key(0), (20_000, 3))
     drawn = straight_through_sample(jnp.broadcast_to(logits, noise.shape), noise, 1.0, True)
     np.testing.assert_allclose(drawn.mean(axis=0), [0.5, 0.3, 0.2], atol=0.015)
-
-
-def test_decoding_over_windows_equals_decoding_each_step_under_its_windows_context():
-    decoder = draw(Decoder(2, 3, 5, 4), jax.random.key(0))
-    steps = jax.random.normal(jax.random.key(1), (6, 2))
-    contexts = jax.nn.one_hot(jnp.asarray([0, 1, 2, 0, 1, 2]), 3)
-    over = decoder.over_windows(steps, contexts, 2)
-
-    def decode(step, context):
-        return decoder.second(jax.nn.relu(decoder.from_step(step) + decoder.from_context(context)))
-
-    for t in range(1, 6):
-        np.testing.assert_allclose(over[t, 0], decode(steps[t - 1], contexts[t]), rtol=1e-5, atol=1e-6)
-        np.testing.assert_allclose(over[t, 1], decode(steps[t], contexts[t]), rtol=1e-5, atol=1e-6)

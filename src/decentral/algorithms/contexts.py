@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from decentral.networks.dynamics import Decoder, Encoder, windows
 from decentral.types import Episode
@@ -21,19 +21,21 @@ class ContextModel(eqx.Module):
         """The logits of q(c_t | window ending at t), for every step of an episode."""
         return jax.vmap(self.encoder)(windows(flagged_transitions(episode), self.window))
 
-    def state_errors(
-        self, episode: Episode, contexts: Float[Array, "T contexts"], of_change: bool
-    ) -> Float[Array, "T K features"]:
-        """(s' - f_s(s, a, c))^2 for each step of each window; `of_change`: of s' - s rather than s'."""
-        observations = episode.percepts.observation
-        wanted = observations[1:] - observations[:-1] if of_change else observations[1:]
-        predicted = self.state_decoder.over_windows(decoder_inputs(episode), contexts, self.window)
-        return jnp.square(windows(wanted, self.window) - predicted)
+    def state_loss(
+        self, episodes: Episode, contexts: Float[Array, "B T contexts"], weights: Float[Array, "B T"], of_change: bool
+    ) -> Float[Array, ""]:
+        """The sum over windows of weight times |s' - f_s(s, a, c)|^2; `of_change`: of s' - s rather than s'."""
+        observations = episodes.percepts.observation
+        wanted = observations[:, 1:] - observations[:, :-1] if of_change else observations[:, 1:]
+        inputs = jax.vmap(decoder_inputs)(episodes)
+        return self.state_decoder.window_loss(inputs, contexts, wanted, weights, self.window)
 
-    def reward_errors(self, episode: Episode, contexts: Float[Array, "T contexts"]) -> Float[Array, "T K 1"]:
-        """(r - f_r(s, a, c))^2 for each step of each window."""
-        predicted = self.reward_decoder.over_windows(decoder_inputs(episode), contexts, self.window)
-        return jnp.square(windows(episode.rewards[:, None], self.window) - predicted)
+    def reward_loss(
+        self, episodes: Episode, contexts: Float[Array, "B T contexts"], weights: Float[Array, "B T"]
+    ) -> Float[Array, ""]:
+        """The sum over windows of weight times (r - f_r(s, a, c))^2."""
+        inputs, wanted = jax.vmap(decoder_inputs)(episodes), episodes.rewards[..., None]
+        return self.reward_decoder.window_loss(inputs, contexts, wanted, weights, self.window)
 
 
 def transition_size(observation_size: int, num_actions: int) -> int:
@@ -60,23 +62,18 @@ def action_features(episode: Episode) -> Float[Array, "T actions"]:
     return jax.nn.one_hot(episode.actions, episode.percepts.available.shape[-1])
 
 
-def averaged(errors: Float[Array, "T K features"]) -> Float[Array, " T"]:
-    """The mean error of each window, over features and over the steps that it really holds."""
-    held = _held(errors)
-    return jnp.sum(jnp.mean(errors, axis=2) * held, axis=1) / jnp.sum(held, axis=1)
+def averaged(counts: Bool[Array, "B T"], window: int, features: int) -> Float[Array, "B T"]:
+    """Weights that make a mean over the windows that count, over features and over the steps that a window holds."""
+    held = jnp.minimum(1 + jnp.arange(counts.shape[1]), window)
+    return summed(counts, window, features) / (held * features)[None, :]
 
 
-def summed(errors: Float[Array, "T K features"]) -> Float[Array, " T"]:
-    """The sum of each window's errors, over features and over the steps that it really holds, as printed."""
-    return jnp.sum(jnp.sum(errors, axis=2) * _held(errors), axis=1)
+def summed(counts: Bool[Array, "B T"], window: int, features: int) -> Float[Array, "B T"]:
+    """Weights that make a mean over the windows that count, of the sums over features and steps, as printed."""
+    return counts / jnp.maximum(jnp.sum(counts), 1)
 
 
 def kl_to_uniform(logits: Float[Array, "*batch contexts"]) -> Float[Array, "*batch"]:
     """KL(q || uniform) = sum_j q_j log(m q_j)."""
     log_q = jax.nn.log_softmax(logits, axis=-1)
     return jnp.sum(jnp.exp(log_q) * (log_q + jnp.log(logits.shape[-1])), axis=-1)
-
-
-def _held(errors: Float[Array, "T K features"]) -> Float[Array, "T K"]:
-    steps, length = errors.shape[:2]
-    return jnp.asarray(jnp.arange(steps)[:, None] >= length - 1 - jnp.arange(length)[None, :], jnp.float32)

@@ -39,19 +39,6 @@ class DACModels(eqx.Module):
     context: ContextModel  # omega
 
 
-class Verdict(eqx.Module):
-    """What an episode says of the networks, step by step."""
-
-    td_error: Float[Array, "*batch T"]
-    taken: Float[Array, "*batch T"]
-    valued: Bool[Array, "*batch T"]  # the steps whose TD error counts
-    state_error: Float[Array, "*batch T"]
-    reward_error: Float[Array, "*batch T"]
-    divergence: Float[Array, "*batch T"]
-    modelled: Bool[Array, "*batch T"]  # the steps whose window counts
-    contexts: Float[Array, "*batch T contexts"]
-
-
 class DAC(GradientLearner):
     """Dynamics-Aware Context: values given an inferred context, and the best context at the time of acting."""
 
@@ -130,51 +117,44 @@ class DAC(GradientLearner):
     ) -> tuple[Float[Array, ""], Metrics]:
         shape = (*episodes.rewards.shape, self.contexts)
         gumbel = jax.random.gumbel(key, (math.prod(shape),)).reshape(shape)  # flat draws compile ten times faster
-        seen: Verdict = jax.vmap(self.judge, (None, None, 0, 0))(online, target, episodes, gumbel)
-        value_loss = masked_mean(jnp.square(seen.td_error), seen.valued)
-        context_loss, metrics = self.context_losses(seen)
+        logits = jax.vmap(online.context.infer)(episodes)
+        sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
+        contexts = self.contexts_for_values(logits, sample)
+        taken, error = jax.vmap(self.td_errors, (None, None, 0, 0))(online.value, target.value, episodes, contexts)
+        modelled = jax.vmap(self.has_window)(episodes)
+        valued = modelled & ~jax.vmap(self.is_unanswered)(episodes)
+        value_loss = masked_mean(jnp.square(error), valued)
+        context_loss, metrics = self.context_losses(online.context, episodes, logits, sample, modelled)
         return value_loss + context_loss, metrics | {
             "loss": value_loss,
-            "td_error_abs": masked_mean(jnp.abs(seen.td_error), seen.valued),
-            "q_taken_mean": masked_mean(seen.taken, seen.valued),
+            "td_error_abs": masked_mean(jnp.abs(error), valued),
+            "q_taken_mean": masked_mean(taken, valued),
         }
 
-    def context_losses(self, seen: Verdict) -> tuple[Float[Array, ""], Metrics]:
-        """L_V = L_REC + beta L_KL."""
-        state = masked_mean(seen.state_error, seen.modelled)
-        reward = masked_mean(seen.reward_error, seen.modelled)
-        divergence = masked_mean(seen.divergence, seen.modelled)
+    def context_losses(
+        self,
+        model: ContextModel,
+        episodes: Episode,
+        logits: Float[Array, "B T contexts"],
+        sample: Float[Array, "B T contexts"],
+        modelled: Bool[Array, "B T"],
+    ) -> tuple[Float[Array, ""], Metrics]:
+        """L_V = L_REC + beta L_KL, over the steps whose window counts."""
+        gather = averaged if self.reconstruction == "averaged" else summed
+        features = episodes.percepts.observation.shape[-1]
+        state = model.state_loss(episodes, sample, gather(modelled, self.window, features), self.predict == "change")
+        reward = model.reward_loss(episodes, sample, gather(modelled, self.window, 1))
+        divergence = masked_mean(kl_to_uniform(logits), modelled)
         return state + self.reward_weight * reward + self.kl_weight * divergence, {
             "state_error": state,
             "reward_error": reward,
             "kl": divergence,
-            "contexts_used": contexts_used(seen.contexts, seen.modelled),
+            "contexts_used": contexts_used(sample, modelled),
         }
 
-    def judge(
-        self, online: DACModels, target: DACModels, episode: Episode, gumbel: Float[Array, "T contexts"]
-    ) -> Verdict:
-        """Everything that the losses need to know of one episode."""
-        gather = averaged if self.reconstruction == "averaged" else summed
-        logits = online.context.infer(episode)
-        sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
-        contexts = self.contexts_for_values(logits, sample)
-        taken, error = self.td_errors(online.value, target.value, episode, contexts)
-        modelled = self.has_window(episode)
-        return Verdict(
-            td_error=error,
-            taken=taken,
-            valued=modelled & ~self.is_unanswered(episode),
-            state_error=gather(online.context.state_errors(episode, sample, self.predict == "change")),
-            reward_error=gather(online.context.reward_errors(episode, sample)),
-            divergence=kl_to_uniform(logits),
-            modelled=modelled,
-            contexts=sample,
-        )
-
     def contexts_for_values(
-        self, logits: Float[Array, "T contexts"], sample: Float[Array, "T contexts"]
-    ) -> Float[Array, "T contexts"]:
+        self, logits: Float[Array, "*batch contexts"], sample: Float[Array, "*batch contexts"]
+    ) -> Float[Array, "*batch contexts"]:
         """c_t as the value function sees it."""
         mode = jax.nn.one_hot(jnp.argmax(logits, axis=-1), self.contexts)
         contexts = {"sample": sample, "mode": mode, "probabilities": jax.nn.softmax(logits, axis=-1)}[

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from decentral.networks.layers import Linear
+from decentral.networks.reconstruction import weighted_errors
 
 
 def windows(steps: Float[Array, "T features"], length: int) -> Float[Array, "T K features"]:
@@ -55,14 +56,28 @@ class Decoder(eqx.Module):
         self.from_context = Linear(contexts, width)
         self.second = Linear(width, outputs)
 
-    def over_windows(
-        self, steps: Float[Array, "T inputs"], contexts: Float[Array, "T contexts"], length: int
-    ) -> Float[Array, "T K outputs"]:
-        """The prediction of every step of every window, each under the context of its window.
+    def window_loss(
+        self,
+        steps: Float[Array, "B T inputs"],
+        contexts: Float[Array, "B T contexts"],
+        wanted: Float[Array, "B T outputs"],
+        weights: Float[Array, "B T"],
+        length: int,
+    ) -> Float[Array, ""]:
+        """The weighted sum over windows of the squared errors of their steps, each under the context of its window.
 
         The first layer is linear, so its two shares are computed once per step and once per window.
         """
-        step_share = windows(jax.vmap(self.from_step)(steps), length)
-        context_share = jax.vmap(self.from_context)(contexts)
-        hidden = jax.nn.relu(step_share + context_share[:, None, :])
-        return jax.vmap(jax.vmap(self.second))(hidden)
+        before = ((length - 1, 0), (0, 0), (0, 0))
+        return weighted_errors(
+            jnp.pad(jax.vmap(jax.vmap(self.from_step))(time_first(steps)), before),
+            jax.vmap(jax.vmap(self.from_context))(time_first(contexts)),
+            self.second,
+            jnp.pad(time_first(wanted), before),
+            time_first(weights),
+        )
+
+
+def time_first(of_batch: Float[Array, "B T *rest"]) -> Float[Array, "T B *rest"]:
+    """Steps before episodes: then a shift in time moves whole blocks."""
+    return jnp.swapaxes(of_batch, 0, 1)

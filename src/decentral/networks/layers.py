@@ -17,7 +17,7 @@ Network = TypeVar("Network")
 
 
 class Linear(eqx.Module):
-    """weight @ x + bias."""
+    """weight @ x + bias, written so that many x at once give rows."""
 
     weight: Float[Array, "outputs inputs"]
     bias: Float[Array, " outputs"]
@@ -27,7 +27,7 @@ class Linear(eqx.Module):
         self.bias = jnp.full(outputs, inputs**-0.5)
 
     def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " outputs"]:
-        return self.weight @ x + self.bias
+        return x @ self.weight.T + self.bias
 
 
 class Perceptron(eqx.Module):

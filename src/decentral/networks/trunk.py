@@ -5,7 +5,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from decentral.networks.gates import next_memory, open_gates
 from decentral.networks.layers import Linear
+from decentral.networks.recurrence import memories
 
 
 class Trunk(eqx.Module):
@@ -26,23 +28,12 @@ class Trunk(eqx.Module):
 
     def step(self, memory: Float[Array, " width"], inputs: Float[Array, " inputs"]) -> Float[Array, " width"]:
         """The memory after one more percept."""
-        return self._recur(memory, self._input_gates(inputs))
+        return next_memory(memory, open_gates(self._input_gates(inputs), self.from_memory(memory)))
 
     def unroll(self, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
         """The memory after each percept of an episode. The input's share of the gates needs no recurrence."""
-
-        def advance(memory: Array, gates: Array) -> tuple[Array, Array]:
-            memory = self._recur(memory, gates)
-            return memory, memory
-
-        return jax.lax.scan(advance, self.start(), jax.vmap(self._input_gates)(inputs))[1]
+        gates = jax.vmap(self._input_gates)(inputs)
+        return memories(gates, self.from_memory.weight, self.from_memory.bias)
 
     def _input_gates(self, inputs: Float[Array, " inputs"]) -> Float[Array, " gates"]:
         return self.from_input(jax.nn.relu(self.entry(inputs)))
-
-    def _recur(self, memory: Float[Array, " width"], gates: Float[Array, " gates"]) -> Float[Array, " width"]:
-        reset_in, update_in, candidate_in = jnp.split(gates, 3)
-        reset_by, update_by, candidate_by = jnp.split(self.from_memory(memory), 3)
-        update = jax.nn.sigmoid(update_in + update_by)
-        candidate = jnp.tanh(candidate_in + jax.nn.sigmoid(reset_in + reset_by) * candidate_by)
-        return (1 - update) * candidate + update * memory

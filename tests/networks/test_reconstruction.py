@@ -1,0 +1,51 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.networks.dynamics import Decoder, windows
+from decentral.networks.layers import draw
+
+
+def plain_window_loss(decoder, steps, contexts, wanted, weights, length):
+    """The same sum, written down step by step of every window, and left to automatic differentiation."""
+
+    def of_episode(steps, contexts, wanted, weights):
+        shares = windows(jax.vmap(decoder.from_step)(steps), length) + jax.vmap(decoder.from_context)(contexts)[:, None]
+        errors = jax.vmap(jax.vmap(decoder.second))(jax.nn.relu(shares)) - windows(wanted, length)
+        held = jnp.arange(len(steps))[:, None] + jnp.arange(length)[None] >= length - 1
+        return jnp.sum(weights[:, None] * held * jnp.sum(jnp.square(errors), axis=-1))
+
+    return jnp.sum(jax.vmap(of_episode)(steps, contexts, wanted, weights))
+
+
+def lived(batch=3, length=6):
+    keys = jax.random.split(jax.random.key(1), 4)
+    steps, wanted = jax.random.normal(keys[0], (batch, length, 2)), jax.random.normal(keys[1], (batch, length, 4))
+    contexts = jax.nn.softmax(jax.random.normal(keys[2], (batch, length, 3)))
+    return steps, contexts, wanted, jax.random.uniform(keys[3], (batch, length))
+
+
+@pytest.mark.parametrize("window", [1, 2, 5])
+def test_errors_over_windows_and_their_derivatives_equal_the_plain_ones(window):
+    decoder = draw(Decoder(2, 3, 5, 4), jax.random.key(0))
+    steps, contexts, wanted, weights = lived()
+
+    def fast(decoder, contexts):
+        return decoder.window_loss(steps, contexts, wanted, weights, window)
+
+    def plain(decoder, contexts):
+        return plain_window_loss(decoder, steps, contexts, wanted, weights, window)
+
+    ours, theirs = (jax.value_and_grad(loss, (0, 1))(decoder, contexts) for loss in (fast, plain))
+    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+def test_a_loss_that_is_scaled_has_scaled_derivatives():
+    decoder, (steps, contexts, wanted, weights) = draw(Decoder(2, 3, 5, 4), jax.random.key(0)), lived()
+    once, thrice = (
+        jax.grad(lambda c, times=times: times * decoder.window_loss(steps, c, wanted, weights, 2))(contexts)
+        for times in (1.0, 3.0)
+    )
+    np.testing.assert_allclose(thrice, 3 * once, rtol=1e-6)

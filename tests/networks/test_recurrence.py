@@ -1,0 +1,72 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.networks.layers import draw
+from decentral.networks.trunk import Trunk
+
+STEPS, EPISODES, INPUTS, WIDTH = 7, 3, 4, 5
+
+
+def stepped(trunk, inputs):
+    """The memories of an episode by plain steps, left to automatic differentiation."""
+
+    def step(memory, given):
+        memory = trunk.step(memory, given)
+        return memory, memory
+
+    return jax.lax.scan(step, trunk.start(), inputs)[1]
+
+
+def unrolled(trunk, inputs):
+    return trunk.unroll(inputs)
+
+
+def loss_of(memories, trunk, inputs):
+    """A loss of all episodes to which every memory of every step matters in its own way."""
+    weights = jnp.sin(jnp.arange(float(EPISODES * STEPS * WIDTH))).reshape(EPISODES, STEPS, WIDTH)
+    return jnp.sum(weights * jax.vmap(memories, (None, 0))(trunk, inputs))
+
+
+@pytest.fixture(scope="module")
+def case():
+    trunk = jax.tree.map(lambda leaf: 2 * leaf, draw(Trunk(INPUTS, WIDTH), jax.random.key(0)))
+    return trunk, jax.random.normal(jax.random.key(1), (EPISODES, STEPS, INPUTS))
+
+
+def agree(one, other, within=1e-5):
+    for own, its in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+        np.testing.assert_allclose(own, its, rtol=within, atol=within)
+
+
+def test_value_and_gradient_equal_those_of_plain_steps(case):
+    ours, plain = (jax.value_and_grad(loss_of, (1, 2))(memories, *case) for memories in (unrolled, stepped))
+    agree(ours, plain)
+
+
+def test_so_they_do_for_several_networks_side_by_side(case):
+    trunk, inputs = case
+    trunks = jax.tree.map(lambda leaf: jnp.stack([leaf, -leaf]), trunk)
+    ours, plain = (
+        jax.vmap(jax.grad(loss_of, (1, 2)), (None, 0, None))(memories, trunks, inputs)
+        for memories in (unrolled, stepped)
+    )
+    agree(ours, plain)
+
+
+def test_it_can_be_differentiated_forwards_too(case):
+    trunk, inputs = case
+    towards = jax.tree.map(jnp.ones_like, case)
+    ours, plain = (
+        jax.jvp(lambda t, x, m=memories: loss_of(m, t, x), (trunk, inputs), towards) for memories in (unrolled, stepped)
+    )
+    agree(ours, plain, within=1e-4)
+
+
+def test_the_weights_derivative_is_one_product_outside_of_every_loop(case):
+    text = str(jax.make_jaxpr(jax.grad(lambda trunk, inputs: loss_of(unrolled, trunk, inputs)))(*case))
+    assert text.count("scan[") == 2  # forth and back
+    gate_weights = f"f32[{3 * WIDTH},{WIDTH}]"
+    carried = [line for line in text.splitlines() if "scan[" in line and gate_weights in line.split("scan[")[0]]
+    assert not carried  # no loop returns a derivative of the weights
