@@ -22,7 +22,7 @@ Parts = tuple[StepShare, ContextShare, Linear]
 def weighted_errors(
     steps: StepShare, contexts: ContextShare, layer: Linear, wanted: Wanted, weights: Weights
 ) -> Float[Array, ""]:
-    """The sum over windows of their weight times the squared errors of layer(relu(step + context)), padding left out."""
+    """The sum over windows of their weight times the squared errors of layer(relu(step + context)); no padding."""
     return _errors_and_derivatives(steps, contexts, layer, wanted, weights)[0]
 
 
