@@ -30,6 +30,10 @@ class Corridor(Environment):
     def time_limit(self):
         return self.length
 
+    @property
+    def may_end_early(self):
+        return False
+
     def reset(self, key):
         return jnp.zeros((), jnp.int32)
 
@@ -66,3 +70,34 @@ class EarlyEnd(Environment):
 
     def step(self, state, actions, key):
         return state + 1, Outcome(jnp.ones(()), state == 1, facts={})
+
+
+class Fuse(Environment):
+    """Two agents with a fuse that burns for 1 to `longest` steps; each step pays 1 unless they choose alike."""
+
+    limit: int = setting(16, "steps at the most", at_least=1)
+    longest: float = setting(3.0, "the longest fuse", at_least=1)
+
+    @property
+    def num_agents(self):
+        return 2
+
+    @property
+    def spec(self):
+        return AgentSpec(observation_size=2, actions=Discrete(2))
+
+    @property
+    def time_limit(self):
+        return self.limit
+
+    def reset(self, key):
+        fuse = 1.0 + jnp.floor(jax.random.uniform(key) * self.longest)
+        return jnp.stack([jnp.zeros(()), fuse])  # steps burnt, steps in all
+
+    def perceive(self, state):
+        return Percept(jnp.stack([state, state]), jnp.ones((2, 2), bool))
+
+    def step(self, state, actions, key):
+        burnt, fuse = state
+        reward = jnp.where(actions[0] == actions[1], 0.0, 1.0)
+        return jnp.stack([burnt + 1, fuse]), Outcome(reward, burnt + 1 >= fuse, facts={})

@@ -72,6 +72,11 @@ def test_running_out_of_time_is_not_termination(world):
 
 
 @worlds
+def test_a_world_that_never_ends_early_lasts_to_its_time_limit(world):
+    assert world.may_end_early or all(random_episode(world, seed).happened.all() for seed in range(3))
+
+
+@worlds
 def test_a_step_means_the_same_compiled_and_side_by_side(world):
     key = jax.random.key(4)
     state = world.reset(key)

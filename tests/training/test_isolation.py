@@ -110,7 +110,7 @@ def test_a_reference_that_is_not_decentralised_is_found_out(name):
     @jax.jit
     def study(lane):
         now = Now(lane.steps, lane.episodes, EPSILON)
-        agent, _ = trainee.team.squads[0].learn(lane.agents[0], lane.replays[0], 4, keys, now)
+        agent, _ = trainee.team.squads[0].learn(lane.agents[0], lane.replays[0], trainee.batch, keys, now)
         return jax.tree.leaves(jax.tree.map(lambda leaf: leaf[0], agent.online.bodies))
 
     assert any(bool((one != two).any()) for one, two in zip(study(lane), study(other), strict=True))
@@ -154,7 +154,7 @@ def test_a_gradient_clipped_by_a_norm_over_all_agents_is_found_out(monkeypatch):
     def leaky_learn(self, agents, replays, batch, keys, now):
         def gradient_of(agent, replay, key):
             key_sample, key_learn = jax.random.split(key)
-            episodes = sample(replay, batch, key_sample)
+            episodes = sample(replay, batch.episodes, key_sample)
             return jax.grad(self.algorithm.losses, has_aux=True)(agent.online, agent.target, episodes, key_learn)
 
         gradients, metrics = jax.vmap(gradient_of)(agents, replays, keys)

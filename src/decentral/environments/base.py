@@ -42,6 +42,11 @@ class Environment(Settings):
     def time_limit(self) -> int:
         """How many steps an episode lasts unless the task ends earlier."""
 
+    @property
+    def may_end_early(self) -> bool:
+        """Can the task end before the time limit? If never, saying so saves compiling updates of shorter episodes."""
+        return True
+
     @abstractmethod
     def reset(self, key: Key[Array, ""]) -> State:
         """The state in which an episode starts."""

@@ -62,6 +62,10 @@ class MatrixGame(Environment):
     def time_limit(self) -> int:
         return 2 if self.revealed else 1
 
+    @property
+    def may_end_early(self) -> bool:
+        return False
+
     def reset(self, key: Key[Array, ""]) -> Int[Array, ""]:
         return jnp.zeros((), jnp.int32)
 

@@ -62,6 +62,10 @@ class PredatorPrey(Environment):
     def time_limit(self) -> int:
         return self.length
 
+    @property
+    def may_end_early(self) -> bool:
+        return False
+
     def reset(self, key: Key[Array, ""]) -> Hunt:
         left = self.size**2 - jnp.arange(self.num_predators + 1)  # free cells as each entity is placed
         places = jax.random.randint(key, left.shape, 0, left)

@@ -45,6 +45,10 @@ class SwitchingWind(Environment):
     def time_limit(self) -> int:
         return self.length
 
+    @property
+    def may_end_early(self) -> bool:
+        return False
+
     def reset(self, key: Key[Array, ""]) -> Wind:
         return Wind(jnp.asarray(self.start, jnp.float32), jnp.zeros((), jnp.int32))
 

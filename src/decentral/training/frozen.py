@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Agent, Models
+from decentral.training.batches import Batch
 from decentral.training.plan import Plan
 from decentral.training.squads import Now, Squad, fresh_keys
 from decentral.types import AgentSpec, Episode, Metrics
@@ -40,7 +41,7 @@ class Frozen(Squad):
         return agents, replays
 
     def learn(
-        self, agents: Agent, replays: tuple[()], batch: int, keys: Key[Array, " n"], now: Now
+        self, agents: Agent, replays: tuple[()], batch: Batch, keys: Key[Array, " n"], now: Now
     ) -> tuple[Agent, Metrics]:
         return agents, {}
 

@@ -7,6 +7,7 @@ from jaxtyping import Array, Key
 from decentral.algorithms.base import Agent, Models
 from decentral.centralised.base import Centralised
 from decentral.training import replay as ring
+from decentral.training.batches import Batch, learn_from
 from decentral.training.replay import Replay
 from decentral.training.squads import Now, Squad, fresh_keys, reflect_on_all, with_blank_remarks
 from decentral.types import AgentSpec, Episode, Metrics
@@ -40,10 +41,11 @@ class Joined(Squad):
         return agents, ring.remember(replays, together, True)
 
     def learn(
-        self, agents: Agent, replays: Replay, batch: int, keys: Key[Array, " n"], now: Now
+        self, agents: Agent, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
     ) -> tuple[Agent, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
-        return self.algorithm.learn(agents, ring.sample(replays, batch, key_sample), key_learn)
+        episodes = ring.sample(replays, batch.episodes, key_sample)
+        return learn_from(self.algorithm, agents, episodes, batch.lengths, key_learn)
 
     def grow_older(self, agents: Agent, episodes: int) -> Agent:
         return self.algorithm.grow_older(agents, episodes)

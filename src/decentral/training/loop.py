@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Algorithm
 from decentral.environments.base import Environment
+from decentral.training.batches import Batch
 from decentral.training.evaluation import greedy_returns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
@@ -51,6 +52,11 @@ class Trainee(eqx.Module):
     def alike(algorithm: Algorithm, environment: Environment, plan: Plan) -> "Trainee":
         """A team of one algorithm in a world."""
         return Trainee(Team.alike(algorithm, environment.num_agents), environment, plan)
+
+    @property
+    def batch(self) -> Batch:
+        """What every update is made from."""
+        return Batch.of(self.environment, self.plan.batch_episodes)
 
 
 def begin(trainee: Trainee, seed: Int[Array, ""] | int) -> Lane:
@@ -110,7 +116,7 @@ def absorb(
     def update(now: tuple, keys: Keys) -> tuple[tuple, None]:
         agents, tally = now
         taught = team.each(
-            lambda squad, agents, replays, keys, now: squad.learn(agents, replays, plan.batch_episodes, keys, now),
+            lambda squad, agents, replays, keys, now: squad.learn(agents, replays, trainee.batch, keys, now),
             agents,
             replays,
             keys,
@@ -161,8 +167,7 @@ def _no_metrics(
 
     def of(squad: Squad, agents: Agents, replays: Replays, keys: Array) -> Metrics:
         now = Now(zero, zero, jnp.zeros(()))
-        batch = trainee.plan.batch_episodes
-        shapes = jax.eval_shape(lambda: squad.learn(agents, replays, batch, keys, now)[1])
+        shapes = jax.eval_shape(lambda: squad.learn(agents, replays, trainee.batch, keys, now)[1])
         return {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
 
     return trainee.team.each(of, agents, replays, keys)

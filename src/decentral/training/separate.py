@@ -1,7 +1,8 @@
 """Truly separate learners: the functions of one agent, side by side under `vmap`.
 
 No function here lets one agent's arrays meet another's: `vmap` maps every argument over agents, and the few that it
-does not map (the algorithm, epsilon, the clock) are settings and common knowledge, not data.
+does not map (the algorithm, epsilon, the clock) are settings and common knowledge, not data. One number is taken over
+all agents: the length of the longest episode drawn, by which `batches` cuts padding off.
 """
 
 import jax
@@ -11,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from decentral.algorithms.base import Agent, Models, Moment, Notes
 from decentral.settings import Settings, setting
 from decentral.training import replay as ring
+from decentral.training.batches import Batch, learn_from
 from decentral.training.plan import Plan
 from decentral.training.replay import Replay
 from decentral.training.squads import Now, Squad, fresh_keys, reflect_on_all, with_blank_remarks
@@ -64,12 +66,13 @@ class Separate(Squad):
         return jax.vmap(keep)(agents, replays, episodes)
 
     def learn(
-        self, agents: Agent, replays: Replay, batch: int, keys: Key[Array, " n"], now: Now
+        self, agents: Agent, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
     ) -> tuple[Agent, Metrics]:
         def study(agent: Agent, replay: Replay, number: Array, key: Array) -> tuple[Agent, Metrics]:
             key_sample, key_learn = jax.random.split(key)
-            taught, metrics = self.algorithm.learn(agent, ring.sample(replay, batch, key_sample), key_learn)
-            return _choose(self.learns_now(number, replay, batch, now), taught, agent), metrics
+            episodes = ring.sample(replay, batch.episodes, key_sample)
+            taught, metrics = learn_from(self.algorithm, agent, episodes, batch.lengths, key_learn)
+            return _choose(self.learns_now(number, replay, batch.episodes, now), taught, agent), metrics
 
         return jax.vmap(study)(agents, replays, jnp.asarray(self.places), keys)
 

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Agent, Algorithm, Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice, Scene, epsilon_greedy
+from decentral.training.batches import Batch
 from decentral.training.plan import Plan
 from decentral.types import AgentSpec, Episode, Metrics
 
@@ -63,7 +64,7 @@ class Squad(eqx.Module):
 
     @abstractmethod
     def learn(
-        self, agents: Agents, replays: Replays, batch: int, keys: Key[Array, " n"], now: Now
+        self, agents: Agents, replays: Replays, batch: Batch, keys: Key[Array, " n"], now: Now
     ) -> tuple[Agents, Metrics]:
         """Every agent draws a batch from what it remembers and learns from it."""
 

@@ -1,0 +1,75 @@
+"""How much of a batch is learned from: no more steps than its longest episode has, or a little more.
+
+A compiled program has fixed lengths, so a few of them are compiled side by side, and each update runs the shortest
+that holds its batch. What is cut off is padding: no mean counts it.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
+from jaxtyping import Array, Int, Key
+
+from decentral.algorithms.base import Agent, Algorithm
+from decentral.environments.base import Environment
+from decentral.types import Episode, Metrics
+
+EIGHTHS = (2, 3, 4, 6, 8)  # of the time limit: above the first, no update is more than half longer than it must be
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What an update is made from: how many episodes, and the lengths that they may be cut to, the shortest first."""
+
+    episodes: int
+    lengths: tuple[int, ...]
+
+    @staticmethod
+    def of(environment: Environment, episodes: int) -> "Batch":
+        """The batch of a world: one length where every episode lasts to the time limit."""
+        limit = environment.time_limit
+        return Batch(episodes, lengths_within(limit) if environment.may_end_early else (limit,))
+
+
+def lengths_within(limit: int) -> tuple[int, ...]:
+    """The lengths that a batch may be cut to: shares of the time limit, rounded up."""
+    return tuple(sorted({-(-limit * eighths // 8) for eighths in EIGHTHS}))
+
+
+def learn_from(
+    algorithm: Algorithm, agent: Agent, episodes: Episode, lengths: tuple[int, ...], key: Key[Array, ""]
+) -> tuple[Agent, Metrics]:
+    """One update from episodes [B, ...], cut to the shortest of the lengths that holds those of all lanes."""
+    if len(lengths) == 1:
+        return algorithm.learn(agent, episodes, key)
+    longest = largest_of_all(jnp.max(jnp.sum(episodes.happened, axis=-1)))
+
+    def learn(length: int, agent: Agent, episodes: Episode, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
+        return algorithm.learn(agent, cut(episodes, length), key)
+
+    which = jnp.searchsorted(jnp.asarray(lengths), longest)
+    return jax.lax.switch(which, [partial(learn, length) for length in lengths], agent, episodes, key)
+
+
+def cut(episodes: Episode, length: int) -> Episode:
+    """The first steps of episodes, and the percept after each of them."""
+    time = episodes.happened.ndim - 1
+    dropped = episodes.happened.shape[time] - length
+    return jax.tree.map(lambda leaf: jax.lax.slice_in_dim(leaf, 0, leaf.shape[time] - dropped, axis=time), episodes)
+
+
+@custom_vmap
+def largest_of_all(number: Int[Array, ""]) -> Int[Array, ""]:
+    """The largest of a number over every axis that `vmap` adds, so that it is one number for all of them.
+
+    A `switch` on a number that differs between lanes would compute every branch. For choosing how much is computed
+    alone: what an agent learns may not depend on it.
+    """
+    return number
+
+
+@largest_of_all.def_vmap
+def _over_lanes(size: int, batched: list[bool], number: Int[Array, " lanes"]) -> tuple[Int[Array, ""], bool]:
+    return largest_of_all(jnp.max(number, axis=0)), False
