@@ -101,3 +101,23 @@ class Fuse(Environment):
         burnt, fuse = state
         reward = jnp.where(actions[0] == actions[1], 0.0, 1.0)
         return jnp.stack([burnt + 1, fuse]), Outcome(reward, burnt + 1 >= fuse, facts={})
+
+
+class Crowd(Fuse):
+    """Ten agents with the sizes of a large battle, to be measured and not played."""
+
+    @property
+    def num_agents(self):
+        return 10
+
+    @property
+    def spec(self):
+        return AgentSpec(observation_size=105, actions=Discrete(17))
+
+    @property
+    def time_limit(self):
+        return 150
+
+    @property
+    def may_end_early(self):
+        return False

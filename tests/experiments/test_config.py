@@ -4,7 +4,6 @@ import pytest
 from decentral.algorithms import ALGORITHMS
 from decentral.environments import PredatorPrey
 from decentral.experiments.config import Config, resolve
-from decentral.experiments.memory import memory_statement, replay_bytes
 from decentral.experiments.parameters import as_arrays, from_arrays
 from decentral.experiments.presets import TABLE, row_of
 from decentral.settings import Refused
@@ -69,19 +68,6 @@ def test_a_configuration_survives_the_way_through_json(algorithm, environment):
 def test_a_broken_configuration_is_refused(change, refusal):
     with pytest.raises(Refused, match=refusal):
         Config.from_data(resolve("iql", "matrix-game").as_data() | change)
-
-
-def test_the_replay_of_a_seed_is_counted_byte_by_byte():
-    config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 100})
-    per_step = 4 + 4 + 1 + 1  # action, reward, terminated, happened
-    per_percept = 6 * 4 + 5  # observation, available
-    assert replay_bytes(config.trainee) == 2 * (100 * (100 * per_step + 101 * per_percept) + 4)
-
-
-def test_a_replay_that_cannot_fit_is_refused_by_name():
-    config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 10**9})
-    with pytest.raises(Refused, match=r"training.replay_episodes = 1000000000 .* GiB are free"):
-        memory_statement(config.trainee)
 
 
 def test_networks_survive_the_way_through_named_arrays_and_others_are_refused():

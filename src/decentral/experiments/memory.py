@@ -1,7 +1,9 @@
-"""How much memory a run's replays take, and whether that can fit."""
+"""How much memory a run's replays and agents take, and whether that can fit."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -11,10 +13,18 @@ from decentral.training.loop import Trainee, begin
 GIB = 2**30
 
 
-def replay_bytes(trainee: Trainee) -> int:
-    """Bytes of all agents' replays, for one seed."""
-    replays = jax.eval_shape(lambda: begin(trainee, 0)).replays
-    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(replays))
+@dataclass(frozen=True)
+class Needs:
+    """Bytes that the training of one seed keeps; what an update needs in passing comes on top."""
+
+    replays: int
+    agents: int  # networks or tables, targets, optimisers, notes
+
+
+def needs(trainee: Trainee) -> Needs:
+    """What one seed of a training needs."""
+    lane = jax.eval_shape(lambda: begin(trainee, 0))
+    return Needs(_bytes(lane.replays), _bytes(lane.agents))
 
 
 def free_bytes() -> int:
@@ -26,16 +36,18 @@ def free_bytes() -> int:
 
 
 def memory_statement(trainee: Trainee) -> str:
-    """What the replays take, in words; refused if it can't fit."""
-    one, seeds = replay_bytes(trainee), trainee.plan.seeds
-    free = free_bytes()
-    if one * seeds > free:
+    """What the replays and the agents take, in words; refused if it can't fit."""
+    one, plan, free = needs(trainee), trainee.plan, free_bytes()
+    everything = (one.replays + one.agents) * plan.seeds
+    if everything > free:
         raise Refused(
-            f"training.replay_episodes = {trainee.plan.replay_episodes} with {seeds} seeds needs "
-            f"{one * seeds / GIB:.1f} GiB of memory, {free / GIB:.1f} GiB are free: lower it or the seeds"
+            f"training.replay_episodes = {plan.replay_episodes} in {plan.replay_type} with {plan.seeds} seeds needs "
+            f"{_size(one.replays * plan.seeds)} of memory and the agents {_size(one.agents * plan.seeds)}, "
+            f"{free / GIB:.1f} GiB are free: lower it, the seeds or the agents' sizes"
         )
     return (
-        f"replay {_size(one)} per seed, {_size(one * seeds)} in all; {_size(free)} free on {jax.devices()[0].platform}"
+        f"replay {_size(one.replays)} ({plan.replay_type}) and agents {_size(one.agents)} per seed, "
+        f"{_size(everything)} in all; {_size(free)} free on {jax.devices()[0].platform}"
     )
 
 
@@ -53,6 +65,10 @@ def _free_of_container() -> int | None:
         return int((place / "memory.max").read_text()) - int((place / "memory.current").read_text())
     except (OSError, ValueError):  # none, or without a limit
         return None
+
+
+def _bytes(arrays: Any) -> int:
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(arrays))
 
 
 def _size(count: int) -> str:

@@ -67,7 +67,7 @@ def begin(trainee: Trainee, seed: Int[Array, ""] | int) -> Lane:
     keys = team.share_out(jax.vmap(own)(jnp.arange(environment.num_agents)))
     agents = team.each(lambda squad, keys: squad.be_born(environment.spec, keys), keys)
     blank = blank_episode(environment.spec, environment.time_limit)
-    replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, plan.replay_episodes), agents)
+    replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, plan), agents)
     zero = jnp.zeros((), jnp.int32)
     return Lane(
         agents=agents,

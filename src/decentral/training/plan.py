@@ -1,5 +1,7 @@
 """The plan of a training: how long, how much is remembered, how much is explored, how often it is tested."""
 
+from typing import Literal
+
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
@@ -13,6 +15,10 @@ class Plan(Settings):
     seeds: int = setting(1, "how many seeds to train side by side", at_least=1)
     seed: int = setting(0, "the first seed; the others follow it", at_least=0)
     replay_episodes: int = setting(5000, "N_max, episodes that each agent remembers", at_least=1)
+    replay_type: Literal["float32", "float16", "bfloat16"] = setting(
+        "float32",
+        "observations in the replay: exact, or half as large (float16: 3 digits, cut at 65504; bfloat16: 2 digits)",
+    )
     batch_episodes: int = setting(32, "N_batch, episodes of an update", at_least=1)
     num_environments: int = setting(1, "environments played side by side, one episode each per turn", at_least=1)
     updates_per_turn: int = setting(1, "updates after each turn", at_least=1)

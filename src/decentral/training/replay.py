@@ -5,13 +5,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, Key
 
+from decentral.training.compact import pack, room_for, unpack
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
 
 class Replay(eqx.Module):
     """The last episodes that an agent lived through, each in its slot."""
 
-    episodes: Episode  # [capacity, ...]
+    episodes: Episode  # [capacity, ...], packed
     remembered: Int[Array, ""]  # episodes ever put in; the next one goes to the slot of this number
 
 
@@ -25,9 +26,9 @@ def blank_episode(spec: AgentSpec, length: int) -> Episode:
     return Episode(percepts, jnp.zeros(length, kind), jnp.zeros(length), no, no)
 
 
-def empty_replay(blank: Episode, capacity: int) -> Replay:
-    """A replay that remembers nothing yet, with room for episodes like `blank`."""
-    room = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), blank)
+def empty_replay(blank: Episode, capacity: int, observations: str) -> Replay:
+    """A replay that remembers nothing yet, with room for episodes like `blank`; `observations`: their type in it."""
+    room = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), room_for(blank, observations))
     return Replay(room, jnp.zeros((), jnp.int32))
 
 
@@ -36,7 +37,8 @@ def remember(replay: Replay, episodes: Episode, keep: Bool[Array, ""] | bool) ->
     count, capacity = episodes.rewards.shape[0], replay.episodes.rewards.shape[0]
     slots = (replay.remembered + jnp.arange(count)) % capacity
     slots = jnp.where(keep, slots, capacity)  # out of the ring: dropped
-    ring = jax.tree.map(lambda kept, new: kept.at[slots].set(new, mode="drop"), replay.episodes, episodes)
+    packed = pack(episodes, replay.episodes)
+    ring = jax.tree.map(lambda kept, new: kept.at[slots].set(new, mode="drop"), replay.episodes, packed)
     return Replay(ring, replay.remembered + jnp.where(keep, count, 0))
 
 
@@ -45,7 +47,7 @@ def sample(replay: Replay, count: int, key: Key[Array, ""]) -> Episode:
     capacity = replay.episodes.rewards.shape[0]
     held = jnp.minimum(replay.remembered, capacity)
     slots = distinct_numbers(held, count, key)
-    return jax.tree.map(lambda kept: kept[slots], replay.episodes)
+    return unpack(jax.tree.map(lambda kept: kept[slots], replay.episodes))
 
 
 def distinct_numbers(below: Int[Array, ""], count: int, key: Key[Array, ""]) -> Int[Array, " count"]:

@@ -55,8 +55,8 @@ class Squad(eqx.Module):
         """`count` fresh keys for every agent, each from its own stream."""
 
     @abstractmethod
-    def empty_replays(self, agents: Agents, blank: Episode, capacity: int) -> Replays:
-        """Room for `capacity` episodes like `blank`, one agent's."""
+    def empty_replays(self, agents: Agents, blank: Episode, plan: Plan) -> Replays:
+        """Room for as many episodes like `blank`, one agent's, as the plan says."""
 
     @abstractmethod
     def remember(self, agents: Agents, replays: Replays, episodes: Episode, now: Now) -> tuple[Agents, Replays]:

@@ -1,0 +1,49 @@
+"""What a run keeps in memory is counted byte by byte, without allocating any of it."""
+
+import pytest
+
+from decentral.algorithms import ALGORITHMS
+from decentral.experiments import memory
+from decentral.experiments.config import resolve
+from decentral.experiments.memory import GIB, memory_statement, needs
+from decentral.settings import Refused
+from decentral.training.loop import Trainee
+from decentral.training.plan import Plan
+from tests.small import small
+from tests.worlds import Corridor, Crowd
+
+STEP = 1 + 4 + 1 + 1  # action, reward, terminated, happened
+
+
+def test_the_replay_of_a_seed_is_counted_byte_by_byte():
+    config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 100})
+    percept = 6 * 4 + 5  # observation, available
+    assert needs(config.trainee).replays == 2 * (100 * (100 * STEP + 101 * percept) + 4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "words"), [("float32", 4, "3.1 GiB (float32)"), ("bfloat16", 2, "1.6 GiB (bfl")]
+)
+def test_ten_agents_of_a_large_battle_fit_into_a_graphics_card(kind, size, words, monkeypatch):
+    trainee = Trainee.alike(small("iql"), Crowd(), Plan(replay_type=kind))
+    assert needs(trainee).replays == 10 * (5000 * (150 * STEP + 151 * (105 * size + 17)) + 4)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 24 * GIB)
+    statement = memory_statement(trainee)
+    assert statement.startswith(f"replay {words}") and "24.0 GiB free on" in statement
+
+
+def test_the_tables_of_agents_are_counted(monkeypatch):
+    """Values, and for each of them the successors seen and their pairs: 4 bytes each."""
+    algorithm = ALGORITHMS["i2q-tabular"]()
+    trainee = Trainee.alike(algorithm, Corridor(length=1), Plan(replay_episodes=32, seeds=3))
+    tables = algorithm.states * 2 * (1 + 2 * algorithm.successors) * 4
+    assert 2 * tables <= needs(trainee).agents < 2 * tables + 100
+    monkeypatch.setattr(memory, "free_bytes", lambda: 6 * tables)
+    with pytest.raises(Refused, match=r"and the agents .* GiB are free: lower it, the seeds or the agents' sizes"):
+        memory_statement(trainee)
+
+
+def test_a_replay_that_cannot_fit_is_refused_by_name():
+    config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 10**9})
+    with pytest.raises(Refused, match=r"training.replay_episodes = 1000000000 in float32 .* GiB are free"):
+        memory_statement(config.trainee)
