@@ -14,7 +14,7 @@ from decentral.training.evaluation import greedy_returns
 from decentral.training.loop import Trainee, begin, examine, turns
 from decentral.training.plan import Plan
 from tests.small import small
-from tests.worlds import Corridor, EarlyEnd
+from tests.worlds import Corridor, EarlyEnd, Fuse
 
 # Tests of one algorithm share a compiled program, so they are run by the same worker.
 every = pytest.mark.parametrize(
@@ -132,6 +132,16 @@ def test_testing_changes_nothing_but_the_tally():
         leaves((lane.agents, lane.replays, lane.world)), leaves((after.agents, after.replays, after.world)), strict=True
     ):
         np.testing.assert_array_equal(one, other)
+
+
+def test_turns_write_into_the_replay_in_place():
+    """Beside the lane that it is given, a compiled turn needs far less room than the replay takes."""
+    trainee = Trainee.alike(small("iql"), Fuse(limit=2), Plan(batch_episodes=2, replay_episodes=20_000))
+    lanes = jax.eval_shape(jax.vmap(begin, (None, 0)), trainee, jnp.arange(2))
+    run = jax.jit(jax.vmap(turns, (None, 0, None, None)), static_argnums=3, donate_argnums=1)
+    needed = run.lower(trainee, lanes, 1, True).compile().memory_analysis()
+    size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lanes.replays))
+    assert needed.alias_size_in_bytes >= size and needed.temp_size_in_bytes < size / 20
 
 
 @pytest.mark.parametrize(("step", "epsilon"), [(0, 1.0), (25, 0.525), (50, 0.05), (500, 0.05)])
