@@ -6,6 +6,7 @@ import pytest
 from decentral.algorithms.q_learning import (
     Dice,
     best_next_value,
+    draw_by_step,
     episode_inputs,
     epsilon_greedy,
     masked_mean,
@@ -13,6 +14,14 @@ from decentral.algorithms.q_learning import (
     td_target,
 )
 from decentral.types import Episode, Percept
+
+
+@pytest.mark.parametrize("draw", [jax.random.uniform, jax.random.gumbel])
+def test_a_shorter_batch_draws_the_first_numbers_of_a_longer_one(draw):
+    key = jax.random.key(3)
+    longer, shorter = draw_by_step(draw, key, (2, 7, 3)), draw_by_step(draw, key, (2, 4, 3))
+    np.testing.assert_array_equal(shorter, longer[:, :4])
+    assert len(np.unique(longer)) == 2 * 7 * 3
 
 
 def episode(rewards, terminated, actions, observations):

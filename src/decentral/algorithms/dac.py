@@ -1,6 +1,5 @@
 """DAC (Section 4): contexts inferred from the agent's own windows, values given a context, optimism over contexts."""
 
-import math
 from typing import Literal
 
 import equinox as eqx
@@ -17,6 +16,7 @@ from decentral.algorithms.q_learning import (
     Dice,
     Scene,
     best_next_value,
+    draw_by_step,
     episode_inputs,
     masked_mean,
     one_hot_actions,
@@ -115,8 +115,7 @@ class DAC(GradientLearner):
     def losses(
         self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        shape = (*episodes.rewards.shape, self.contexts)
-        gumbel = jax.random.gumbel(key, (math.prod(shape),)).reshape(shape)  # flat draws compile ten times faster
+        gumbel = draw_by_step(jax.random.gumbel, key, (*episodes.rewards.shape, self.contexts))
         logits = jax.vmap(online.context.infer)(episodes)
         sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
         contexts = self.contexts_for_values(logits, sample)

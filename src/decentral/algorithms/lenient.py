@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Agent
 from decentral.algorithms.hashing import bucket_of
+from decentral.algorithms.q_learning import draw_by_step
 from decentral.algorithms.value_learner import ValueLearner
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Percept
@@ -47,7 +48,7 @@ class Lenient(ValueLearner):
         return Temperatures(jnp.ones((self.buckets, spec.actions.count)), jnp.ones(()))
 
     def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
-        unforgiven = jax.random.uniform(key, surprise.shape) > episodes.remarks
+        unforgiven = draw_by_step(jax.random.uniform, key, surprise.shape) > episodes.remarks
         return jnp.where((surprise > 0) | unforgiven, 1.0, 0.0)
 
     def explore(self, notes: Temperatures, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:

@@ -1,5 +1,8 @@
 """The equations that value learners share: inputs, exploration, targets and means over what happened."""
 
+import math
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -31,6 +34,17 @@ class Scene(eqx.Module):
 def roll(key: Key[Array, ""], length: int) -> Dice:
     """The dice of a whole episode, rolled before it starts."""
     return Dice(*jax.random.uniform(key, (4, length)))
+
+
+def draw_by_step(
+    draw: Callable[[Key[Array, ""], tuple[int]], Array], key: Key[Array, ""], shape: tuple[int, ...]
+) -> Float[Array, "B T ..."]:
+    """Random numbers for every step of a batch, drawn step after step: a shorter batch gets the first of a longer one.
+
+    An update may be cut to any length, which must not change an agent's chance. The draw is flat, which compiles fast.
+    """
+    batch, steps, *rest = shape
+    return jnp.moveaxis(draw(key, (math.prod(shape),)).reshape(steps, batch, *rest), 0, 1)
 
 
 def network_inputs(percept: Percept, last_action: Float[Array, " actions"]) -> Float[Array, " inputs"]:
