@@ -1,6 +1,22 @@
 """decentral: fully decentralised cooperative multi-agent reinforcement learning."""
 
-from decentral.api import Comparison, Meeting, Run, compare, compare_runs, crossplay, load, train
-from decentral.settings import Refused
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from decentral.api import Comparison, Meeting, Run, compare, compare_runs, crossplay, load, train
+    from decentral.refusal import Refused
 
 __all__ = ["Comparison", "Meeting", "Refused", "Run", "compare", "compare_runs", "crossplay", "load", "train"]
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, imported when it is first asked for: the command line's help needs none of them."""
+    if name not in __all__:
+        raise AttributeError(f"module 'decentral' has no attribute {name!r}")
+    home = importlib.import_module("decentral.refusal" if name == "Refused" else "decentral.api")
+    return getattr(home, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

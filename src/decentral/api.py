@@ -1,4 +1,7 @@
-"""The same from Python: train, load, look, compare. `run = decentral.train("dac", "matrix-game", seeds=5)`."""
+"""The same from Python: train, load, look, compare. `run = decentral.train("dac", "matrix-game", seeds=5)`.
+
+What draws is imported where it is called: matplotlib takes long to import, and a training needs none of it.
+"""
 
 import os
 from collections.abc import Sequence
@@ -9,9 +12,6 @@ from typing import Any
 import numpy as np
 
 from decentral.analysis.comparison import Row, as_data, rows_of, write
-from decentral.analysis.comparison_plot import plot_comparison
-from decentral.analysis.crossplay_plot import plot_crossplay
-from decentral.analysis.plots import plot_curves
 from decentral.analysis.results import Curves, labels, load_curves
 from decentral.experiments.comparison import train_all
 from decentral.experiments.config import Config, MemberRequest, resolve
@@ -69,6 +69,8 @@ class Run:
 
     def plot(self, out: Place | None = None) -> Path:
         """Draw the learning curves; into the run's own directory unless told otherwise."""
+        from decentral.analysis.plots import plot_curves
+
         file = Path(out) if out is not None else self.path / "returns.png"
         plot_curves([self.curves], file)
         return file
@@ -164,6 +166,8 @@ def compare(
 
 def compare_runs(runs: Sequence[Place], out: Place | None = None) -> Comparison:
     """Compare finished runs on one environment, without training."""
+    from decentral.analysis.comparison_plot import plot_comparison
+
     place = Path(out) if out is not None else next_free(Path("runs"), "comparison")
     opened = [Run(run) for run in runs]
     curves = [run.curves for run in opened]
@@ -192,6 +196,8 @@ class Meeting:
 
 def crossplay(runs: Sequence[Place], /, *, episodes: int = 32, seed: int = 0, out: Place | None = None) -> Meeting:
     """Let the agents of different runs and seeds play together: every first agent beside every team's other agents."""
+    from decentral.analysis.crossplay_plot import plot_crossplay
+
     place = Path(out) if out is not None else next_free(Path("runs"), "crossplay")
     opened = [Run(run) for run in runs]
     result = play_across([Trained.load(run.directory) for run in opened], episodes, seed)

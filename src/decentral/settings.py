@@ -13,11 +13,9 @@ from typing import Any, Literal, get_args, get_origin
 import equinox as eqx
 import numpy as np
 
+from decentral.refusal import Refused
+
 LARGEST = 2**31 - 1  # of any number: counters are 32-bit integers
-
-
-class Refused(ValueError):
-    """A request that can't be met, said in one line: the key, the value and what is allowed."""
 
 
 def setting(

@@ -8,7 +8,8 @@ from rich.console import Console
 
 from decentral.analysis.results import shared_references
 from decentral.api import Comparison, compare, compare_runs
-from decentral.cli.flags import Parser, add_flags, add_flags_of_several, add_short_flags, overrides, parser_for
+from decentral.cli.flags import add_flags, add_flags_of_several, add_short_flags, overrides
+from decentral.cli.parser import Parser, parser_for
 from decentral.cli.tables import print_comparison
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments.comparison import resolve_all
@@ -24,7 +25,7 @@ FILE_WIDTH = 120  # of a table that goes into a file
 
 
 def compare_command(words: list[str]) -> None:
-    """Compare several algorithms on one environment: mean, interquartile mean and intervals over seeds."""
+    """Compare what is trained now, or runs that are finished, and print a table."""
     if len(words) < 2 or words[0].startswith("-") or words[1].startswith("-"):
         _print(_compare_finished(words))
     else:
@@ -32,7 +33,7 @@ def compare_command(words: list[str]) -> None:
 
 
 def _compare_finished(words: list[str]) -> Comparison:
-    parser = parser_for("compare", compare_command.__doc__, usage=USAGE)
+    parser = parser_for("compare", usage=USAGE)
     parser.add_argument(
         "algorithms", metavar="ALGORITHMS", nargs="?", help=f"of {', '.join(EVERY_ALGORITHM)}, with commas"
     )
@@ -50,7 +51,7 @@ def _compare_finished(words: list[str]) -> Comparison:
 
 def _train_and_compare(names: list[str], environment: str, words: list[str]) -> Comparison:
     configs = resolve_all(names, environment)
-    parser = parser_for("compare", compare_command.__doc__, usage=USAGE)
+    parser = parser_for("compare", usage=USAGE)
     _add_out(parser)
     parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
     add_short_flags(parser)

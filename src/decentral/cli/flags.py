@@ -2,37 +2,12 @@
 
 import argparse
 import dataclasses
-import difflib
 import json
-import math
-import sys
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NoReturn, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
+from decentral.cli.numbers import whole_number
 from decentral.settings import Refused, Settings, allowed, as_data, setting_fields
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose refusals are one line and exit with 2."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {' '.join(message.split())} (--help tells more)", file=sys.stderr)
-        raise SystemExit(2)
-
-    def parse_all(self, arguments: list[str]) -> argparse.Namespace:
-        """Parse, naming the first thing not understood and what may have been meant."""
-        found, unknown = self.parse_known_args(arguments)
-        if unknown:
-            word = unknown[0].split("=", 1)[0]
-            near = difflib.get_close_matches(word, self._option_string_actions, n=1)
-            meant = f": did you mean {near[0]}?" if near else ""
-            self.error(f"unknown {'flag' if word.startswith('-') else 'argument'} {word}{meant}")
-        return found
-
-
-def parser_for(command: str, meaning: str | None, **options: Any) -> Parser:
-    """The parser of a command; it takes no abbreviations, so that a new flag never changes an old command line."""
-    return Parser(prog=f"decentral {command}".strip(), description=meaning, allow_abbrev=False, **options)
 
 
 def add_short_flags(parser: argparse.ArgumentParser) -> None:
@@ -86,17 +61,6 @@ def overrides(found: argparse.Namespace, group: str, kind: type[Settings]) -> di
     return {
         field.name: _convert(field, text, f"{group}.{field.name}") for field, text in given.items() if text is not None
     }
-
-
-def whole_number(text: str) -> int:
-    """A whole number, also when written as 50_000 or 3e6."""
-    try:
-        return int(text)
-    except ValueError:
-        number = float(text)
-        if not math.isfinite(number) or number != int(number):
-            raise ValueError from None
-        return int(number)
 
 
 def _convert(field: dataclasses.Field, text: str, key: str) -> Any:

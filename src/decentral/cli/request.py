@@ -4,7 +4,8 @@ import argparse
 from dataclasses import dataclass
 from typing import Any
 
-from decentral.cli.flags import Parser, add_flags, add_short_flags, overrides, parser_for
+from decentral.cli.flags import add_flags, add_short_flags, overrides
+from decentral.cli.parser import Parser, parser_for
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments.config import MemberRequest, environment_class, resolve
 from decentral.experiments.members import EVERY_ALGORITHM, algorithm_class
@@ -24,16 +25,16 @@ class Request:
     parser: Parser
 
     @staticmethod
-    def of(command: str, meaning: str | None, words: list[str]) -> "Request":
+    def of(command: str, words: list[str]) -> "Request":
         """What `ALGORITHM ENVIRONMENT ...` or `ENVIRONMENT --agents A,B ...` asks for."""
         alone = len(words) > 0 and words[0] in ENVIRONMENTS
-        _check_beginning(command, meaning, words, 1 if alone else 2)
+        _check_beginning(command, words, 1 if alone else 2)
         algorithm, environment = (None, words[0]) if alone else (words[0], words[1])
         environment_class(environment)
         if algorithm is not None:
             algorithm_class(algorithm)
         names = _names(words) if algorithm is None else []
-        parser = parser_for(f"{command} {algorithm or ''} {environment}", meaning, usage=_usage(command))
+        parser = parser_for(command, *words[: 1 if alone else 2], usage=_usage(command))
         add_short_flags(parser)
         defaults = resolve(algorithm or "iql", environment).trainee
         if algorithm is None:
@@ -76,11 +77,11 @@ def _usage(command: str) -> str:
     )
 
 
-def _check_beginning(command: str, meaning: str | None, words: list[str], count: int) -> None:
+def _check_beginning(command: str, words: list[str], count: int) -> None:
     """Explain the command where the words that must come first do not."""
     if len(words) >= count and not any(word.startswith("-") for word in words[:count]):
         return
-    general = parser_for(command, meaning, usage=_usage(command))
+    general = parser_for(command, usage=_usage(command))
     general.add_argument("algorithm", metavar="ALGORITHM", help=f"one of {', '.join(EVERY_ALGORITHM)}")
     general.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join(ENVIRONMENTS)}")
     general.epilog = f"decentral {command} ALGORITHM ENVIRONMENT --help lists all their settings."

@@ -1,0 +1,23 @@
+"""All commands, with a line of help each. `decentral NAME` is the function `NAME_command` of the module `cli.NAME`.
+
+A command's module is imported when it is called and not before, so that the help comes at once.
+"""
+
+import importlib
+
+COMMANDS = {
+    "train": "Train an algorithm, or a team of several, on an environment.",
+    "evaluate": "Play fresh greedy episodes with the trained agents of a run.",
+    "plot": "Plot the learning curves of one or several runs: mean and spread over seeds.",
+    "crossplay": "Let agents of different runs and seeds play together, and show the matrix of returns.",
+    "compare": "Compare several algorithms on one environment: mean, interquartile mean and intervals over seeds.",
+    "values": "Print what the agents of a matrix game have learned: Q(s,a,c) and phi, as in the paper's Table 1.",
+    "list": "List the algorithms and environments.",
+    "show": "Print the resolved configuration of an algorithm or a team on an environment, as JSON.",
+    "oracle": "Print the exact returns of predator-prey: the best joint policy's and uniformly random play's.",
+}
+
+
+def run_command(name: str, words: list[str]) -> None:
+    """Do what a command is asked for by the words that follow its name."""
+    getattr(importlib.import_module(f"decentral.cli.{name}"), f"{name}_command")(words)

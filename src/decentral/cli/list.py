@@ -1,0 +1,18 @@
+"""`decentral list`: all names that the other commands take."""
+
+from rich.console import Console
+
+from decentral.algorithms import ALGORITHMS
+from decentral.centralised import CENTRALISED
+from decentral.cli.parser import parser_for
+from decentral.cli.tables import print_names
+from decentral.environments import ENVIRONMENTS
+
+
+def list_command(words: list[str]) -> None:
+    """Print every name with a line about it."""
+    parser_for("list").parse_all(words)
+    console = Console()
+    print_names(console, "algorithms, fully decentralised", ALGORITHMS)
+    print_names(console, "references, not decentralised (they train on all agents' data)", CENTRALISED)
+    print_names(console, "environments", ENVIRONMENTS)

@@ -1,0 +1,19 @@
+"""`decentral oracle`: what is known exactly of predator-prey."""
+
+from decentral.cli.numbers import number
+from decentral.cli.parser import parser_for
+from decentral.environments import PredatorPrey
+from decentral.experiments.presets import PENALTIES
+from decentral.settings import build
+
+
+def oracle_command(words: list[str]) -> None:
+    """Print a line per penalty."""
+    parser = parser_for("oracle")
+    parser.add_argument("--penalty", metavar="P", nargs="+", default=PENALTIES, help="default: the paper's four")
+    found = parser.parse_all(words)
+    print("penalty  optimal  random")
+    for penalty in found.penalty:
+        hunt = build(PredatorPrey, {"penalty": number("penalty", penalty)}, "environment")
+        known = hunt.references()
+        print(f"{hunt.penalty:7g}  {known['optimal']:7.2f}  {known['random']:6.2f}", flush=True)

@@ -1,0 +1,37 @@
+"""How every command line is parsed: refusals in one line, no abbreviations."""
+
+import argparse
+import difflib
+import sys
+from typing import Any, NoReturn
+
+from decentral.cli.commands import COMMANDS
+
+MEANING = "Fully decentralised cooperative multi-agent reinforcement learning."
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose refusals are one line and exit with 2."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {' '.join(message.split())} (--help tells more)", file=sys.stderr)
+        raise SystemExit(2)
+
+    def parse_all(self, arguments: list[str]) -> argparse.Namespace:
+        """Parse, naming the first thing not understood and what may have been meant."""
+        found, unknown = self.parse_known_args(arguments)
+        if unknown:
+            word = unknown[0].split("=", 1)[0]
+            near = difflib.get_close_matches(word, self._option_string_actions, n=1)
+            meant = f": did you mean {near[0]}?" if near else ""
+            self.error(f"unknown {'flag' if word.startswith('-') else 'argument'} {word}{meant}")
+        return found
+
+
+def parser_for(*words: str, **options: Any) -> Parser:
+    """The parser of what follows `decentral` and these words, the first of which is a command.
+
+    It takes no abbreviations, so that a new flag never changes an old command line.
+    """
+    meaning = COMMANDS[words[0]] if words else MEANING
+    return Parser(prog=" ".join(("decentral", *words)), description=meaning, allow_abbrev=False, **options)

@@ -1,0 +1,14 @@
+"""`decentral show`: what a training would do, without doing it."""
+
+import json
+
+from decentral.cli.request import Request
+from decentral.experiments.config import resolve
+
+
+def show_command(words: list[str]) -> None:
+    """Print the configuration that a training of the same words would have."""
+    request = Request.of("show", words)
+    found = request.read()
+    groups = (request.given(found, group) for group in ("algorithm", "environment", "training"))
+    print(json.dumps(resolve(request.team(found), request.environment, *groups).as_data(), indent=2))

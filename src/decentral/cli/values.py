@@ -1,0 +1,31 @@
+"""`decentral values`: the paper's Table 1 of a run."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from decentral.api import load
+from decentral.cli.numbers import whole
+from decentral.cli.parser import parser_for
+from decentral.cli.tables import print_values
+from decentral.experiments.trained import Trained
+from decentral.experiments.values import value_tables
+from decentral.settings import Refused
+
+
+def values_command(words: list[str]) -> None:
+    """Print a table per seed and agent."""
+    parser = parser_for("values")
+    parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a finished run on matrix-game")
+    parser.add_argument("--seed", metavar="N", help="one seed only (default: all)")
+    found = parser.parse_all(words)
+    trained = Trained.load(load(found.run).directory)
+    wanted = trained.seeds if found.seed is None else [whole("seed", found.seed)]
+    if not set(wanted) <= set(trained.seeds):
+        raise Refused(f"seed must be one of {', '.join(map(str, trained.seeds))}, got {found.seed}")
+    tables = [table for table in value_tables(trained) if table.seed in wanted]
+    console = Console()
+    for table in tables:
+        print_values(console, table)
+    if any(table.by_context is not None for table in tables):
+        console.print("(in brackets, struck out: the context never occurs after the action)", highlight=False)
