@@ -3,6 +3,7 @@
 from decentral.cli.numbers import number
 from decentral.cli.parser import parser_for
 from decentral.environments import PredatorPrey
+from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.presets import PENALTIES
 from decentral.settings import build
 
@@ -12,6 +13,7 @@ def oracle_command(words: list[str]) -> None:
     parser = parser_for("oracle")
     parser.add_argument("--penalty", metavar="P", nargs="+", default=PENALTIES, help="default: the paper's four")
     found = parser.parse_all(words)
+    keep_compiled_programs()
     print("penalty  optimal  random")
     for penalty in found.penalty:
         hunt = build(PredatorPrey, {"penalty": number("penalty", penalty)}, "environment")

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.base import Models
 from decentral.environments.base import Environment
+from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.trained import Trained, check_worlds
 from decentral.settings import Refused
 from decentral.training.evaluation import greedy_returns
@@ -36,6 +37,7 @@ def play_across(trained: list[Trained], episodes: int, seed: int = 0) -> Crosspl
     """The mean return of greedy episodes of every pair of teams, all in the same worlds."""
     check_worlds(episodes, seed)
     _check_same_world(trained)
+    keep_compiled_programs()
     key = jax.random.fold_in(jax.random.key(seed), 4)
     blocks = [[_returns(first, others, episodes, key) for others in trained] for first in trained]
     teams = [(number, own) for number, run in enumerate(trained) for own in run.seeds]

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.config import Config
 from decentral.experiments.memory import memory_statement
 from decentral.experiments.parameters import as_arrays
@@ -82,6 +83,7 @@ _EXAMINE = jax.jit(jax.vmap(examine, (None, 0, 0)), donate_argnums=1)
 
 def run(config: Config, out: Path, listeners: list[Listener]) -> RunDirectory:
     """Train all seeds of a configuration and leave everything in `out`."""
+    keep_compiled_programs()
     memory = memory_statement(config.trainee)
     directory = RunDirectory.create(out)
     directory.write_json("config.json", config.as_data() | {"references": config.trainee.environment.references()})

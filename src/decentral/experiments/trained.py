@@ -6,6 +6,7 @@ import jax
 import numpy as np
 
 from decentral.algorithms.base import Algorithm, Models
+from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.config import Config
 from decentral.experiments.parameters import from_arrays
 from decentral.records import RunDirectory
@@ -48,6 +49,7 @@ class Trained:
     def evaluate(self, episodes: int, seed: int = 0) -> np.ndarray:
         """The returns [S, episodes] of greedy episodes, the same worlds for every seed's team."""
         check_worlds(episodes, seed)
+        keep_compiled_programs()
         team, key = self.config.trainee.team, jax.random.fold_in(jax.random.key(seed), 3)
         by_squad = tuple(
             jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *(self.bodies[place] for place in squad.places))

@@ -10,6 +10,7 @@ import numpy as np
 from decentral.algorithms.dac import DAC, DACModels
 from decentral.algorithms.q_learning import Scene, roll, scene_inputs
 from decentral.environments.matrix_game import MatrixGame
+from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.trained import Trained
 from decentral.settings import Refused
 from decentral.types import Episode
@@ -31,6 +32,7 @@ def value_tables(trained: Trained) -> list[ValueTable]:
     world = trained.config.trainee.environment
     if not isinstance(world, MatrixGame):
         raise Refused(f"values needs a run on matrix-game, got one on {trained.config.environment_name}")
+    keep_compiled_programs()
     every = itertools.product(trained.seeds, range(world.num_agents))
     return [_table(trained, world, seed, agent) for seed, agent in every]
 
