@@ -15,6 +15,7 @@ install_import_hook([f"decentral.{name}" for name in CHECKED], "beartype.beartyp
 import jax  # noqa: E402 (the hook comes first)
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
+os.environ["DECENTRAL_CACHE_DIR"] = "off"  # the tests leave nothing in the user's
 _run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))  # the same for all workers of one run of the tests
 jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / f"decentral-tests-{_run}"))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

@@ -6,6 +6,7 @@ from decentral.algorithms import ALGORITHMS
 from decentral.experiments import memory
 from decentral.experiments.config import resolve
 from decentral.experiments.memory import GIB, memory_statement, needs
+from decentral.experiments.runner import Machine
 from decentral.settings import Refused
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
@@ -18,7 +19,7 @@ STEP = 1 + 4 + 1 + 1  # action, reward, terminated, happened
 def test_the_replay_of_a_seed_is_counted_byte_by_byte():
     config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 100})
     percept = 6 * 4 + 5  # observation, available
-    assert needs(config.trainee).replays == 2 * (100 * (100 * STEP + 101 * percept) + 4)
+    assert needs(Machine.describe(config.trainee)).replays == 2 * (100 * (100 * STEP + 101 * percept) + 4)
 
 
 @pytest.mark.parametrize(
@@ -26,9 +27,9 @@ def test_the_replay_of_a_seed_is_counted_byte_by_byte():
 )
 def test_ten_agents_of_a_large_battle_fit_into_a_graphics_card(kind, size, words, monkeypatch):
     trainee = Trainee.alike(small("iql"), Crowd(), Plan(replay_type=kind))
-    assert needs(trainee).replays == 10 * (5000 * (150 * STEP + 151 * (105 * size + 17)) + 4)
+    assert needs(Machine.describe(trainee)).replays == 10 * (5000 * (150 * STEP + 151 * (105 * size + 17)) + 4)
     monkeypatch.setattr(memory, "free_bytes", lambda: 24 * GIB)
-    statement = memory_statement(trainee)
+    statement = memory_statement(trainee.plan, Machine.describe(trainee))
     assert statement.startswith(f"replay {words}") and "24.0 GiB free on" in statement
 
 
@@ -37,13 +38,13 @@ def test_the_tables_of_agents_are_counted(monkeypatch):
     algorithm = ALGORITHMS["i2q-tabular"]()
     trainee = Trainee.alike(algorithm, Corridor(length=1), Plan(replay_episodes=32, seeds=3))
     tables = algorithm.states * 2 * (1 + 2 * algorithm.successors) * 4
-    assert 2 * tables <= needs(trainee).agents < 2 * tables + 100
+    assert 6 * tables <= needs(Machine.describe(trainee)).agents < 6 * tables + 300
     monkeypatch.setattr(memory, "free_bytes", lambda: 6 * tables)
     with pytest.raises(Refused, match=r"and the agents .* GiB are free: lower it, the seeds or the agents' sizes"):
-        memory_statement(trainee)
+        memory_statement(trainee.plan, Machine.describe(trainee))
 
 
 def test_a_replay_that_cannot_fit_is_refused_by_name():
     config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 10**9})
     with pytest.raises(Refused, match=r"training.replay_episodes = 1000000000 in float32 .* GiB are free"):
-        memory_statement(config.trainee)
+        memory_statement(config.trainee.plan, Machine.describe(config.trainee))

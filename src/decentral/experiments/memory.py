@@ -8,23 +8,23 @@ from typing import Any
 import jax
 
 from decentral.settings import Refused
-from decentral.training.loop import Trainee, begin
+from decentral.training.loop import Lane
+from decentral.training.plan import Plan
 
 GIB = 2**30
 
 
 @dataclass(frozen=True)
 class Needs:
-    """Bytes that the training of one seed keeps; what an update needs in passing comes on top."""
+    """Bytes that a training keeps; what an update needs in passing comes on top."""
 
     replays: int
     agents: int  # networks or tables, targets, optimisers, notes
 
 
-def needs(trainee: Trainee) -> Needs:
-    """What one seed of a training needs."""
-    lane = jax.eval_shape(lambda: begin(trainee, 0))
-    return Needs(_bytes(lane.replays), _bytes(lane.agents))
+def needs(lanes: Lane) -> Needs:
+    """What one lane or several need; their shapes are enough."""
+    return Needs(_bytes(lanes.replays), _bytes(lanes.agents))
 
 
 def free_bytes() -> int:
@@ -35,19 +35,20 @@ def free_bytes() -> int:
     return min(filter(None, (_free_of_machine(), _free_of_container())), default=sys.maxsize)
 
 
-def memory_statement(trainee: Trainee) -> str:
-    """What the replays and the agents take, in words; refused if it can't fit."""
-    one, plan, free = needs(trainee), trainee.plan, free_bytes()
-    everything = (one.replays + one.agents) * plan.seeds
+def memory_statement(plan: Plan, lanes: Lane) -> str:
+    """What the replays and the agents of all lanes take, in words; refused if it can't fit."""
+    needed, free = needs(lanes), free_bytes()
+    everything = needed.replays + needed.agents
     if everything > free:
         raise Refused(
             f"training.replay_episodes = {plan.replay_episodes} in {plan.replay_type} with {plan.seeds} seeds needs "
-            f"{_size(one.replays * plan.seeds)} of memory and the agents {_size(one.agents * plan.seeds)}, "
+            f"{_size(needed.replays)} of memory and the agents {_size(needed.agents)}, "
             f"{free / GIB:.1f} GiB are free: lower it, the seeds or the agents' sizes"
         )
     return (
-        f"replay {_size(one.replays)} ({plan.replay_type}) and agents {_size(one.agents)} per seed, "
-        f"{_size(everything)} in all; {_size(free)} free on {jax.devices()[0].platform}"
+        f"replay {_size(needed.replays // plan.seeds)} ({plan.replay_type}) and agents "
+        f"{_size(needed.agents // plan.seeds)} per seed, {_size(everything)} in all; "
+        f"{_size(free)} free on {jax.devices()[0].platform}"
     )
 
 

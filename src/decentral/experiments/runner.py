@@ -15,6 +15,7 @@ from decentral.experiments.config import Config
 from decentral.experiments.memory import memory_statement
 from decentral.experiments.parameters import as_arrays
 from decentral.experiments.provenance import provenance
+from decentral.experiments.references import known_returns
 from decentral.records import RunDirectory
 from decentral.training.loop import Lane, Tally, Trainee, begin, examine, turns
 from decentral.training.team import Team
@@ -49,8 +50,13 @@ class Machine:
     @staticmethod
     def start(trainee: Trainee) -> "Machine":
         """All seeds at their beginning."""
-        seeds = trainee.plan.seed + np.arange(trainee.plan.seeds)
+        seeds = _seeds(trainee)
         return Machine(trainee, seeds, _BEGIN(trainee, seeds), trainee.plan.idle_turns)
+
+    @staticmethod
+    def describe(trainee: Trainee) -> Lane:
+        """The shapes of all lanes. What is traced for them is not traced again at the start."""
+        return jax.eval_shape(_BEGIN, trainee, _seeds(trainee))
 
     def advance(self, count: int) -> None:
         """Play and, once there is enough to learn from, learn for `count` turns."""
@@ -76,6 +82,10 @@ class Machine:
         return max(0, -(-(step - int(self.steps.min())) // per_turn))
 
 
+def _seeds(trainee: Trainee) -> np.ndarray:
+    return trainee.plan.seed + np.arange(trainee.plan.seeds)
+
+
 _BEGIN = jax.jit(jax.vmap(begin, (None, 0)))
 _TURNS = jax.jit(jax.vmap(turns, (None, 0, None, None)), static_argnums=3, donate_argnums=1)
 _EXAMINE = jax.jit(jax.vmap(examine, (None, 0, 0)), donate_argnums=1)
@@ -84,9 +94,9 @@ _EXAMINE = jax.jit(jax.vmap(examine, (None, 0, 0)), donate_argnums=1)
 def run(config: Config, out: Path, listeners: list[Listener]) -> RunDirectory:
     """Train all seeds of a configuration and leave everything in `out`."""
     keep_compiled_programs()
-    memory = memory_statement(config.trainee)
+    memory = memory_statement(config.trainee.plan, Machine.describe(config.trainee))
     directory = RunDirectory.create(out)
-    directory.write_json("config.json", config.as_data() | {"references": config.trainee.environment.references()})
+    directory.write_json("config.json", config.as_data() | {"references": known_returns(config.trainee.environment)})
     directory.write_json("versions.json", provenance())
     try:
         for listener in listeners:
