@@ -1,5 +1,6 @@
 """`decentral COMMAND ...`. A request that can't be met is one line and exit code 2."""
 
+import gc
 import sys
 
 from decentral.cli.commands import COMMANDS, run_command
@@ -16,6 +17,7 @@ def main(arguments: list[str] | None = None) -> None:
         commands.add_parser(name, help=meaning, add_help=False)
     chosen, rest = parser.parse_known_args(words[:1]), words[1:]
     name = chosen[0].command
+    gc.set_threshold(100_000)  # tracing makes many objects that stay; looking through them often costs half a second
     try:
         run_command(name, rest)
     except Refused as refusal:
