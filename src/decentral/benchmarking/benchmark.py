@@ -1,0 +1,81 @@
+"""A benchmark from its first case to its figure; what is measured is on disk as soon as it is known."""
+
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from decentral.analysis.benchmark_plot import plot_growth, varied
+from decentral.analysis.comparison import write
+from decentral.benchmarking.cases import AXES, Case
+from decentral.benchmarking.device import Rates, measured_rates
+from decentral.benchmarking.measure import Measured, measure
+from decentral.benchmarking.report import as_data
+from decentral.benchmarking.yardstick import Yardstick, require_torch, torch_yardstick
+from decentral.experiments.memory import memory_statement
+from decentral.settings import Refused
+
+
+class Watcher(Protocol):
+    """Someone who is told how a benchmark is going."""
+
+    def doing(self, what: str) -> None: ...
+
+    def finished(self, measured: Measured) -> None: ...
+
+
+@dataclass
+class Benchmark:
+    """What is to be measured, how long and where it goes."""
+
+    cases: list[Case]
+    turns: int  # in a chunk
+    repeats: int  # chunks that count
+    out: Path
+    with_torch: bool = False
+    measured: list[Measured] = field(default_factory=list)
+    rates: Rates | None = None  # measured last, so that the peak of memory is training's
+    yardstick: Yardstick | None = None
+
+    @property
+    def data(self) -> Path:
+        return self.out / "bench.json"
+
+    @property
+    def plot(self) -> Path:
+        return self.out / "bench.png"
+
+    def run(self, watcher: Watcher) -> None:
+        """Measure everything."""
+        if self.data.exists():
+            raise Refused(f"out must be a directory without a bench.json, got {self.out}")
+        if self.with_torch:
+            require_torch()
+        for case in self.cases:
+            memory_statement(case.config.trainee)  # refuses what can't fit
+        self._write()  # refused here if it can't be
+        for number, case in enumerate(self.cases, start=1):
+            prefix = f"{number} of {len(self.cases)}: {case.label}: "
+            self.measured.append(measure(case, self.turns, self.repeats, partial(_tell, watcher, prefix)))
+            self._write()
+            watcher.finished(self.measured[-1])
+        watcher.doing("measuring the device")
+        self.rates = measured_rates()
+        if self.with_torch:
+            self.yardstick = torch_yardstick(self.turns, self.repeats, watcher.doing)
+        self._write()
+
+    def draw(self) -> bool:
+        """Draw how the turn grows along the axes that have several values; nothing is drawn where none has."""
+        rows = [{**asdict(own.case), "median": own.turn.median, "spread": own.turn.spread} for own in self.measured]
+        if not varied(rows, AXES):
+            return False
+        plot_growth(rows, AXES, self.plot)
+        return True
+
+    def _write(self) -> None:
+        write(as_data(self.turns, self.repeats, self.measured, self.rates, self.yardstick), self.data)
+
+
+def _tell(watcher: Watcher, prefix: str, stage: str) -> None:
+    watcher.doing(prefix + stage)

@@ -1,0 +1,109 @@
+"""What a benchmark measures: every case of a grid of algorithms, environments, seeds, agents, windows and contexts."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from decentral.environments import PredatorPrey
+from decentral.experiments.config import Config, environment_class, resolve
+from decentral.experiments.members import algorithm_class
+from decentral.settings import Refused, as_data, setting_fields
+
+OWN_AXES = ("window", "contexts")  # of those algorithms that have such a setting
+AXES = ("seeds", "agents", *OWN_AXES)
+MOST_PLAYERS = 10  # of a matrix game: its table has 3 to the power of them entries
+
+
+@dataclass(frozen=True)
+class Case:
+    """One training to be timed; the paper's settings apart from what is said here."""
+
+    algorithm: str
+    environment: str
+    seeds: int
+    agents: int
+    window: int | None  # None: the algorithm has none
+    contexts: int | None
+
+    @property
+    def config(self) -> Config:
+        """Everything that decides this training."""
+        settings = {name: getattr(self, name) for name in OWN_AXES if getattr(self, name) is not None}
+        world = agents_setting(self.environment, self.agents)
+        return resolve(self.algorithm, self.environment, settings, world, {"seeds": self.seeds})
+
+    @property
+    def label(self) -> str:
+        """The case in words."""
+        values = [f"{axis} {getattr(self, axis)}" for axis in AXES if getattr(self, axis) is not None]
+        return ", ".join([f"{self.algorithm} on {self.environment}", *values])
+
+    @property
+    def is_the_papers_hunt(self) -> bool:
+        """Whether the world is predator-prey with two predators, as a yardstick plays it."""
+        return self.environment == "predator-prey" and self.agents == PredatorPrey().num_agents
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is asked for, axis by axis; where an axis is empty, each case takes what its own preset says."""
+
+    algorithms: Sequence[str]
+    environments: Sequence[str]
+    seeds: Sequence[int] = (1,)
+    agents: Sequence[int] = ()
+    window: Sequence[int] = ()
+    contexts: Sequence[int] = ()
+
+    def cases(self) -> list[Case]:
+        """All cases, each once, every one of them checked."""
+        for axis in OWN_AXES:
+            if getattr(self, axis) and not any(axis in _settings(name) for name in self.algorithms):
+                names = ", ".join(self.algorithms)
+                raise Refused(f"{axis} must be a setting of an algorithm, got {names}: none has it")
+        pairs = itertools.product(self.algorithms, self.environments)
+        return list(dict.fromkeys(case for pair in pairs for case in self._of(*pair)))
+
+    def _of(self, algorithm: str, environment: str) -> list[Case]:
+        known = resolve(algorithm, environment)
+        agents = self.agents or [known.trainee.environment.num_agents]
+        own = as_data(known.members[0].algorithm)
+        window, contexts = (_values(own.get(axis), getattr(self, axis)) for axis in OWN_AXES)
+        cases = [
+            Case(algorithm, environment, *chosen) for chosen in itertools.product(self.seeds, agents, window, contexts)
+        ]
+        for case in cases:
+            _ = case.config  # refused here if it makes no sense
+        return cases
+
+
+def agents_setting(environment: str, count: int) -> dict[str, Any]:
+    """The settings with which an environment has `count` agents; none where it has as many by itself."""
+    usual = environment_class(environment)().num_agents
+    if count == usual:
+        return {}
+    if environment == "predator-prey":
+        return {"num_predators": count}
+    if environment == "matrix-game" and 2 <= count <= MOST_PLAYERS:
+        return {"payoff": payoff_of_agreement(count)}
+    allowed = f"2 to {MOST_PLAYERS}" if environment == "matrix-game" else str(usual)
+    raise Refused(f"agents must be {allowed} on {environment}, got {count}")
+
+
+def payoff_of_agreement(players: int) -> np.ndarray:
+    """A matrix game of three actions for any number of players: 1 if all choose the same, else 0."""
+    payoff = np.zeros((3,) * players, np.float32)
+    payoff[(np.arange(3),) * players] = 1.0
+    return payoff
+
+
+def _settings(algorithm: str) -> set[str]:
+    return {field.name for field in setting_fields(algorithm_class(algorithm))}
+
+
+def _values(own: int | None, asked: Sequence[int]) -> Sequence[int | None]:
+    """The values of an axis for an algorithm whose preset is `own`; None where it has no such setting."""
+    return [None] if own is None else asked or [own]

@@ -1,0 +1,74 @@
+"""What a turn must cost at the least: its matrix products, and the bytes that it can't help moving."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import jax
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
+
+from decentral.algorithms.gradient import GradientLearner
+from decentral.training.loop import Lane, Trainee, begin, turn
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The least that one turn of one seed takes."""
+
+    flops: int  # of matrix products alone, a multiplication and an addition counted as two
+    bytes: int
+
+
+def floor_of(trainee: Trainee) -> Floor:
+    """The floor of a turn in which every agent learns."""
+    lane = jax.eval_shape(lambda: begin(trainee, 0))
+    return Floor(
+        product_flops(jax.make_jaxpr(lambda lane: turn(trainee, lane, True))(lane)), moved_bytes(trainee, lane)
+    )
+
+
+def product_flops(program: ClosedJaxpr | Jaxpr) -> int:
+    """The floating-point operations of a program's matrix products; a loop of unknown length counts as one round."""
+    return sum(_flops(equation) for equation in program.eqns)
+
+
+def _flops(equation: JaxprEqn) -> int:
+    if equation.primitive.name == "dot_general":
+        (contracted, _), _ = equation.params["dimension_numbers"]
+        left = _shape(equation.invars[0])
+        return 2 * prod(_shape(equation.outvars[0])) * prod(left[axis] for axis in contracted)
+    inner = [product_flops(program) for program in _programs_in(equation)]
+    if equation.primitive.name == "cond":
+        return max(inner)
+    return sum(inner) * (equation.params["length"] if equation.primitive.name == "scan" else 1)
+
+
+def _shape(variable: Any) -> tuple[int, ...]:
+    return variable.aval.shape
+
+
+def _programs_in(equation: JaxprEqn) -> Iterator[ClosedJaxpr | Jaxpr]:
+    for value in equation.params.values():
+        for part in value if isinstance(value, tuple | list) else [value]:
+            if isinstance(part, ClosedJaxpr | Jaxpr):
+                yield part
+
+
+def moved_bytes(trainee: Trainee, lane: Lane) -> int:
+    """Bytes of the sampled batches and of what the networks know, read; of the new episodes and of what is learned.
+
+    A learner that follows no gradient keeps tables, of which a turn need only touch a few entries: they don't count.
+    """
+    plan, total = trainee.plan, 0
+    for squad, agents, replays in zip(trainee.team.squads, lane.agents, lane.replays, strict=True):
+        episode = size_of(replays) // plan.replay_episodes  # of all the squad's agents
+        total += episode * (plan.updates_per_turn * plan.batch_episodes + plan.num_environments)
+        if isinstance(squad.algorithm, GradientLearner):
+            total += 2 * size_of((agents.online, agents.optimiser)) + size_of(agents.target)
+    return total
+
+
+def size_of(tree: Any) -> int:
+    """Bytes of all arrays of a tree."""
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))

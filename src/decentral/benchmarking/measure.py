@@ -1,0 +1,126 @@
+"""A clock beside training: how long its turns take, of what parts, and how that compares with what they must cost."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+import jax
+import numpy as np
+
+from decentral.benchmarking.cases import Case
+from decentral.benchmarking.device import Peak, Rates, peak_memory
+from decentral.benchmarking.floor import Floor, floor_of
+from decentral.experiments.runner import Machine
+from decentral.training.loop import Trainee
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds per turn, once for each repeat."""
+
+    all: list[float]
+
+    @property
+    def median(self) -> float:
+        return median(self.all)
+
+    @property
+    def spread(self) -> float:
+        """Half of what lies between the fastest and the slowest repeat."""
+        return (max(self.all) - min(self.all)) / 2
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of a case."""
+
+    case: Case
+    turn: Timing
+    play: Timing  # turns without learning
+    steps: float  # of the environment, in a turn of one seed
+    compile_seconds: dict[str, float]  # by program
+    floor: Floor  # of one seed
+    peak: Peak
+    peak_before: Peak  # the peak is that of the whole process: what it was before the case
+
+    @property
+    def learn(self) -> float:
+        """Milliseconds that learning adds to a turn."""
+        return self.turn.median - self.play.median
+
+    @property
+    def steps_per_second(self) -> float:
+        """Environment steps of one seed."""
+        return self.steps / self.turn.median * 1000
+
+    def product_ms(self, rates: Rates) -> float:
+        """Milliseconds that the matrix products of all seeds take at the device's own rate."""
+        return 1000 * self.case.seeds * self.floor.flops / rates.flops_per_second
+
+    def copy_ms(self, rates: Rates) -> float:
+        """Milliseconds that moving the bytes of all seeds takes at the device's own rate."""
+        return 1000 * self.case.seeds * self.floor.bytes / rates.bytes_per_second
+
+    def floor_ms(self, rates: Rates) -> float:
+        """The least that a turn can take: products and copies may go on at the same time."""
+        return max(self.product_ms(rates), self.copy_ms(rates))
+
+
+def measure(case: Case, turns: int, repeats: int, tell: Callable[[str], None]) -> Measured:
+    """Time a case in chunks of `turns` turns, as often as `repeats` says, after one chunk that does not count."""
+    trainee = case.config.trainee
+    before = peak_memory()
+    tell("compiling")
+    idle = trainee.plan.idle_turns
+    played = min(turns, idle)
+    begun, playing = [], []
+    for repeat in range(repeats + 1):
+        births, plays = _play_newborn(trainee, played)
+        begun.append(births)
+        playing.append(plays)
+        tell(f"play {repeat} of {repeats}")
+    tell("compiling")
+    machine = Machine.start(trainee)
+    _advance(machine, idle)
+    learning, steps = [_advance(machine, turns)], machine.steps
+    for repeat in range(1, repeats + 1):
+        learning.append(_advance(machine, turns))
+        tell(f"learn {repeat} of {repeats}")
+    return Measured(
+        case=case,
+        turn=_timing(learning, turns),
+        play=_timing(playing, played),
+        steps=float(np.mean(machine.steps - steps)) / (turns * repeats),
+        compile_seconds={"begin": _extra(begun), "play": _extra(playing), "learn": _extra(learning)},
+        floor=floor_of(trainee),
+        peak=peak_memory(),
+        peak_before=before,
+    )
+
+
+def _play_newborn(trainee: Trainee, turns: int) -> tuple[float, float]:
+    """Seconds until a team is born, and then until it has played turns in which it can't learn yet."""
+    begun = time.perf_counter()
+    machine = Machine.start(trainee)
+    jax.block_until_ready(machine.lanes)
+    born = time.perf_counter()
+    return born - begun, _advance(machine, turns)
+
+
+def _advance(machine: Machine, turns: int) -> float:
+    """Seconds that a chunk of turns takes."""
+    begun = time.perf_counter()
+    machine.advance(turns)
+    jax.block_until_ready(machine.lanes)
+    return time.perf_counter() - begun
+
+
+def _timing(seconds: list[float], turns: int) -> Timing:
+    """The chunks after the first, per turn."""
+    return Timing([1000 * own / turns for own in seconds[1:]])
+
+
+def _extra(seconds: list[float]) -> float:
+    """What the first chunk took longer than the others: it was compiled."""
+    return max(0.0, seconds[0] - median(seconds[1:]))

@@ -1,0 +1,139 @@
+"""What `decentral bench` prints: a line per case, the yardstick, and what changed since an earlier benchmark."""
+
+from rich.console import Console
+from rich.table import Table
+
+from decentral.benchmarking.benchmark import Benchmark
+from decentral.benchmarking.cases import AXES, Case
+from decentral.benchmarking.device import Peak, Rates
+from decentral.benchmarking.measure import Measured, Timing
+from decentral.benchmarking.report import Change
+from decentral.benchmarking.yardstick import Yardstick
+
+WIDEST = 1000  # characters of a table
+
+
+def print_measured(console: Console, benchmark: Benchmark) -> None:
+    """All cases, one line each."""
+    cases = [own.case for own in benchmark.measured]
+    named = _distinguishing(cases)
+    chunks = f"median of {benchmark.repeats} chunks of {benchmark.turns} turns"
+    table = _table_of_cases(f"{_shared(cases)}: milliseconds per turn, {chunks}", named)
+    headings = ["turn", "play", "learn", "steps/s\nper seed", "steps/s\nin all", "compile\ns", "peak\nMiB"]
+    headings += ["floor", "floor\nof turn"] if benchmark.rates else []
+    headings += ["times\nPyTorch"] if benchmark.yardstick else []
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for own in benchmark.measured:
+        cells = _cells(own) + _floor_cells(own, benchmark.rates) + _times_cells(own, benchmark.yardstick)
+        table.add_row(*_case_cells(own.case, named), *cells)
+    _print_whole(console, table)
+    if benchmark.rates is not None:
+        _print_rates(console, benchmark.rates)
+
+
+def print_yardstick(console: Console, yardstick: Yardstick) -> None:
+    """PyTorch's turn."""
+    others = "".join(f"; {milliseconds:.1f} ms on {where}" for where, milliseconds in yardstick.others.items())
+    parts = f"play {yardstick.play.median:.1f}, learn {yardstick.learn.median:.1f}"
+    line = f"on {yardstick.where}: {_plus_minus(yardstick.turn)} ms per turn ({parts}){others}"
+    console.print(f"PyTorch {yardstick.version}, IQL as in PyMARL, one seed, {line}", highlight=False, soft_wrap=True)
+
+
+def print_changes(console: Console, changes: list[Change], cases: int) -> None:
+    """Every case that an earlier benchmark has too, then and now, and the names of those that became slower."""
+    named = _distinguishing([change.case for change in changes])
+    table = _table_of_cases("milliseconds per turn, then and now", named)
+    for heading in ("then", "now", "change", ""):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for change in changes:
+        relative = f"{change.now.median / change.before.median - 1:+.1%}"
+        verdict = "slower" if change.slower else "faster" if change.faster else "same"
+        cells = (_plus_minus(change.before), _plus_minus(change.now), relative, verdict)
+        table.add_row(*_case_cells(change.case, named), *cells)
+    if changes:
+        _print_whole(console, table)
+    slower = [change.case.label for change in changes if change.slower]
+    lines = [f"slower by more than both spreads: {label}" for label in slower]
+    lines = lines or ["no case is slower by more than both spreads"]
+    if len(changes) < cases:
+        lines.append(f"{cases - len(changes)} of {cases} cases are not in the earlier benchmark")
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True)
+
+
+def _distinguishing(cases: list[Case]) -> list[str]:
+    """What tells the cases apart, besides the algorithm."""
+    return ["algorithm", *(name for name, values in _values(cases).items() if len(values) > 1)]
+
+
+def _shared(cases: list[Case]) -> str:
+    """What all cases have in common, in words."""
+    same = {name: next(iter(values)) for name, values in _values(cases).items() if len(values) == 1}
+    return ", ".join(f"{name} {value}" for name, value in same.items()) or "several worlds"
+
+
+def _values(cases: list[Case]) -> dict[str, set]:
+    """The values that the cases have, for those of the axes that mean something to them."""
+    return {name: {getattr(case, name) for case in cases} - {None} for name in ("environment", *AXES)}
+
+
+def _table_of_cases(title: str, named: list[str]) -> Table:
+    table = Table(title=title, title_justify="left")
+    for heading in named:
+        table.add_column(heading, justify="right" if heading in AXES else "left", no_wrap=True)
+    return table
+
+
+def _print_whole(console: Console, table: Table) -> None:
+    """A table at the width that it needs: a number cut short says something else."""
+    width = console.width
+    console.width = WIDEST
+    console.width = max(width, console.measure(table).maximum)
+    console.print(table)
+    console.width = width
+
+
+def _case_cells(case: Case, named: list[str]) -> list[str]:
+    values = [getattr(case, name) for name in named]
+    return ["" if value is None else str(value) for value in values]
+
+
+def _cells(own: Measured) -> list[str]:
+    return [
+        _plus_minus(own.turn),
+        f"{own.play.median:.2f}",
+        f"{own.learn:.2f}",
+        f"{own.steps_per_second:,.0f}",
+        f"{own.case.seeds * own.steps_per_second:,.0f}",
+        f"{sum(own.compile_seconds.values()):.1f}",
+        _peak_cell(own.peak, own.peak_before),
+    ]
+
+
+def _floor_cells(own: Measured, rates: Rates | None) -> list[str]:
+    if rates is None:
+        return []
+    return [f"{own.floor_ms(rates):.3f}", f"{own.floor_ms(rates) / own.turn.median:.1%}"]
+
+
+def _times_cells(own: Measured, yardstick: Yardstick | None) -> list[str]:
+    if yardstick is None:
+        return []
+    times = yardstick.times_as_fast(own)
+    return ["" if times is None else f"{times:.1f}"]
+
+
+def _print_rates(console: Console, rates: Rates) -> None:
+    products, copies = rates.flops_per_second / 1e9, rates.bytes_per_second / 1e9
+    line = f"this device: {products:,.0f} GFLOP/s in matrix products, {copies:,.0f} GB/s in copies"
+    console.print(line, highlight=False)
+
+
+def _peak_cell(peak: Peak, before: Peak) -> str:
+    """The peak of the process so far; where an earlier case has set it, this one stayed below it."""
+    return f"{'< ' if peak.bytes <= before.bytes else ''}{peak.bytes / 2**20:,.0f}"
+
+
+def _plus_minus(timing: Timing) -> str:
+    return f"{timing.median:.2f} ± {timing.spread:.2f}"

@@ -1,0 +1,70 @@
+"""The grid of cases: which ones there are, with how many agents, and what is refused."""
+
+import numpy as np
+import pytest
+
+from decentral.benchmarking.cases import Case, Grid, agents_setting, payoff_of_agreement
+from decentral.settings import Refused
+
+
+def test_a_case_takes_what_is_not_said_from_its_preset():
+    assert Grid(["iql", "dac"], ["predator-prey"]).cases() == [
+        Case("iql", "predator-prey", 1, 2, None, None),
+        Case("dac", "predator-prey", 1, 2, 10, 10),
+    ]
+    assert Grid(["dac"], ["matrix-game"]).cases() == [Case("dac", "matrix-game", 1, 2, 1, 4)]
+
+
+def test_an_axis_multiplies_only_the_algorithms_that_have_it():
+    cases = Grid(["iql", "rac", "dac"], ["matrix-game"], (1, 3), window=(5, 6), contexts=(2,)).cases()
+    assert [(case.algorithm, case.seeds, case.window, case.contexts) for case in cases] == [
+        ("iql", 1, None, None),
+        ("iql", 3, None, None),
+        ("rac", 1, None, 2),
+        ("rac", 3, None, 2),
+        ("dac", 1, 5, 2),
+        ("dac", 1, 6, 2),
+        ("dac", 3, 5, 2),
+        ("dac", 3, 6, 2),
+    ]
+
+
+def test_a_case_named_twice_is_measured_once():
+    assert len(Grid(["iql", "iql"], ["matrix-game"], (1, 1, 2)).cases()) == 2
+
+
+def test_what_a_case_says_is_what_is_trained():
+    trainee = Case("dac", "predator-prey", 3, 4, 5, 7).config.trainee
+    algorithm = trainee.team.squads[0].algorithm
+    assert (trainee.plan.seeds, trainee.environment.num_agents) == (3, 4)
+    assert (algorithm.window, algorithm.contexts) == (5, 7)
+    assert Case("iql", "matrix-game", 1, 3, None, None).config.trainee.environment.num_agents == 3
+
+
+def test_a_matrix_game_of_many_pays_agreement():
+    payoff = payoff_of_agreement(3)
+    assert payoff.shape == (3, 3, 3) and payoff.sum() == 3.0
+    assert payoff[1, 1, 1] == 1.0 and payoff[1, 1, 2] == 0.0
+    assert agents_setting("matrix-game", 2) == {}  # the paper's own
+    assert np.array_equal(agents_setting("matrix-game", 3)["payoff"], payoff)
+
+
+@pytest.mark.parametrize(
+    ("grid", "complaint"),
+    [
+        (Grid(["sarsa"], ["matrix-game"]), "unknown algorithm 'sarsa'"),
+        (Grid(["iql"], ["chess"]), "unknown environment 'chess'"),
+        (Grid(["iql"], ["switching-wind"]), "environment must have discrete actions"),
+        (Grid(["iql"], ["matrix-game"], window=(3,)), "window must be a setting of an algorithm, got iql: none has it"),
+        (Grid(["iql"], ["matrix-game"], agents=(11,)), "agents must be 2 to 10 on matrix-game, got 11"),
+        (Grid(["iql"], ["predator-prey"], agents=(1,)), "num_predators must be a whole number at least 2"),
+    ],
+)
+def test_a_grid_that_makes_no_sense_is_refused_before_anything_is_measured(grid, complaint):
+    with pytest.raises(Refused, match=complaint):
+        grid.cases()
+
+
+def test_an_environment_with_a_fixed_number_of_agents_takes_no_other():
+    with pytest.raises(Refused, match="agents must be 1 on switching-wind, got 2"):
+        agents_setting("switching-wind", 2)

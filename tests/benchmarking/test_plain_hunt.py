@@ -1,0 +1,40 @@
+"""The yardstick's world follows the same rules as predator-prey."""
+
+from types import SimpleNamespace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.benchmarking.plain_hunt import LENGTH, OBSERVATION_SIZE, PENALTY, PlainHunt, advance
+from decentral.environments import PredatorPrey
+from decentral.environments.predator_prey import Hunt
+
+
+def test_everyone_moves_as_in_predator_prey():
+    chance = np.random.default_rng(0)
+    cells = np.stack([chance.permutation(25)[:3] for _ in range(2000)])
+    moves = chance.integers(5, size=(2000, 3))
+    world = PredatorPrey()
+    expected = jax.jit(jax.vmap(lambda at, by: jnp.stack(world.advance(list(at), list(by)))))(cells, moves)
+    found = [advance(at, by) for at, by in zip(cells.tolist(), moves.tolist(), strict=True)]
+    assert np.array_equal(np.asarray(found), expected)
+
+
+def test_predators_see_the_same():
+    hunt = PlainHunt()
+    hunt.cells = [3, 12, 21]
+    assert np.array_equal(hunt.observe(), PredatorPrey().perceive(Hunt(jnp.asarray(hunt.cells))).observation)
+    assert hunt.observe().shape == (2, OBSERVATION_SIZE) and PredatorPrey().time_limit == LENGTH
+
+
+def test_two_beside_the_prey_catch_it_and_one_alone_pays():
+    hunt = PlainHunt()
+    hunt.chance = SimpleNamespace(integers=lambda _: 2)  # the prey stays; caught, it goes to the third free cell
+    hunt.cells = [7, 11, 12]
+    assert hunt.step([2, 2]) == 1.0
+    assert hunt.cells == [7, 11, 2]
+    hunt.cells = [0, 11, 12]
+    assert hunt.step([2, 2]) == -PENALTY == -PredatorPrey().penalty
+    hunt.cells = [0, 4, 12]
+    assert hunt.step([2, 2]) == 0.0
