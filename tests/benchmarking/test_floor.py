@@ -70,7 +70,7 @@ def test_a_turn_of_iql_is_what_its_layers_say():
 
 def test_bytes_are_the_batch_the_new_episode_and_what_the_networks_know():
     """An episode of a matrix game: 2 percepts of 4 + 3 bytes, an action, a reward and two truths of a step."""
-    episode = 2 * (4 + 3) + 4 + 4 + 1 + 1
+    episode = 2 * (4 + 3) + 1 + 4 + 1 + 1
     plan = Plan(batch_episodes=3, replay_episodes=10)
     trainee = Trainee.alike(small("iql"), MatrixGame(), plan)
     lane = jax.eval_shape(lambda: begin(trainee, 0))

@@ -13,6 +13,7 @@ from decentral.benchmarking.measure import Measured, measure
 from decentral.benchmarking.report import as_data
 from decentral.benchmarking.yardstick import Yardstick, require_torch, torch_yardstick
 from decentral.experiments.memory import memory_statement
+from decentral.experiments.runner import Machine
 from decentral.settings import Refused
 
 
@@ -52,7 +53,8 @@ class Benchmark:
         if self.with_torch:
             require_torch()
         for case in self.cases:
-            memory_statement(case.config.trainee)  # refuses what can't fit
+            trainee = case.config.trainee
+            memory_statement(trainee.plan, Machine.describe(trainee))  # refuses what can't fit
         self._write()  # refused here if it can't be
         for number, case in enumerate(self.cases, start=1):
             prefix = f"{number} of {len(self.cases)}: {case.label}: "
