@@ -30,7 +30,7 @@ def test_a_hyper_net_is_a_linear_layer_made_by_the_context():
     head, hidden = make("hyper-net"), jax.random.normal(jax.random.key(1), (6,))
     context = jnp.asarray([0.0, 1.0, 0.0, 0.0])
     weight, bias = head.weight[1] + head.weight_bias, head.bias[1] + head.bias_bias
-    np.testing.assert_allclose(head(hidden, context), hidden @ weight + bias, rtol=1e-5)
+    np.testing.assert_allclose(head(hidden, context), weight @ hidden + bias, rtol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "depends"), [("normal-net", False), ("normal-net-hidden", True), ("hyper-net", True)])

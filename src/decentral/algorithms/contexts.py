@@ -19,7 +19,7 @@ class ContextModel(eqx.Module):
 
     def infer(self, episode: Episode) -> Float[Array, "T contexts"]:
         """The logits of q(c_t | window ending at t), for every step of an episode."""
-        return jax.vmap(self.encoder)(windows(flagged_transitions(episode), self.window))
+        return self.encoder(windows(flagged_transitions(episode), self.window))
 
     def state_loss(
         self, episodes: Episode, contexts: Float[Array, "B T contexts"], weights: Float[Array, "B T"], of_change: bool

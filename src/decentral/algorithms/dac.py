@@ -167,19 +167,17 @@ class DAC(GradientLearner):
         """Q(h_t, a_t, c_t), and how far it is from r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, ., c_{t+1}), c_{t+1})."""
         inputs = episode_inputs(episode)
         hidden, target_hidden = online.trunk.unroll(inputs), target.trunk.unroll(inputs)
-        values = jax.vmap(online.head)(hidden[:-1], contexts)
+        values = online.head(hidden[:-1], contexts)
         taken = jnp.sum(values * one_hot_actions(episode), axis=-1)
         after = jnp.concatenate([contexts[1:], contexts[-1:]])
         if self.last_context == "previous":
             after = jnp.where(last_steps(episode)[:, None], contexts, after)
-        next_online = jax.vmap(online.head)(hidden[1:], after)
-        next_target = jax.vmap(target.head)(target_hidden[1:], after)
+        next_online = online.head(hidden[1:], after)
+        next_target = target.head(target_hidden[1:], after)
         if self.last_context == "optimistic":
             cut = last_steps(episode)[:, None]
-            next_online = jnp.where(
-                cut, optimistic_marginal_value(jax.vmap(online.head.every)(hidden[1:])), next_online
-            )
-            best = optimistic_marginal_value(jax.vmap(target.head.every)(target_hidden[1:]))
+            next_online = jnp.where(cut, optimistic_marginal_value(online.head.every(hidden[1:])), next_online)
+            best = optimistic_marginal_value(target.head.every(target_hidden[1:]))
             next_target = jnp.where(cut, best, next_target)
         following = best_next_value(next_online, next_target, episode.percepts.available[1:], self.double_q)
         return taken, taken - td_target(episode, self.discount, following)

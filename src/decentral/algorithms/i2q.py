@@ -58,19 +58,15 @@ class I2Q(JudgedLearner):
         """Everything that the losses need to know of one episode; z is the hidden state of the slow trunk."""
         inputs = episode_inputs(episode)
         states = jax.lax.stop_gradient(target.value.trunk.unroll(inputs))
-        values, slow = (
-            jax.vmap(online.value.head)(online.value.trunk.unroll(inputs)),
-            jax.vmap(target.value.head)(states),
-        )
+        values, slow = online.value.head(online.value.trunk.unroll(inputs)), target.value.head(states)
         taken, by_value = taken_and_wanted(values, slow, episode, self.discount, self.double_q)
-        by_state = td_target(episode, self.discount, jax.vmap(target.state)(states[1:])[:, 0])
+        by_state = td_target(episode, self.discount, target.state(states[1:])[:, 0])
         pairs = jnp.concatenate([states[:-1], states[1:]], axis=-1)
         return {
             "taken": taken,
             "value_error": taken - (self.mixing * by_state + (1 - self.mixing) * by_value),
-            "pair_error": jax.vmap(online.pair)(pairs)[:, 0] - by_state,
-            "state_error": jax.vmap(online.state)(states[:-1])[:, 0]
-            - jax.lax.stop_gradient(jax.vmap(target.pair)(pairs)[:, 0]),
+            "pair_error": online.pair(pairs)[:, 0] - by_state,
+            "state_error": online.state(states[:-1])[:, 0] - jax.lax.stop_gradient(target.pair(pairs)[:, 0]),
         }
 
     def optimiser(self) -> optax.GradientTransformation:

@@ -77,7 +77,7 @@ class I2QForward(JudgedLearner):
         states, actions = episode.percepts.observation, one_hot_actions(episode)
         before, after = states[:-1], states[1:]
         hidden = target.value.trunk.unroll(episode_inputs(episode))
-        next_values = mask_unavailable(jax.vmap(target.value.head)(hidden), episode.percepts.available)[1:]
+        next_values = mask_unavailable(target.value.head(hidden), episode.percepts.available)[1:]
         next_actions = jax.nn.one_hot(jnp.argmax(next_values, axis=-1), actions.shape[-1])
         next_worth = jax.vmap(target.worth)(after, jax.vmap(target.predict)(after, next_actions))
         predicted = jax.vmap(online.predict)(before, actions)
@@ -89,7 +89,7 @@ class I2QForward(JudgedLearner):
             "value_error": taken - self.wanted(target, episode, hidden),
             "pair_error": jax.vmap(online.worth)(before, after) - by_pair,
             "model_error": jnp.mean(jnp.square(predicted - after), axis=-1),
-            "promise": jax.vmap(fixed)(jnp.concatenate([before, predicted], axis=-1))[:, 0],
+            "promise": fixed(jnp.concatenate([before, predicted], axis=-1))[:, 0],
         }
 
     def wanted(self, target: ForwardModels, episode: Episode, hidden: Float[Array, "P hidden"]) -> Float[Array, " T"]:
@@ -102,7 +102,7 @@ class I2QForward(JudgedLearner):
             return jax.lax.stop_gradient(jnp.maximum(worth, promised))
         ideal = jnp.where((promised > worth)[:, None], predicted, after)
         ideal_hidden = jax.vmap(target.value.trunk.step)(hidden[:-1], jnp.concatenate([ideal, actions], axis=-1))
-        values = mask_unavailable(jax.vmap(target.value.head)(ideal_hidden), episode.percepts.available[1:])
+        values = mask_unavailable(target.value.head(ideal_hidden), episode.percepts.available[1:])
         return td_target(episode, self.discount, jnp.max(values, axis=-1))
 
     def optimiser(self) -> optax.GradientTransformation:

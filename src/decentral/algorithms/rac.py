@@ -61,12 +61,13 @@ class RAC(JudgedLearner):
         """Everything that the losses need to know of one episode."""
         inputs, context = episode_inputs(episode), self.context_of(episode)
         hidden, slow_hidden = online.context.trunk.unroll(inputs), target.context.trunk.unroll(inputs)
-        values = jax.vmap(online.context.head, (0, None))(hidden, context)
-        slow = jax.vmap(target.context.head, (0, None))(slow_hidden, context)
+        contexts = jnp.broadcast_to(context, (*hidden.shape[:-1], self.contexts))  # one for the whole episode
+        values = online.context.head(hidden, contexts)
+        slow = target.context.head(slow_hidden, contexts)
         given_context, wanted = taken_and_wanted(values, slow, episode, self.discount, self.double_q)
         acting, slow_acting = online.acting.unroll(episode), target.acting.unroll(episode)
         taken, acting_wanted = taken_and_wanted(acting, slow_acting, episode, self.discount, self.double_q)
-        phi = jax.lax.stop_gradient(optimistic_marginal_value(jax.vmap(online.context.head.every)(hidden)))
+        phi = jax.lax.stop_gradient(optimistic_marginal_value(online.context.head.every(hidden)))
         available = episode.percepts.available
         divergence = boltzmann_divergence(mask_unavailable(acting, available), mask_unavailable(phi, available))
         return {

@@ -40,7 +40,7 @@ class ValueNetwork(eqx.Module):
 
     def unroll(self, episode: Episode) -> Float[Array, "P actions"]:
         """The values of all actions at every percept of an episode."""
-        return jax.vmap(self.head)(self.trunk.unroll(episode_inputs(episode)))
+        return self.head(self.trunk.unroll(episode_inputs(episode)))
 
 
 class ValueActor(GradientLearner):

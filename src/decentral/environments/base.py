@@ -10,6 +10,7 @@ from decentral.settings import Settings
 from decentral.types import AgentSpec, Percept
 
 State = Any  # each world's own module of arrays
+Chance = Any  # what `draw` draws
 
 
 class Outcome(eqx.Module):
@@ -58,6 +59,14 @@ class Environment(Settings):
     @abstractmethod
     def step(self, state: State, actions: Array, key: Key[Array, ""]) -> tuple[State, Outcome]:
         """The next state and what the joint action brought about."""
+
+    def draw(self, key: Key[Array, ""]) -> Chance:
+        """All the chance of one step. A world that can draw it without its state saves much time in a long episode."""
+        return key
+
+    def step_by(self, state: State, actions: Array, chance: Chance) -> tuple[State, Outcome]:
+        """`step`, with its chance drawn before."""
+        return self.step(state, actions, chance)
 
     def references(self) -> dict[str, float]:
         """Returns that are known exactly (`optimal`, `random`), for tables and plots."""

@@ -85,9 +85,18 @@ class PredatorPrey(Environment):
         return Percept(jnp.concatenate(parts, axis=-1), available)
 
     def step(self, state: Hunt, actions: Int[Array, " predators"], key: Key[Array, ""]) -> tuple[Hunt, Outcome]:
+        return self.step_by(state, actions, self.draw(key))
+
+    def draw(self, key: Key[Array, ""]) -> tuple[Scalar, Scalar]:
+        """The prey's move, and the number of the free cell in which it would reappear."""
         key_prey, key_place = jax.random.split(key)
         prey_move = jax.random.randint(key_prey, (), 0, len(ROW_OF_MOVE))
-        place = jax.random.randint(key_place, (), 0, self.size**2 - self.num_predators - 1)
+        return prey_move, jax.random.randint(key_place, (), 0, self.size**2 - self.num_predators - 1)
+
+    def step_by(
+        self, state: Hunt, actions: Int[Array, " predators"], chance: tuple[Scalar, Scalar]
+    ) -> tuple[Hunt, Outcome]:
+        prey_move, place = chance
         cells = self.advance(list(state.cells), [*actions, prey_move])
         reward, caught = self.judge(cells)
         prey = jnp.where(caught, nth_free_cell(place, cells), cells[-1])

@@ -40,8 +40,8 @@ class Encoder(eqx.Module):
         self.first = Linear(inputs, width)
         self.second = Linear(width, contexts)
 
-    def __call__(self, window: Float[Array, "K features"]) -> Float[Array, " contexts"]:
-        return self.second(jax.nn.relu(self.first(window.reshape(-1))))
+    def __call__(self, windows: Float[Array, "*T K features"]) -> Float[Array, "*T contexts"]:
+        return self.second(jax.nn.relu(self.first(windows.reshape(*windows.shape[:-2], -1))))
 
 
 class Decoder(eqx.Module):
@@ -70,8 +70,8 @@ class Decoder(eqx.Module):
         """
         before = ((length - 1, 0), (0, 0), (0, 0))
         return weighted_errors(
-            jnp.pad(jax.vmap(jax.vmap(self.from_step))(time_first(steps)), before),
-            jax.vmap(jax.vmap(self.from_context))(time_first(contexts)),
+            jnp.pad(self.from_step(time_first(steps)), before),
+            self.from_context(time_first(contexts)),
             self.second,
             jnp.pad(time_first(wanted), before),
             time_first(weights),

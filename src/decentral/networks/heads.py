@@ -10,46 +10,56 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from decentral.networks.layers import Linear
+from decentral.networks.layers import Linear, times
+
+Hidden = Float[Array, "*rows width"]
+Context = Float[Array, "*rows contexts"]
+Values = Float[Array, "*rows actions"]
+AllValues = Float[Array, "*rows contexts actions"]
 
 
 class ContextHead(eqx.Module):
-    """Q(h, ., c): the values of all actions, given a hidden state and a context."""
+    """Q(h, ., c): the values of all actions, given a hidden state and a context; of one such pair or of many in rows."""
 
     @abstractmethod
-    def __call__(self, hidden: Float[Array, " width"], context: Float[Array, " contexts"]) -> Float[Array, " actions"]:
+    def __call__(self, hidden: Hidden, context: Context) -> Values:
         """The values under one context, given as a one-hot or as a probability vector."""
 
     @abstractmethod
-    def every(self, hidden: Float[Array, " width"]) -> Float[Array, "contexts actions"]:
+    def every(self, hidden: Hidden) -> AllValues:
         """The values under each context."""
 
 
 class HyperNet(ContextHead):
     """A linear layer whose weights and biases two linear hyper-networks make from the context."""
 
-    weight: Float[Array, "contexts width actions"]
-    weight_bias: Float[Array, "width actions"]
+    weight: Float[Array, "contexts actions width"]
+    weight_bias: Float[Array, "actions width"]
     bias: Float[Array, "contexts actions"]
     bias_bias: Float[Array, " actions"]
 
     def __init__(self, width: int, contexts: int, actions: int):
         half_width = width**-0.5  # so that the layer made from a context starts as an ordinary one would
-        self.weight = jnp.full((contexts, width, actions), half_width)
-        self.weight_bias = jnp.full((width, actions), half_width)
+        self.weight = jnp.full((contexts, actions, width), half_width)
+        self.weight_bias = jnp.full((actions, width), half_width)
         self.bias = jnp.full((contexts, actions), half_width)
         self.bias_bias = jnp.full(actions, half_width)
 
-    def __call__(self, hidden: Float[Array, " width"], context: Float[Array, " contexts"]) -> Float[Array, " actions"]:
+    def __call__(self, hidden: Hidden, context: Context) -> Values:
         # Q is affine in the context, so the products with the hidden state are shared by all contexts.
-        own = jnp.einsum("h,mha->ma", hidden, self.weight) + self.bias
-        return context @ own + self._common(hidden)
+        return jnp.einsum("...m,...ma->...a", context, self._own(hidden)) + self._common(hidden)
 
-    def every(self, hidden: Float[Array, " width"]) -> Float[Array, "contexts actions"]:
-        return jnp.einsum("h,mha->ma", hidden, self.weight) + self.bias + self._common(hidden)[None, :]
+    def every(self, hidden: Hidden) -> AllValues:
+        return self._own(hidden) + self._common(hidden)[..., None, :]
 
-    def _common(self, hidden: Float[Array, " width"]) -> Float[Array, " actions"]:
-        return hidden @ self.weight_bias + self.bias_bias
+    def _own(self, hidden: Hidden) -> AllValues:
+        flat = times(self.weight.reshape(-1, self.weight.shape[-1]), hidden)
+        own = flat.reshape(*hidden.shape[:-1], *self.bias.shape)
+        return own + jnp.broadcast_to(self.bias, own.shape)
+
+    def _common(self, hidden: Hidden) -> Values:
+        common = times(self.weight_bias, hidden)
+        return common + jnp.broadcast_to(self.bias_bias, common.shape)
 
 
 class NormalNet(ContextHead):
@@ -62,11 +72,11 @@ class NormalNet(ContextHead):
         self.layer = Linear(width + contexts, actions)
         self.contexts = contexts
 
-    def __call__(self, hidden: Float[Array, " width"], context: Float[Array, " contexts"]) -> Float[Array, " actions"]:
-        return self.layer(jnp.concatenate([hidden, context]))
+    def __call__(self, hidden: Hidden, context: Context) -> Values:
+        return self.layer(jnp.concatenate([hidden, context], axis=-1))
 
-    def every(self, hidden: Float[Array, " width"]) -> Float[Array, "contexts actions"]:
-        return jax.vmap(self, (None, 0))(hidden, jnp.eye(self.contexts))
+    def every(self, hidden: Hidden) -> AllValues:
+        return _under_each(self, hidden, self.contexts)
 
 
 class HiddenNormalNet(ContextHead):
@@ -81,11 +91,20 @@ class HiddenNormalNet(ContextHead):
         self.second = Linear(width, actions)
         self.contexts = contexts
 
-    def __call__(self, hidden: Float[Array, " width"], context: Float[Array, " contexts"]) -> Float[Array, " actions"]:
-        return self.second(jax.nn.relu(self.first(jnp.concatenate([hidden, context]))))
+    def __call__(self, hidden: Hidden, context: Context) -> Values:
+        return self.second(jax.nn.relu(self.first(jnp.concatenate([hidden, context], axis=-1))))
 
-    def every(self, hidden: Float[Array, " width"]) -> Float[Array, "contexts actions"]:
-        return jax.vmap(self, (None, 0))(hidden, jnp.eye(self.contexts))
+    def every(self, hidden: Hidden) -> AllValues:
+        return _under_each(self, hidden, self.contexts)
+
+
+def _under_each(head: ContextHead, hidden: Hidden, contexts: int) -> AllValues:
+    """What a head says under each context, one after the other."""
+
+    def under(context: Array) -> Array:
+        return head(hidden, jnp.broadcast_to(context, (*hidden.shape[:-1], contexts)))
+
+    return jax.vmap(under, out_axes=-2)(jnp.eye(contexts))
 
 
 CONTEXT_HEADS: dict[str, type[ContextHead]] = {

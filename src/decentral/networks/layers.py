@@ -17,7 +17,7 @@ Network = TypeVar("Network")
 
 
 class Linear(eqx.Module):
-    """weight @ x + bias, written so that many x at once give rows."""
+    """weight @ x + bias, of one x or of many in rows."""
 
     weight: Float[Array, "outputs inputs"]
     bias: Float[Array, " outputs"]
@@ -26,8 +26,9 @@ class Linear(eqx.Module):
         self.weight = jnp.full((outputs, inputs), inputs**-0.5)
         self.bias = jnp.full(outputs, inputs**-0.5)
 
-    def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " outputs"]:
-        return x @ self.weight.T + self.bias
+    def __call__(self, x: Float[Array, "*rows inputs"]) -> Float[Array, "*rows outputs"]:
+        product = times(self.weight, x)
+        return product + jnp.broadcast_to(self.bias, product.shape)
 
 
 class Perceptron(eqx.Module):
@@ -42,8 +43,13 @@ class Perceptron(eqx.Module):
         self.second = Linear(width, width)
         self.third = Linear(width, outputs)
 
-    def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " outputs"]:
+    def __call__(self, x: Float[Array, "*rows inputs"]) -> Float[Array, "*rows outputs"]:
         return self.third(jax.nn.relu(self.second(jax.nn.relu(self.first(x)))))
+
+
+def times(weight: Float[Array, "outputs inputs"], x: Float[Array, "*rows inputs"]) -> Float[Array, "*rows outputs"]:
+    """weight @ x, of one x or of many in rows: each written so that nothing is transposed for it on the way."""
+    return weight @ x if x.ndim == 1 else x @ weight.T
 
 
 def draw(described: Network, key: Key[Array, ""]) -> Network:

@@ -35,7 +35,7 @@ def _errors_and_derivatives(
     def go_through(offset: Array, so_far: tuple[Array, Parts]) -> tuple[Array, Parts]:
         total, (by_steps, by_contexts, by_layer) = so_far
         hidden = jax.nn.relu(_from(steps, offset, count) + contexts)
-        errors = jax.vmap(jax.vmap(layer))(hidden) - _from(wanted, offset, count)
+        errors = layer(hidden) - _from(wanted, offset, count)
         held = jnp.arange(count) + offset >= padding
         weighted = errors * (weights * held[:, None])[..., None]
         by_output = 2 * weighted

@@ -32,8 +32,8 @@ class Trunk(eqx.Module):
 
     def unroll(self, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
         """The memory after each percept of an episode. The input's share of the gates needs no recurrence."""
-        gates = jax.vmap(self._input_gates)(inputs)
+        gates = self._input_gates(inputs)
         return memories(gates, self.from_memory.weight, self.from_memory.bias)
 
-    def _input_gates(self, inputs: Float[Array, " inputs"]) -> Float[Array, " gates"]:
+    def _input_gates(self, inputs: Float[Array, "*P inputs"]) -> Float[Array, "*P gates"]:
         return self.from_input(jax.nn.relu(self.entry(inputs)))

@@ -42,21 +42,21 @@ class Trajectory(eqx.Module):
 def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Trajectory:
     """One episode from the start to its time limit; steps after an early end are padding."""
     keys = jax.random.split(key, environment.time_limit + 1)
-    world = environment.reset(keys[0])
+    world, lucks = environment.reset(keys[0]), jax.vmap(environment.draw)(keys[1:])
     silence = jnp.zeros((environment.num_agents, environment.spec.actions.count))
 
     def step(now: tuple, chance: tuple) -> tuple[tuple, tuple]:
         world, memories, last_actions, going_on = now
-        key, draws = chance
+        luck, draws = chance
         percepts = environment.perceive(world)
         actions, memories = player.choose(memories, percepts, last_actions, draws)
-        world, outcome = environment.step(world, actions, key)
+        world, outcome = environment.step_by(world, actions, luck)
         lived = (percepts, actions, outcome, going_on)
         last_actions = jax.nn.one_hot(actions, silence.shape[-1])
         return (world, memories, last_actions, going_on & ~outcome.terminated), lived
 
     beginning = (world, player.memories, silence, jnp.ones((), bool))
-    ending, (percepts, actions, outcomes, happened) = jax.lax.scan(step, beginning, (keys[1:], player.draws))
+    ending, (percepts, actions, outcomes, happened) = jax.lax.scan(step, beginning, (lucks, player.draws))
     final = environment.perceive(ending[0])
     percepts = jax.tree.map(lambda before, after: jnp.concatenate([before, after[None]]), percepts, final)
     rewards = jnp.where(happened, outcomes.reward, 0.0)
