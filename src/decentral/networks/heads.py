@@ -19,7 +19,7 @@ AllValues = Float[Array, "*rows contexts actions"]
 
 
 class ContextHead(eqx.Module):
-    """Q(h, ., c): the values of all actions, given a hidden state and a context; of one such pair or of many in rows."""
+    """Q(h, ., c): the values of all actions given a hidden state and a context, of one such pair or of many in rows."""
 
     @abstractmethod
     def __call__(self, hidden: Hidden, context: Context) -> Values:
