@@ -7,6 +7,8 @@ from pathlib import Path
 # Most of the tests' time goes into compiling small programs: compile them less hard, and each only once.
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=1"
 
+os.environ["JAX_NUM_CPU_DEVICES"] = "1"  # the workers of pytest share the cores already
+
 from jaxtyping import install_import_hook
 
 CHECKED = ("environments", "networks", "algorithms", "centralised", "training", "types")

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from decentral.cli import main
-from decentral.experiments.runner import Machine
+from decentral.experiments.machine import Machine
 from decentral.records import RunDirectory
 from tests.runs import small_run
 

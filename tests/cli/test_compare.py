@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from decentral.experiments.runner import Machine
+from decentral.experiments.machine import Machine
 from tests.cli.test_cli import QUICK, outcome
 from tests.runs import small_run
 

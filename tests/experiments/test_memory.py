@@ -5,8 +5,8 @@ import pytest
 from decentral.algorithms import ALGORITHMS
 from decentral.experiments import memory
 from decentral.experiments.config import resolve
+from decentral.experiments.machine import Machine
 from decentral.experiments.memory import GIB, memory_statement, needs
-from decentral.experiments.runner import Machine
 from decentral.settings import Refused
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan

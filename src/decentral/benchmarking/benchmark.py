@@ -12,8 +12,9 @@ from decentral.benchmarking.device import Rates, measured_rates
 from decentral.benchmarking.measure import Measured, measure
 from decentral.benchmarking.report import as_data
 from decentral.benchmarking.yardstick import Yardstick, require_torch, torch_yardstick
+from decentral.experiments.machine import Machine
 from decentral.experiments.memory import memory_statement
-from decentral.experiments.runner import Machine
+from decentral.experiments.placement import use_every_core
 from decentral.settings import Refused
 
 
@@ -52,6 +53,7 @@ class Benchmark:
             raise Refused(f"out must be a directory without a bench.json, got {self.out}")
         if self.with_torch:
             require_torch()
+        use_every_core()
         for case in self.cases:
             trainee = case.config.trainee
             memory_statement(trainee.plan, Machine.describe(trainee))  # refuses what can't fit

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,12 +11,14 @@ import numpy as np
 
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.config import Config
+from decentral.experiments.machine import Machine
 from decentral.experiments.memory import memory_statement
 from decentral.experiments.parameters import as_arrays
+from decentral.experiments.placement import use_every_core
 from decentral.experiments.provenance import provenance
 from decentral.experiments.references import known_returns
 from decentral.records import RunDirectory
-from decentral.training.loop import Lane, Tally, Trainee, begin, examine, turns
+from decentral.training.loop import Tally
 from decentral.training.team import Team
 
 SECONDS_PER_CHUNK = 2.0  # how often the progress is shown
@@ -38,61 +39,9 @@ class Listener(Protocol):
         """The run is over, finished or not."""
 
 
-@dataclass
-class Machine:
-    """The lanes of all seeds [S], moved by compiled functions."""
-
-    trainee: Trainee
-    seeds: np.ndarray
-    lanes: Lane
-    idle_turns: int  # still to be played before there is enough to learn from
-
-    @staticmethod
-    def start(trainee: Trainee) -> "Machine":
-        """All seeds at their beginning."""
-        seeds = _seeds(trainee)
-        return Machine(trainee, seeds, _BEGIN(trainee, seeds), trainee.plan.idle_turns)
-
-    @staticmethod
-    def describe(trainee: Trainee) -> Lane:
-        """The shapes of all lanes. What is traced for them is not traced again at the start."""
-        return jax.eval_shape(_BEGIN, trainee, _seeds(trainee))
-
-    def advance(self, count: int) -> None:
-        """Play and, once there is enough to learn from, learn for `count` turns."""
-        idle = min(self.idle_turns, count)
-        self.idle_turns -= idle
-        if idle:
-            self.lanes = _TURNS(self.trainee, self.lanes, idle, False)
-        if count > idle:
-            self.lanes = _TURNS(self.trainee, self.lanes, count - idle, True)
-
-    def test(self) -> tuple[np.ndarray, Tally]:
-        """The returns [S, episodes] of a greedy test, and the tally since the last one."""
-        returns, tally, self.lanes = _EXAMINE(self.trainee, self.lanes, self.seeds)
-        return np.asarray(returns), jax.device_get(tally)
-
-    @property
-    def steps(self) -> np.ndarray:
-        return np.asarray(self.lanes.steps)
-
-    def turns_until(self, step: int) -> int:
-        """Turns that no seed can do with fewer of before it reaches `step`; 0 once all have."""
-        per_turn = self.trainee.environment.time_limit * self.trainee.plan.num_environments
-        return max(0, -(-(step - int(self.steps.min())) // per_turn))
-
-
-def _seeds(trainee: Trainee) -> np.ndarray:
-    return trainee.plan.seed + np.arange(trainee.plan.seeds)
-
-
-_BEGIN = jax.jit(jax.vmap(begin, (None, 0)))
-_TURNS = jax.jit(jax.vmap(turns, (None, 0, None, None)), static_argnums=3, donate_argnums=1)
-_EXAMINE = jax.jit(jax.vmap(examine, (None, 0, 0)), donate_argnums=1)
-
-
 def run(config: Config, out: Path, listeners: list[Listener]) -> RunDirectory:
     """Train all seeds of a configuration and leave everything in `out`."""
+    use_every_core()
     keep_compiled_programs()
     memory = memory_statement(config.trainee.plan, Machine.describe(config.trainee))
     directory = RunDirectory.create(out)

@@ -7,13 +7,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from decentral.algorithms.base import Algorithm
+from decentral.algorithms.base import Algorithm, Models, Notes
 from decentral.environments.base import Environment
 from decentral.training.batches import Batch
 from decentral.training.evaluation import greedy_returns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
 from decentral.training.rollout import Trajectory, hand_out, play, team_player
+from decentral.training.spread import on_every_device
 from decentral.training.squads import Agents, Now, Replays, Squad
 from decentral.training.team import Team
 from decentral.types import Episode, Metrics
@@ -90,7 +91,10 @@ def turn(trainee: Trainee, lane: Lane, learning: bool) -> Lane:
     drawn = trainee.team.each(lambda squad, agents: squad.draw_keys(agents, 2), lane.agents)
     agents, keys_act, keys_learn = (tuple(part) for part in zip(*((own, *keys) for own, keys in drawn), strict=True))
     epsilons = trainee.team.each(lambda squad: squad.epsilon(trainee.plan, lane.steps))
-    lived = _play_side_by_side(trainee, agents, epsilons, keys_act, key_play)
+    bodies = trainee.team.each(lambda squad, own: squad.bodies(own), agents)
+    notes = trainee.team.each(lambda squad, own: squad.notes(own), agents)
+    together = on_every_device(partial(_play_side_by_side, trainee))
+    lived = together(bodies, notes, epsilons, keys_act, key_play)
     lane = Lane(
         agents=agents,
         replays=lane.replays,
@@ -140,17 +144,24 @@ def examine(trainee: Trainee, lane: Lane, seed: Int[Array, ""] | int) -> tuple[F
     """
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2), lane.steps)
     bodies = trainee.team.each(lambda squad, own: squad.bodies(own), lane.agents)
-    returns = greedy_returns(trainee.team, trainee.environment, bodies, trainee.plan.test_episodes, key)
+
+    def play_test(bodies: tuple[Models, ...], key: Key[Array, ""]) -> Float[Array, " episodes"]:
+        return greedy_returns(trainee.team, trainee.environment, bodies, trainee.plan.test_episodes, key)
+
+    returns = on_every_device(play_test)(bodies, key)
     fresh = jax.tree.map(jnp.zeros_like, lane.tally)
     return returns, lane.tally, eqx.tree_at(lambda old: old.tally, lane, fresh)
 
 
 def _play_side_by_side(
-    trainee: Trainee, agents: tuple[Agents, ...], epsilons: tuple[Array, ...], keys_act: Keys, key: Key[Array, ""]
+    trainee: Trainee,
+    bodies: tuple[Models, ...],
+    notes: tuple[Notes, ...],
+    epsilons: tuple[Array, ...],
+    keys_act: Keys,
+    key: Key[Array, ""],
 ) -> Trajectory:
     environment, team, plan = trainee.environment, trainee.team, trainee.plan
-    bodies = team.each(lambda squad, own: squad.bodies(own), agents)
-    notes = team.each(lambda squad, own: squad.notes(own), agents)
 
     def play_one(keys_act: Keys, key: Key[Array, ""]) -> Trajectory:
         dice = team.each(lambda squad, keys: squad.roll(keys, environment.time_limit), keys_act)

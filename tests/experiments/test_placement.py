@@ -1,0 +1,62 @@
+"""Seeds or agents side by side on the cores of a CPU."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from decentral.experiments.placement import Placement, best_placement
+
+
+@pytest.mark.parametrize(
+    ("seeds", "squads", "devices", "wanted"),
+    [
+        (1, [2], 1, (1, 1)),
+        (1, [2], 2, (1, 2)),
+        (2, [2], 2, (2, 1)),  # seeds before agents
+        (5, [2], 2, (1, 2)),
+        (5, [3], 2, (1, 1)),
+        (1, [1, 1], 2, (1, 1)),  # agents that differ can't be divided
+        (6, [4], 8, (2, 4)),
+        (16, [2], 4, (4, 1)),
+    ],
+)
+def test_as_many_devices_are_used_as_can_have_equal_shares(seeds, squads, devices, wanted):
+    assert best_placement(seeds, squads, devices) == Placement(*wanted)
+
+
+TRAINED = """
+import json, jax
+from decentral.experiments.machine import Machine
+from tests.small import small
+from decentral.environments import PredatorPrey
+from decentral.training.loop import Trainee
+from decentral.training.plan import Plan
+for seeds in (1, 2):
+    plan = Plan(seeds=seeds, batch_episodes=2, replay_episodes=8, test_episodes=2)
+    machine = Machine.start(Trainee.alike(small("dac"), PredatorPrey(length=6), plan))
+    machine.advance(4)
+    learned = [leaf.ravel().tolist() for leaf in jax.tree.leaves(machine.lanes.agents[0].online)]
+    placed = (machine.placement.seeds, machine.placement.agents)
+    print(json.dumps([placed, learned, machine.test()[0].tolist()]))
+"""
+
+
+def trained_on(devices):
+    """What a process with so many devices makes of one seed and of two."""
+    environment = {"JAX_NUM_CPU_DEVICES": str(devices), "PYTHONPATH": ":".join(sys.path), "PATH": ""}
+    ran = subprocess.run([sys.executable, "-c", TRAINED], env=environment, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+def test_training_is_the_same_on_one_device_and_spread_over_two():
+    for (_, alone, returns), (_, spread, others) in zip(trained_on(1), trained_on(2), strict=True):
+        for one, other in zip(alone, spread, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(returns, others)
+
+
+def test_one_seed_is_spread_by_agents_and_two_by_seeds():
+    assert [placed for placed, *_ in trained_on(2)] == [[1, 2], [2, 1]]
