@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 Part = Float[Array, "*batch width"]
+Shares = tuple[Part, Part, Part]  # in the three gates: reset, update, candidate
 
 
 class Gates(eqx.Module):
@@ -17,12 +18,16 @@ class Gates(eqx.Module):
     remembered: Part
 
 
-def open_gates(by_input: Float[Array, "*batch gates"], by_memory: Float[Array, "*batch gates"]) -> Gates:
+def shares_of(gates: Float[Array, "*batch gates"]) -> Shares:
+    """Three gates side by side, apart."""
+    reset, update, candidate = jnp.split(gates, 3, axis=-1)
+    return reset, update, candidate
+
+
+def open_gates(by_input: Shares, by_memory: Shares) -> Gates:
     """The gates of a step, from the shares of the input and of the memory in them."""
-    reset_in, update_in, candidate_in = jnp.split(by_input, 3, axis=-1)
-    reset_by, update_by, remembered = jnp.split(by_memory, 3, axis=-1)
-    reset, update = jax.nn.sigmoid(reset_in + reset_by), jax.nn.sigmoid(update_in + update_by)
-    return Gates(reset, update, jnp.tanh(candidate_in + reset * remembered), remembered)
+    reset, update = jax.nn.sigmoid(by_input[0] + by_memory[0]), jax.nn.sigmoid(by_input[1] + by_memory[1])
+    return Gates(reset, update, jnp.tanh(by_input[2] + reset * by_memory[2]), by_memory[2])
 
 
 def next_memory(memory: Part, gates: Gates) -> Part:

@@ -1,21 +1,25 @@
 """The recurrence of a GRU over a whole episode, with a derivative of its own.
 
 Automatic differentiation of a scan multiplies small matrices at every step on the way back, for the weights too, and
-keeps much on the way forth. Here the derivative is given as a linear recurrence in which the weights are constants:
-transposed, it carries only the memory's derivative, and the derivative of the weights is one product of all steps and
-episodes after it.
+keeps much on the way forth. Here a small change of every step's gates is said to change the memories as the solution
+of a linear system, in which the weights are constants: the way back carries only the memory's derivative, and the
+derivative of the weights is one product of all steps and episodes after it.
+
+Both ways are loops of small steps. On a CUDA GPU each is one kernel (`networks.kernels`).
 """
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from decentral.networks.gates import Gates, next_memory, open_gates
+from decentral.networks.gates import Gates, next_memory, open_gates, shares_of
 
 Memories = Float[Array, "P width"]
 GateInputs = Float[Array, "P gates"]  # three gates side by side: reset, update, candidate
 Weight = Float[Array, "gates width"]
 Bias = Float[Array, " gates"]
+
+WIDTHS = (16, 32, 64, 128)  # of memories that there are kernels for: powers of two, few enough for the registers
 
 
 @jax.custom_jvp
@@ -24,28 +28,37 @@ def memories(inputs: GateInputs, weight: Weight, bias: Bias) -> Memories:
     return recur(inputs, weight, bias)[0]
 
 
-def recur(inputs: GateInputs, weight: Weight, bias: Bias) -> tuple[Memories, Gates]:
-    """The memory after each step, and the gates that made it."""
-
-    def step(now: tuple[Array, Array], following: Array) -> tuple[tuple[Array, Array], tuple[Array, Gates]]:
-        memory, given = now
-        gates = open_gates(given, memory @ weight.T + bias)
-        memory = next_memory(memory, gates)
-        return (memory, jax.lax.dynamic_index_in_dim(inputs, following, keepdims=False)), (memory, gates)
-
-    start = jnp.zeros(weight.shape[1], inputs.dtype)
-    return jax.lax.scan(step, (start, inputs[0]), 1 + jnp.arange(inputs.shape[0]))[1]
-
-
 @memories.defjvp
 def _derivative(at: tuple[Array, Array, Array], towards: tuple[Array, Array, Array]) -> tuple[Array, Array]:
     inputs, weight, bias = at
     by_inputs, by_weight, by_bias = towards
     after, gates = recur(inputs, weight, bias)
-    before = jnp.concatenate([jnp.zeros_like(after[:1]), after[:-1]])
+    before = earlier(after)
     of_input, of_memory = slopes(before, gates)
     pushes = of_input * by_inputs + of_memory * (before @ by_weight.T + by_bias[None])
     return after, carry_on(over_gates(pushes), of_memory, gates.update, weight)
+
+
+def recur(inputs: GateInputs, weight: Weight, bias: Bias) -> tuple[Memories, Gates]:
+    """The memory after each step, and the gates that made it."""
+    if not has_kernels(weight):
+        return plain_recur(inputs, weight, bias)
+    from decentral.networks import kernels  # only here, for it takes long to import
+
+    return kernels.batched(plain_recur, kernels.recur, (True, False, False))(inputs, weight, bias)
+
+
+def plain_recur(inputs: GateInputs, weight: Weight, bias: Bias) -> tuple[Memories, Gates]:
+    """`recur` as a loop of steps. The next input waits in the loop's state: see docs/performance.md."""
+
+    def step(now: tuple[Array, Array], following: Array) -> tuple[tuple[Array, Array], tuple[Array, Gates]]:
+        memory, given = now
+        gates = open_gates(shares_of(given), shares_of(memory @ weight.T + bias))
+        memory = next_memory(memory, gates)
+        return (memory, jax.lax.dynamic_index_in_dim(inputs, following, keepdims=False)), (memory, gates)
+
+    start = jnp.zeros(weight.shape[1], inputs.dtype)
+    return jax.lax.scan(step, (start, inputs[0]), 1 + jnp.arange(inputs.shape[0]))[1]
 
 
 def slopes(before: Memories, gates: Gates) -> tuple[GateInputs, GateInputs]:
@@ -60,16 +73,52 @@ def slopes(before: Memories, gates: Gates) -> tuple[GateInputs, GateInputs]:
 
 
 def carry_on(pushes: Memories, slopes: GateInputs, update: Memories, weight: Weight) -> Memories:
-    """How much every memory changes if each is pushed a little: linear in the pushes."""
+    """How much every memory changes if each is pushed a little: changes = pushes + what the step before passes on."""
 
-    def step(change: Array, here: tuple[Array, Array, Array]) -> tuple[Array, Array]:
-        push, slopes, update = here
-        change = push + update * change + over_gates(slopes * (change @ weight.T))
-        return change, change
+    def pushes_behind(changes: Memories) -> Memories:
+        before = earlier(changes)
+        return changes - update * before - over_gates(slopes * (before @ weight.T))
 
-    return jax.lax.scan(step, jnp.zeros_like(pushes[0]), (pushes, slopes, update))[1]
+    def walk_forth(_: object, pushes: Memories) -> Memories:
+        def step(change: Array, here: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+            push, slopes, update = here
+            change = push + update * change + over_gates(slopes * (change @ weight.T))
+            return change, change
+
+        return jax.lax.scan(step, jnp.zeros_like(pushes[0]), (pushes, slopes, update))[1]
+
+    def walk_back(_: object, wanted: Memories) -> Memories:
+        if not has_kernels(weight):
+            return plain_walk_back(wanted, slopes, update, weight)
+        from decentral.networks import kernels
+
+        by_kernel = kernels.batched(plain_walk_back, kernels.walk_back, (True, True, True, False))
+        return by_kernel(wanted, slopes, update, weight)
+
+    return jax.lax.custom_linear_solve(pushes_behind, pushes, walk_forth, walk_back)
+
+
+def plain_walk_back(wanted: Memories, slopes: GateInputs, update: Memories, weight: Weight) -> Memories:
+    """What a push of each memory is worth, if changes of them are worth `wanted`: `carry_on` transposed."""
+
+    def step(later: Array, here: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        wanted, slopes, update = here
+        total = wanted + later
+        return total * update + (slopes * jnp.tile(total, 3)) @ weight, total
+
+    return jax.lax.scan(step, jnp.zeros_like(wanted[0]), (wanted, slopes, update), reverse=True)[1]
+
+
+def earlier(memories: Memories) -> Memories:
+    """The memory before each step, from those after them."""
+    return jnp.concatenate([jnp.zeros_like(memories[:1]), memories[:-1]])
 
 
 def over_gates(of_each: Float[Array, "*P gates"]) -> Float[Array, "*P width"]:
     """The sum over the three gates."""
     return jnp.sum(of_each.reshape(*of_each.shape[:-1], 3, -1), axis=-2)
+
+
+def has_kernels(weight: Weight) -> bool:
+    """Are there kernels for a memory of this width on the device at hand?"""
+    return jax.default_backend() == "gpu" and weight.shape[1] in WIDTHS

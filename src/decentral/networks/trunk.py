@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from decentral.networks.gates import next_memory, open_gates
+from decentral.networks.gates import next_memory, open_gates, shares_of
 from decentral.networks.layers import Linear
 from decentral.networks.recurrence import memories
 
@@ -28,7 +28,8 @@ class Trunk(eqx.Module):
 
     def step(self, memory: Float[Array, " width"], inputs: Float[Array, " inputs"]) -> Float[Array, " width"]:
         """The memory after one more percept."""
-        return next_memory(memory, open_gates(self._input_gates(inputs), self.from_memory(memory)))
+        gates = open_gates(shares_of(self._input_gates(inputs)), shares_of(self.from_memory(memory)))
+        return next_memory(memory, gates)
 
     def unroll(self, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
         """The memory after each percept of an episode. The input's share of the gates needs no recurrence."""
