@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.benchmarking.plain_hunt import LENGTH, OBSERVATION_SIZE, PENALTY, PlainHunt, advance
+from decentral.benchmarking.plain_hunt import LENGTH, OBSERVATION_SIZE, PENALTY, STATE_SIZE, PlainHunt, advance
 from decentral.environments import PredatorPrey
 from decentral.environments.predator_prey import Hunt
 
@@ -26,6 +26,12 @@ def test_predators_see_the_same():
     hunt.cells = [3, 12, 21]
     assert np.array_equal(hunt.observe(), PredatorPrey().perceive(Hunt(jnp.asarray(hunt.cells))).observation)
     assert hunt.observe().shape == (2, OBSERVATION_SIZE) and PredatorPrey().time_limit == LENGTH
+
+
+def test_the_state_is_where_everyone_stands():
+    hunt = PlainHunt()
+    hunt.cells = [3, 12, 21]
+    assert hunt.state().tolist() == [0, 3, 2, 2, 4, 1] and len(hunt.state()) == STATE_SIZE
 
 
 def test_two_beside_the_prey_catch_it_and_one_alone_pays():

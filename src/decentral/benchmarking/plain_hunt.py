@@ -12,6 +12,7 @@ ROW_OF_MOVE = (-1, 0, 0, 0, 1)  # up, left, stay, right, down
 COLUMN_OF_MOVE = (0, -1, 0, 1, 0)
 ACTIONS = len(ROW_OF_MOVE)
 OBSERVATION_SIZE = 2 + PREDATORS + 2
+STATE_SIZE = 2 * (PREDATORS + 1)
 
 
 class PlainHunt:
@@ -27,9 +28,13 @@ class PlainHunt:
 
     def observe(self) -> np.ndarray:
         """What each predator sees: where it stands, which one it is, where the prey is from there."""
-        places = np.array([divmod(cell, SIZE) for cell in self.cells], np.float32)
+        places = self._places()
         predators, prey = places[:-1], places[-1:]
         return np.concatenate([predators, np.eye(PREDATORS, dtype=np.float32), prey - predators], axis=1)
+
+    def state(self) -> np.ndarray:
+        """Where everyone stands, row and column by turns."""
+        return self._places().flatten()
 
     def step(self, actions: Sequence[int]) -> float:
         """Everyone moves; the team's reward."""
@@ -40,6 +45,9 @@ class PlainHunt:
         free = [cell for cell in range(SIZE**2) if cell not in self.cells]
         self.cells[-1] = free[self.chance.integers(len(free))]
         return 1.0
+
+    def _places(self) -> np.ndarray:
+        return np.array([divmod(cell, SIZE) for cell in self.cells], np.float32)
 
 
 def advance(cells: Sequence[int], moves: Sequence[int]) -> list[int]:

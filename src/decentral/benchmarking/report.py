@@ -107,7 +107,7 @@ def _yardstick_data(yardstick: Yardstick) -> dict[str, Any]:
         "turn_ms": _timing_data(yardstick.turn),
         "play_ms": _timing_data(yardstick.play),
         "learn_ms": _timing_data(yardstick.learn),
-        "slower_attempts_ms": yardstick.others,
+        "elsewhere_ms": yardstick.others,
     }
 
 

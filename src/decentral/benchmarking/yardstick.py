@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 
@@ -12,13 +12,13 @@ from decentral.settings import Refused
 
 @dataclass(frozen=True)
 class Yardstick:
-    """PyTorch's IQL on the paper's predator-prey, one seed, where it runs fastest."""
+    """PyTorch's IQL on the paper's predator-prey, one seed, as it comes, where it runs fastest."""
 
     version: str  # of PyTorch
     where: str
     play: Timing
     learn: Timing
-    others: dict[str, float]  # where it is slower: milliseconds per turn
+    others: dict[str, float]  # elsewhere: milliseconds per turn
 
     @property
     def turn(self) -> Timing:
@@ -38,24 +38,27 @@ def require_torch() -> None:
 
 
 def torch_yardstick(turns: int, repeats: int, tell: Callable[[str], None]) -> Yardstick:
-    """Time PyTorch with one thread and one for each core, with and without oneDNN, and on a GPU; the fastest counts."""
+    """Time PyTorch with one thread and one for each core, with and without oneDNN, and on a GPU."""
     require_torch()
     import torch
 
-    from decentral.benchmarking.pymarl import time_turns
+    from decentral.benchmarking.pymarl_clock import time_turns
 
-    places = {
-        f"cpu, threads {threads}{'' if one_dnn else ', no oneDNN'}": ("cpu", threads, one_dnn)
-        for threads in sorted({1, os.cpu_count() or 1})
-        for one_dnn in (True, False)
-    }
-    if torch.cuda.is_available():
-        places["gpu"] = ("cuda", 1, True)
-    tried = {}
-    for where, place in places.items():
+    def timed(where: str, device: str, threads: int, one_dnn: bool) -> Yardstick:
         tell(f"PyTorch on {where}")
-        play, learn = time_turns(*place, turns, repeats)
-        tried[where] = Yardstick(version("torch"), where, Timing(play), Timing(learn), {})
-    best = min(tried.values(), key=lambda own: own.turn.median)
-    others = {where: own.turn.median for where, own in tried.items() if where != best.where}
-    return Yardstick(best.version, best.where, best.play, best.learn, others)
+        play, learn = time_turns(device, threads, one_dnn, turns, repeats)
+        return Yardstick(version("torch"), where, Timing(play), Timing(learn), {})
+
+    numbers = sorted({1, os.cpu_count() or 1})
+    as_it_comes = [timed(f"cpu, threads {threads}", "cpu", threads, True) for threads in numbers]
+    if torch.cuda.is_available():
+        as_it_comes.append(timed("gpu", "cuda", 1, True))
+    altered = [timed(f"cpu, threads {threads}, no oneDNN", "cpu", threads, False) for threads in numbers]
+    return fastest(as_it_comes, altered)
+
+
+def fastest(as_it_comes: list[Yardstick], altered: list[Yardstick]) -> Yardstick:
+    """The fastest of PyTorch as it comes, beside which all others are told."""
+    best = min(as_it_comes, key=lambda own: own.turn.median)
+    others = {own.where: own.turn.median for own in as_it_comes + altered if own is not best}
+    return replace(best, others=others)
