@@ -91,6 +91,16 @@ def test_a_step_means_the_same_compiled_and_side_by_side(world):
 
 
 @worlds
+def test_a_step_by_chance_drawn_ahead_is_the_step_of_the_same_key(world):
+    for seed in range(5):
+        key = jax.random.key(seed)
+        state, actions = world.reset(key), some_actions(world, key)
+        at_once, ahead = world.step(state, actions, key), world.step_by(state, actions, world.draw(key))
+        for one, other in zip(*map(jax.tree.leaves, (at_once, ahead)), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@worlds
 def test_numbers_may_differ_between_lanes_of_one_program(world):
     other = jax.tree.map(lambda number: number + 1.0, world)
     lanes = jax.tree.map(lambda *numbers: jnp.stack([jnp.asarray(n) for n in numbers]), world, other)

@@ -86,11 +86,11 @@ class Programs:
 def programs(placement: Placement) -> Programs:
     """The programs of a placement. They are kept, so that a second training of the same kind compiles nothing."""
     mesh = placement.mesh
-    over, lanes, all_else = (None, None, None) if mesh is None else (SEEDS, placement.of_lanes(mesh), None)
-    side_by_side = partial(jax.vmap, spmd_axis_name=over)
+    lanes = None if mesh is None else placement.of_lanes(mesh)
+    side_by_side = partial(jax.vmap, spmd_axis_name=None if mesh is None else SEEDS)
     return Programs(
         jax.jit(side_by_side(begin, (None, 0)), out_shardings=lanes),
         jax.jit(side_by_side(turns, (None, 0, None, None)), static_argnums=3, donate_argnums=1, out_shardings=lanes),
-        jax.jit(side_by_side(examine, (None, 0, 0)), donate_argnums=1, out_shardings=(all_else, all_else, lanes)),
+        jax.jit(side_by_side(examine, (None, 0, 0)), donate_argnums=1, out_shardings=(None, None, lanes)),
         nullcontext if mesh is None else partial(jax.set_mesh, mesh),
     )
