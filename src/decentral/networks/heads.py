@@ -99,7 +99,7 @@ class HiddenNormalNet(ContextHead):
 
 
 def _under_each(head: ContextHead, hidden: Hidden, contexts: int) -> AllValues:
-    """What a head says under each context, one after the other."""
+    """What a head says under each context, side by side."""
 
     def under(context: Array) -> Array:
         return head(hidden, jnp.broadcast_to(context, (*hidden.shape[:-1], contexts)))

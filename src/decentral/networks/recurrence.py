@@ -19,7 +19,7 @@ GateInputs = Float[Array, "P gates"]  # three gates side by side: reset, update,
 Weight = Float[Array, "gates width"]
 Bias = Float[Array, " gates"]
 
-WIDTHS = (16, 32, 64, 128)  # of memories that there are kernels for: powers of two, few enough for the registers
+WIDTHS = (64,)  # of memories that the kernels were tried with on a GPU; they need powers of two of at least 16
 
 
 @jax.custom_jvp
