@@ -1,17 +1,22 @@
 """The GPU's kernels, run by Pallas' interpreter, against the plain loops."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.networks import kernels, recurrence
+from decentral.networks import backend, kernels, loops, reconstruction, recurrence, window_kernels
+from decentral.networks.gates import Gates
+from decentral.networks.layers import Linear, draw
+from decentral.networks.trunk import Trunk
 
-NETWORKS, EPISODES, STEPS, WIDTH = 2, 32, 3, 16
+NETWORKS, EPISODES, STEPS, WIDTH = 2, 32, 6, 16
 
 
 def numbers(seed, *shape):
-    return 0.5 * jax.random.normal(jax.random.key(seed), shape)
+    return 0.5 * jax.random.normal(jax.random.key(seed), (NETWORKS, *shape))
 
 
 def agree(one, other):
@@ -21,58 +26,62 @@ def agree(one, other):
 
 @pytest.fixture(scope="module")
 def weight():
-    return numbers(0, NETWORKS, 3 * WIDTH, WIDTH)
+    return numbers(0, 3 * WIDTH, WIDTH)
 
 
-def test_the_way_forth_is_that_of_the_plain_loop(weight):
-    inputs, bias = numbers(1, NETWORKS, EPISODES, STEPS, 3 * WIDTH), numbers(2, NETWORKS, 3 * WIDTH)
-    by_kernel = jax.vmap(lambda *given: kernels.recur(*given, interpret=True))(inputs, weight, bias)
-    agree(by_kernel, jax.vmap(jax.vmap(recurrence.plain_recur, (0, None, None)))(inputs, weight, bias))
+@pytest.mark.parametrize("keep_gates", [True, False])
+def test_the_way_forth_is_that_of_the_loop(weight, keep_gates):
+    given = (numbers(1, STEPS, EPISODES, 3 * WIDTH), weight, numbers(2, 3 * WIDTH))
+    after, gates = jax.vmap(partial(kernels.recur, keep_gates=keep_gates, interpret=True))(*given)
+    plain, plain_gates = jax.vmap(partial(loops.recur, keep_gates=keep_gates))(*given)
+    agree(after, plain)
+    assert gates is None if not keep_gates else agree(gates, plain_gates) is None
 
 
-def test_the_way_back_is_that_of_the_plain_loop(weight):
-    wanted, slopes = numbers(3, NETWORKS, EPISODES, STEPS, WIDTH), numbers(4, NETWORKS, EPISODES, STEPS, 3 * WIDTH)
-    update = jax.nn.sigmoid(numbers(5, *wanted.shape))
-    by_kernel = jax.vmap(lambda *given: kernels.walk_back(*given, interpret=True))(wanted, slopes, update, weight)
-    plain = jax.vmap(jax.vmap(recurrence.plain_walk_back, (0, 0, 0, None)))
-    agree(by_kernel, plain(wanted, slopes, update, weight))
+def test_the_way_back_is_that_of_the_loop(weight):
+    wanted, before, *gates = (numbers(seed, STEPS, EPISODES, WIDTH) for seed in range(3, 9))
+    given = (wanted, before, Gates(*gates), weight)
+    by_kernel = jax.vmap(partial(kernels.walk_back, interpret=True))(*given)
+    agree(by_kernel, jax.vmap(loops.walk_back)(*given))
 
 
-@pytest.mark.parametrize(("episodes", "by_kernel"), [(EPISODES, True), (EPISODES + 1, False)])
-def test_a_kernel_is_taken_for_many_episodes_of_one_network_and_whole_blocks_only(episodes, by_kernel):
-    def plain(x, weight):
-        return weight * x
-
-    def kernel(x, weight):
-        return weight * x + 100
-
-    function = kernels.batched(plain, kernel, (True, False))
-    x = jnp.ones(episodes)
-    expected = 102.0 if by_kernel else 2.0
-    np.testing.assert_allclose(jax.vmap(function, (0, None))(x, jnp.asarray(2.0)), expected)
-    each = jax.vmap(jax.vmap(function, (0, None)))(jnp.stack([x, x]), jnp.asarray([2.0, 2.0]))
-    np.testing.assert_allclose(each, expected)
-    np.testing.assert_allclose(function(x[0], jnp.asarray(2.0)), 2.0)
-    np.testing.assert_allclose(jax.vmap(function)(x, x), 1.0)  # as many networks as episodes
+@pytest.mark.parametrize("length", [1, 4])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_errors_of_windows_are_those_of_one_after_the_other(length, outputs):
+    steps, contexts = numbers(1, STEPS, EPISODES, WIDTH), numbers(2, STEPS, EPISODES, WIDTH)
+    layers = jax.vmap(lambda key: draw(Linear(WIDTH, outputs), key))(jax.random.split(jax.random.key(0), NETWORKS))
+    given = (steps, contexts, layers, numbers(3, STEPS, EPISODES, outputs), numbers(4, STEPS, EPISODES) / EPISODES)
+    by_kernel = jax.vmap(partial(window_kernels.side_by_side, length, interpret=True))(*given)
+    agree(by_kernel, jax.vmap(partial(reconstruction.one_by_one, length))(*given))
 
 
-def test_gradients_go_through_the_kernels(weight, monkeypatch):
+def test_gradients_go_through_the_kernels(monkeypatch):
     """As on a GPU, with the interpreter in its place."""
-    inputs, bias = numbers(1, NETWORKS, EPISODES, STEPS, 3 * WIDTH), numbers(2, NETWORKS, 3 * WIDTH)
+    trunks = jax.vmap(lambda key: draw(Trunk(3, WIDTH), key))(jax.random.split(jax.random.key(0), NETWORKS))
+    inputs = numbers(1, EPISODES, STEPS, 3)
 
     def gradients():
-        def loss(inputs, weight, bias):
-            return jnp.sum(jnp.sin(jax.vmap(recurrence.memories, (0, None, None))(inputs, weight, bias)))
+        def loss(trunk, inputs):
+            return jnp.sum(jnp.sin(jax.vmap(trunk.unroll)(inputs)))
 
-        return jax.vmap(jax.grad(loss, (0, 1, 2)))(inputs, weight, bias)
+        return jax.vmap(jax.grad(loss, (0, 1)))(trunks, inputs)
 
     plain = gradients()
     taken = []
     for name in ("recur", "walk_back"):
-        kernel = getattr(kernels, name)
+        kernel = partial(getattr(kernels, name), interpret=True)
         monkeypatch.setattr(
-            kernels, name, lambda *given, kernel=kernel, name=name: taken.append(name) or kernel(*given, interpret=True)
+            kernels, name, lambda *given, kernel=kernel, name=name, **how: taken.append(name) or kernel(*given, **how)
         )
-    monkeypatch.setattr(recurrence, "has_kernels", lambda weight: True)
+    monkeypatch.setattr(recurrence, "has_kernels", lambda batch, width: True)
     agree(gradients(), plain)
     assert set(taken) == {"recur", "walk_back"}
+
+
+@pytest.mark.parametrize(
+    ("device", "batch", "width", "has"),
+    [("gpu", 32, 64, True), ("gpu", 33, 64, False), ("gpu", 32, 48, False), ("cpu", 32, 64, False)],
+)
+def test_there_are_kernels_on_a_gpu_for_whole_blocks_and_widths_that_were_tried(monkeypatch, device, batch, width, has):
+    monkeypatch.setattr(jax, "default_backend", lambda: device)
+    assert backend.has_kernels(batch, width) == has

@@ -1,7 +1,7 @@
-"""The two loops of a recurrence as single GPU kernels: one program walks a few episodes of one network end to end.
+"""The two ways of a recurrence as single GPU kernels: one program walks a few episodes of one network end to end.
 
 Step by step, a GPU spends its time on starting kernels. Here the recurrent weights stay in one multiprocessor, and so
-do the memories on their way. A batch that can't be cut into equal blocks takes the plain loops.
+do the memories on their way.
 """
 
 from collections.abc import Callable
@@ -9,80 +9,73 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.custom_batching import custom_vmap
 from jax.experimental import pallas
 from jax.experimental.pallas import triton
 from jaxtyping import Array
 
+from decentral.networks.backend import BLOCK
 from decentral.networks.gates import Gates, Shares, next_memory, open_gates
+from decentral.networks.loops import parts_of_slope
 
-BLOCK = 16  # episodes of one program: the least that a tensor core multiplies at once
 WARPS = 4
 
 
-def batched(plain: Callable[..., Any], kernel: Callable[..., Any], mapped: tuple[bool, ...]) -> Callable[..., Any]:
-    """`plain`, a function of one episode; where many episodes of one network are mapped over, `kernel` of all of them.
-
-    `mapped` says which arguments have an entry per episode; the others are the network's.
-    """
-
-    @custom_vmap
-    def of_one(*arguments: Array) -> Any:
-        return plain(*arguments)
-
-    @of_one.def_vmap
-    def of_many(size: int, are_mapped: list[bool], *arguments: Array) -> Any:
-        if tuple(are_mapped) == mapped and size % BLOCK == 0:
-            out = kernel(*arguments)
-        else:
-            out = jax.vmap(plain, [0 if own else None for own in are_mapped])(*arguments)
-        return out, jax.tree.map(lambda _: True, out)
-
-    return of_one
-
-
-def recur(inputs: Array, weight: Array, bias: Array, interpret: bool = False) -> tuple[Array, Gates]:
-    """What `recurrence.plain_recur` returns of each episode [B, P, gates], by one kernel."""
-    batch, steps, width = *inputs.shape[:2], weight.shape[1]
+def recur(
+    inputs: Array, weight: Array, bias: Array, keep_gates: bool, interpret: bool = False
+) -> tuple[Array, Gates | None]:
+    """What `loops.recur` returns, by one kernel; the gates only if they are to be kept."""
+    steps, batch, width = *inputs.shape[:2], weight.shape[1]
 
     def walk(inputs: Any, weight: Any, bias: Any, *out: Any) -> None:
         weights, biases = _by_gate(weight, width), _by_gate(bias, width)
 
-        def step(t: Array, memory: Array) -> Array:
+        def step(t: Array, now: tuple[Array, Shares]) -> tuple[Array, Shares]:
+            memory, given = now
+            following = _shares(inputs, jnp.minimum(t + 1, steps - 1), width)
             reset, update, candidate = (
                 _dot(memory, own.T) + shift[None, :] for own, shift in zip(weights, biases, strict=True)
             )
-            gates = open_gates(_parts(inputs, t, width), (reset, update, candidate))
+            gates = open_gates(given, (reset, update, candidate))
             memory = next_memory(memory, gates)
-            for ref, value in zip(out, (memory, *jax.tree.leaves(gates)), strict=True):
-                ref[:, t, :] = value
-            return memory
+            for ref, value in zip(out, (memory, *jax.tree.leaves(gates)), strict=False):
+                ref[t] = value
+            return memory, following
 
-        jax.lax.fori_loop(0, steps, step, jnp.zeros((BLOCK, width), jnp.float32))
+        jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32), _shares(inputs, 0, width)))
 
-    after, *gates = _call(walk, 5, (inputs,), (weight, bias), (batch, steps, width), interpret)
-    return after, Gates(*gates)
+    outputs = [width] * (5 if keep_gates else 1)
+    after, *gates = _call(walk, outputs, (inputs,), (weight, bias), (steps, batch), interpret)
+    return after, Gates(*gates) if keep_gates else None
 
 
-def walk_back(wanted: Array, slopes: Array, update: Array, weight: Array, interpret: bool = False) -> Array:
-    """What `recurrence.plain_walk_back` returns of each episode [B, P, width], by one kernel."""
-    batch, steps, width = wanted.shape
+def walk_back(
+    wanted: Array, before: Array, gates: Gates, weight: Array, interpret: bool = False
+) -> tuple[Array, Array]:
+    """What `loops.walk_back` returns, by one kernel."""
+    steps, batch, width = wanted.shape
 
-    def walk(wanted: Any, slopes: Any, update: Any, weight: Any, out: Any) -> None:
+    def walk(wanted: Any, before: Any, *rest: Any) -> None:
+        *gates, weight, by_input, by_memory = rest
         weights = _by_gate(weight, width)
 
         def step(back: Array, later: Array) -> Array:
             t = steps - 1 - back
-            total = wanted[:, t, :] + later
-            out[:, t, :] = total
-            later = total * update[:, t, :]
-            for slope, own in zip(_parts(slopes, t, width), weights, strict=True):
-                later += _dot(slope * total, own)
+            total, open_now = wanted[t] + later, Gates(*(gate[t] for gate in gates))
+            reset, update, candidate = (total * slope for slope in parts_of_slope(before[t], open_now))
+            forgotten = candidate * open_now.reset
+            later = total * open_now.update
+            for own, share in zip(weights, (reset, update, forgotten), strict=True):
+                later += _dot(share, own)
+            for place, (share, its) in enumerate(((reset, reset), (update, update), (candidate, forgotten))):
+                by_input[t, :, pallas.dslice(place * width, width)] = share
+                by_memory[t, :, pallas.dslice(place * width, width)] = its
             return later
 
         jax.lax.fori_loop(0, steps, step, jnp.zeros((BLOCK, width), jnp.float32))
 
-    return _call(walk, 1, (wanted, slopes, update), (weight,), (batch, steps, width), interpret)[0]
+    of_episodes = (wanted, before, *jax.tree.leaves(gates))
+    by_input, by_memory = _call(walk, [3 * width] * 2, of_episodes, (weight,), (steps, batch), interpret)
+    return by_input, by_memory
 
 
 def _dot(rows: Array, matrix: Array) -> Array:
@@ -93,30 +86,32 @@ def _by_gate(ref: Any, width: int) -> list[Array]:
     return [ref[pallas.dslice(gate * width, width)] for gate in range(3)]
 
 
-def _parts(ref: Any, t: Array, width: int) -> Shares:
-    reset, update, candidate = (ref[:, t, pallas.dslice(gate * width, width)] for gate in range(3))
+def _shares(ref: Any, t: Array | int, width: int) -> Shares:
+    reset, update, candidate = (ref[t, :, pallas.dslice(gate * width, width)] for gate in range(3))
     return reset, update, candidate
 
 
 def _call(
     walk: Callable[..., None],
-    outputs: int,
+    outputs: list[int],
     of_episodes: tuple[Array, ...],
     of_network: tuple[Array, ...],
-    shape: tuple[int, int, int],
+    shape: tuple[int, int],
     interpret: bool,
 ) -> Any:
-    def block(array_shape: tuple[int, ...]) -> pallas.BlockSpec:
-        return pallas.BlockSpec((BLOCK, *array_shape[1:]), lambda number: (number, *[0] * (len(array_shape) - 1)))
+    steps, batch = shape
+
+    def block(width: int) -> pallas.BlockSpec:
+        return pallas.BlockSpec((steps, BLOCK, width), lambda number: (0, number, 0))
 
     whole = [pallas.BlockSpec(own.shape, lambda _, rank=own.ndim: (0,) * rank) for own in of_network]
     options: dict[str, Any] = {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=WARPS)}
     return pallas.pallas_call(
         walk,
-        grid=(shape[0] // BLOCK,),
-        in_specs=[*(block(own.shape) for own in of_episodes), *whole],
-        out_specs=[block(shape)] * outputs,
-        out_shape=[jax.ShapeDtypeStruct(shape, jnp.float32)] * outputs,
+        grid=(batch // BLOCK,),
+        in_specs=[*(block(own.shape[-1]) for own in of_episodes), *whole],
+        out_specs=[block(width) for width in outputs],
+        out_shape=[jax.ShapeDtypeStruct((*shape, width), jnp.float32) for width in outputs],
         interpret=interpret,
         **options,
     )(*of_episodes, *of_network)

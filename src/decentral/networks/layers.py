@@ -13,6 +13,8 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Key
 
+from decentral.networks.backend import apart
+
 Network = TypeVar("Network")
 
 
@@ -50,6 +52,13 @@ class Perceptron(eqx.Module):
 def times(weight: Float[Array, "outputs inputs"], x: Float[Array, "*rows inputs"]) -> Float[Array, "*rows outputs"]:
     """weight @ x, of one x or of many in rows: each written so that nothing is transposed for it on the way."""
     return weight @ x if x.ndim == 1 else x @ weight.T
+
+
+def derivative(layer: Linear, x: Float[Array, "*rows inputs"], wanted: Float[Array, "*rows outputs"]) -> Linear:
+    """What changes of a layer are worth, if those of what it makes of x are worth `wanted`."""
+    x, wanted = x.reshape(-1, x.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
+    by_weight = wanted.T @ x if wanted.shape[-1] <= x.shape[-1] else apart(x.T @ wanted).T  # the smaller is turned
+    return jax.tree.unflatten(jax.tree.structure(layer), [by_weight, jnp.sum(wanted, axis=0)])
 
 
 def draw(described: Network, key: Key[Array, ""]) -> Network:

@@ -1,66 +1,79 @@
 """How well single steps are predicted under the contexts of all the windows that hold them.
 
 A step of an episode lies in up to K windows, so the hidden layer of a decoder has an entry for every window and every
-step of it. That array is never made: one offset within the windows is gone through after the other, and its share of
-the derivative is taken at once, while its hidden layer is still at hand.
+step of it. That array is never made: one window after the other is gone through, and its share of the derivative is
+taken at once, while its hidden layer is still at hand. On a CUDA GPU many windows are gone through side by side
+(`networks.window_kernels`).
 """
+
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from decentral.networks.layers import Linear
+from decentral.networks.backend import has_kernels
+from decentral.networks.layers import Linear, derivative
 
-StepShare = Float[Array, "S B width"]  # of every step, after K - 1 steps of padding: S = T + K - 1
-ContextShare = Float[Array, "T B width"]  # of every window
-Wanted = Float[Array, "S B outputs"]
+Share = Float[Array, "T B width"]  # of the hidden layer: of every step, or of every window's context
+Wanted = Float[Array, "T B outputs"]
 Weights = Float[Array, "T B"]  # of every window's error
-Parts = tuple[StepShare, ContextShare, Linear]
+Parts = tuple[Share, Share, Linear]
 
 
-@jax.custom_vjp
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
 def weighted_errors(
-    steps: StepShare, contexts: ContextShare, layer: Linear, wanted: Wanted, weights: Weights
+    length: int, steps: Share, contexts: Share, layer: Linear, wanted: Wanted, weights: Weights
 ) -> Float[Array, ""]:
-    """The sum over windows of their weight times the squared errors of layer(relu(step + context)); no padding."""
-    return _errors_and_derivatives(steps, contexts, layer, wanted, weights)[0]
+    """The sum over windows of their weight times the squared errors of layer(relu(step + context)).
+
+    The window that ends at a step holds it and the `length` - 1 before it, or as many as there are.
+    """
+    return _forth(length, steps, contexts, layer, wanted, weights)[0]
 
 
-def _errors_and_derivatives(
-    steps: Array, contexts: Array, layer: Linear, wanted: Array, weights: Array
-) -> tuple[Array, Parts]:
-    count = contexts.shape[0]
-    padding = steps.shape[0] - count
+def _forth(
+    length: int, steps: Share, contexts: Share, layer: Linear, wanted: Wanted, weights: Weights
+) -> tuple[Float[Array, ""], Parts]:
+    if not has_kernels(*contexts.shape[1:]):
+        return one_by_one(length, steps, contexts, layer, wanted, weights)
+    from decentral.networks import window_kernels  # only here, for it takes long to import
 
-    def go_through(offset: Array, so_far: tuple[Array, Parts]) -> tuple[Array, Parts]:
-        total, (by_steps, by_contexts, by_layer) = so_far
-        hidden = jax.nn.relu(_from(steps, offset, count) + contexts)
-        errors = layer(hidden) - _from(wanted, offset, count)
-        held = jnp.arange(count) + offset >= padding
-        weighted = errors * (weights * held[:, None])[..., None]
-        by_output = 2 * weighted
-        by_hidden = jnp.where(hidden > 0, by_output @ layer.weight, 0.0)
-        return total + jnp.sum(weighted * errors), (
-            jax.lax.dynamic_update_slice_in_dim(by_steps, _from(by_steps, offset, count) + by_hidden, offset, axis=0),
-            by_contexts + by_hidden,
-            jax.tree.map(jnp.add, by_layer, _by_layer(layer, hidden, by_output)),
-        )
-
-    nothing = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, (steps, contexts, layer)))
-    return jax.lax.fori_loop(0, padding + 1, go_through, nothing)
+    return window_kernels.side_by_side(length, steps, contexts, layer, wanted, weights)
 
 
-def _from(array: Array, offset: Array, count: int) -> Array:
-    return jax.lax.dynamic_slice_in_dim(array, offset, count)
-
-
-def _by_layer(layer: Linear, hidden: Array, by_output: Array) -> Linear:
-    by_output, hidden = (rows.reshape(-1, rows.shape[-1]) for rows in (by_output, hidden))
-    return jax.tree.unflatten(jax.tree.structure(layer), [by_output.T @ hidden, jnp.sum(by_output, axis=0)])
-
-
-def _back(derivatives: Parts, wanted: Float[Array, ""]) -> tuple:
+def _back(length: int, derivatives: Parts, wanted: Float[Array, ""]) -> tuple:
     return (*jax.tree.map(lambda own: wanted * own, derivatives), None, None)
 
 
-weighted_errors.defvjp(_errors_and_derivatives, _back)
+weighted_errors.defvjp(_forth, _back)
+
+
+def one_by_one(
+    length: int, steps: Share, contexts: Share, layer: Linear, wanted: Wanted, weights: Weights
+) -> tuple[Float[Array, ""], Parts]:
+    """The errors and their derivatives, window after window."""
+    before = ((length - 1, 0), (0, 0), (0, 0))
+    steps, wanted = jnp.pad(steps, before), jnp.pad(wanted, before)
+
+    def go_through(end: Array, so_far: tuple[Array, tuple]) -> tuple[Array, tuple]:
+        total, (by_steps, by_contexts, by_layer) = so_far
+        hidden = jax.nn.relu(_from(steps, end, length) + _from(contexts, end, 1))
+        errors = layer(hidden) - _from(wanted, end, length)
+        held = end + jnp.arange(length) >= length - 1
+        weighted = errors * (_from(weights, end, 1) * held[:, None])[..., None]
+        by_output = 2 * weighted
+        by_hidden = jnp.where(hidden > 0, by_output @ layer.weight, 0.0)
+        return total + jnp.sum(weighted * errors), (
+            jax.lax.dynamic_update_slice_in_dim(by_steps, _from(by_steps, end, length) + by_hidden, end, axis=0),
+            jax.lax.dynamic_update_slice_in_dim(by_contexts, jnp.sum(by_hidden, axis=0, keepdims=True), end, axis=0),
+            jax.tree.map(jnp.add, by_layer, derivative(layer, hidden, by_output)),
+        )
+
+    nothing = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, (steps, contexts, layer)))
+    total, (by_steps, by_contexts, by_layer) = jax.lax.fori_loop(0, contexts.shape[0], go_through, nothing)
+    return total, (by_steps[length - 1 :], by_contexts, by_layer)
+
+
+def _from(array: Float[Array, "S ..."], start: Array, count: int) -> Float[Array, "count ..."]:
+    return jax.lax.dynamic_slice_in_dim(array, start, count)

@@ -1,124 +1,106 @@
-"""The recurrence of a GRU over a whole episode, with a derivative of its own.
+"""The memories of a trunk over whole episodes, with a derivative of its own.
 
 Automatic differentiation of a scan multiplies small matrices at every step on the way back, for the weights too, and
-keeps much on the way forth. Here a small change of every step's gates is said to change the memories as the solution
-of a linear system, in which the weights are constants: the way back carries only the memory's derivative, and the
-derivative of the weights is one product of all steps and episodes after it.
+keeps much on the way forth. Here the way back carries only the memory's derivative, and the derivative of each weight
+is one product of all steps and episodes after it. Time comes first throughout, so that a step is one block.
 
-Both ways are loops of small steps. On a CUDA GPU each is one kernel (`networks.kernels`).
+Both ways are loops of small steps (`networks.loops`); on a CUDA GPU each is one kernel (`networks.kernels`).
 """
+
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float
 
-from decentral.networks.gates import Gates, next_memory, open_gates, shares_of
+from decentral.networks import loops
+from decentral.networks.backend import has_kernels
+from decentral.networks.gates import Gates
+from decentral.networks.layers import Linear, derivative
 
-Memories = Float[Array, "P width"]
-GateInputs = Float[Array, "P gates"]  # three gates side by side: reset, update, candidate
-Weight = Float[Array, "gates width"]
-Bias = Float[Array, " gates"]
-
-WIDTHS = (64,)  # of memories that the kernels were tried with on a GPU; they need powers of two of at least 16
-
-
-@jax.custom_jvp
-def memories(inputs: GateInputs, weight: Weight, bias: Bias) -> Memories:
-    """The memory after each step, from the input's share of the gates; it starts as zeros."""
-    return recur(inputs, weight, bias)[0]
+Layers = tuple[Linear, Linear, Linear]  # the entry; to the gates, from its output and from the memory
+Inputs = Float[Array, "P B inputs"]
+Memories = Float[Array, "P B width"]
+GateInputs = Float[Array, "P B gates"]
 
 
-@memories.defjvp
-def _derivative(at: tuple[Array, Array, Array], towards: tuple[Array, Array, Array]) -> tuple[Array, Array]:
-    inputs, weight, bias = at
-    by_inputs, by_weight, by_bias = towards
-    after, gates = recur(inputs, weight, bias)
-    before = earlier(after)
-    of_input, of_memory = slopes(before, gates)
-    pushes = of_input * by_inputs + of_memory * (before @ by_weight.T + by_bias[None])
-    return after, carry_on(over_gates(pushes), of_memory, gates.update, weight)
+@custom_vmap
+def memories(layers: Layers, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
+    """The memory after each percept of an episode; it starts as zeros. Under `vmap` many episodes go together."""
+    return _of_one(layers, inputs)
 
 
-def recur(inputs: GateInputs, weight: Weight, bias: Bias) -> tuple[Memories, Gates]:
-    """The memory after each step, and the gates that made it."""
-    if not has_kernels(weight):
-        return plain_recur(inputs, weight, bias)
+@memories.def_vmap
+def _of_many(size: int, mapped: Any, layers: Layers, inputs: Array) -> tuple[Array, bool]:
+    if _any(mapped[0]):
+        return _of_networks(*_each(size, mapped, layers, inputs)), True
+    return jnp.swapaxes(_of_batch(layers, jnp.swapaxes(inputs, 0, 1)), 0, 1), True
+
+
+@custom_vmap
+def _of_networks(layers: Layers, inputs: Float[Array, "n P inputs"]) -> Float[Array, "n P width"]:
+    return jax.vmap(_of_one)(layers, inputs)
+
+
+@_of_networks.def_vmap
+def _of_many_networks(size: int, mapped: Any, layers: Layers, inputs: Array) -> tuple[Array, bool]:
+    if _any(mapped[0]):
+        return jax.vmap(jax.vmap(_of_one))(*_each(size, mapped, layers, inputs)), True
+    return jnp.moveaxis(jax.vmap(_of_batch)(layers, jnp.moveaxis(inputs, 0, 2)), 2, 0), True
+
+
+def _any(mapped: Any) -> bool:
+    return any(jax.tree.leaves(mapped))
+
+
+def _each(size: int, mapped: Any, *trees: Any) -> Any:
+    """Every array with the mapped axis in front, as large as it is."""
+    return jax.tree.map(lambda own, leaf: leaf if own else jnp.stack([leaf] * size), tuple(mapped), trees)
+
+
+def _of_one(layers: Layers, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
+    return _of_batch(layers, inputs[:, None])[:, 0]
+
+
+@jax.custom_vjp
+def _of_batch(layers: Layers, inputs: Inputs) -> Memories:
+    entered, gate_inputs = _enter(layers, inputs)
+    return _way(entered).recur(gate_inputs, layers[2].weight, layers[2].bias, keep_gates=False)[0]
+
+
+def _forth(layers: Layers, inputs: Inputs) -> tuple[Memories, tuple[Layers, Inputs, Memories, Memories, Gates]]:
+    entered, gate_inputs = _enter(layers, inputs)
+    after, gates = _way(entered).recur(gate_inputs, layers[2].weight, layers[2].bias, keep_gates=True)
+    return after, (layers, inputs, entered, after, gates)
+
+
+def _back(kept: tuple[Layers, Inputs, Memories, Memories, Gates], wanted: Memories) -> tuple[Layers, Inputs]:
+    (entry, from_input, from_memory), inputs, entered, after, gates = kept
+    before = loops.earlier(after)
+    by_input, by_memory = _way(wanted).walk_back(wanted, before, gates, from_memory.weight)
+    by_entered = jnp.where(entered > 0, by_input @ from_input.weight, 0.0)
+    by_layers = (
+        derivative(entry, inputs, by_entered),
+        derivative(from_input, entered, by_input),
+        derivative(from_memory, before, by_memory),
+    )
+    return by_layers, by_entered @ entry.weight
+
+
+_of_batch.defvjp(_forth, _back)
+
+
+def _enter(layers: Layers, inputs: Inputs) -> tuple[Memories, GateInputs]:
+    """What the entry makes of every input, and its share of the gates, which needs no recurrence."""
+    entry, from_input, _ = layers
+    entered = jax.nn.relu(entry(inputs))
+    return entered, from_input(entered)
+
+
+def _way(like: Memories) -> Any:
+    if not has_kernels(*like.shape[1:]):
+        return loops
     from decentral.networks import kernels  # only here, for it takes long to import
 
-    return kernels.batched(plain_recur, kernels.recur, (True, False, False))(inputs, weight, bias)
-
-
-def plain_recur(inputs: GateInputs, weight: Weight, bias: Bias) -> tuple[Memories, Gates]:
-    """`recur` as a loop of steps. The next input waits in the loop's state: see docs/performance.md."""
-
-    def step(now: tuple[Array, Array], following: Array) -> tuple[tuple[Array, Array], tuple[Array, Gates]]:
-        memory, given = now
-        gates = open_gates(shares_of(given), shares_of(memory @ weight.T + bias))
-        memory = next_memory(memory, gates)
-        return (memory, jax.lax.dynamic_index_in_dim(inputs, following, keepdims=False)), (memory, gates)
-
-    start = jnp.zeros(weight.shape[1], inputs.dtype)
-    return jax.lax.scan(step, (start, inputs[0]), 1 + jnp.arange(inputs.shape[0]))[1]
-
-
-def slopes(before: Memories, gates: Gates) -> tuple[GateInputs, GateInputs]:
-    """How the memory after a step changes with the input's share of each gate, and with the memory's share."""
-    update = (before - gates.candidate) * gates.update * (1 - gates.update)
-    candidate = (1 - gates.update) * (1 - jnp.square(gates.candidate))
-    reset = candidate * gates.remembered * gates.reset * (1 - gates.reset)
-    return (
-        jnp.concatenate([reset, update, candidate], axis=-1),
-        jnp.concatenate([reset, update, candidate * gates.reset], axis=-1),
-    )
-
-
-def carry_on(pushes: Memories, slopes: GateInputs, update: Memories, weight: Weight) -> Memories:
-    """How much every memory changes if each is pushed a little: changes = pushes + what the step before passes on."""
-
-    def pushes_behind(changes: Memories) -> Memories:
-        before = earlier(changes)
-        return changes - update * before - over_gates(slopes * (before @ weight.T))
-
-    def walk_forth(_: object, pushes: Memories) -> Memories:
-        def step(change: Array, here: tuple[Array, Array, Array]) -> tuple[Array, Array]:
-            push, slopes, update = here
-            change = push + update * change + over_gates(slopes * (change @ weight.T))
-            return change, change
-
-        return jax.lax.scan(step, jnp.zeros_like(pushes[0]), (pushes, slopes, update))[1]
-
-    def walk_back(_: object, wanted: Memories) -> Memories:
-        if not has_kernels(weight):
-            return plain_walk_back(wanted, slopes, update, weight)
-        from decentral.networks import kernels
-
-        by_kernel = kernels.batched(plain_walk_back, kernels.walk_back, (True, True, True, False))
-        return by_kernel(wanted, slopes, update, weight)
-
-    return jax.lax.custom_linear_solve(pushes_behind, pushes, walk_forth, walk_back)
-
-
-def plain_walk_back(wanted: Memories, slopes: GateInputs, update: Memories, weight: Weight) -> Memories:
-    """What a push of each memory is worth, if changes of them are worth `wanted`: `carry_on` transposed."""
-
-    def step(later: Array, here: tuple[Array, Array, Array]) -> tuple[Array, Array]:
-        wanted, slopes, update = here
-        total = wanted + later
-        return total * update + (slopes * jnp.tile(total, 3)) @ weight, total
-
-    return jax.lax.scan(step, jnp.zeros_like(wanted[0]), (wanted, slopes, update), reverse=True)[1]
-
-
-def earlier(memories: Memories) -> Memories:
-    """The memory before each step, from those after them."""
-    return jnp.concatenate([jnp.zeros_like(memories[:1]), memories[:-1]])
-
-
-def over_gates(of_each: Float[Array, "*P gates"]) -> Float[Array, "*P width"]:
-    """The sum over the three gates."""
-    return jnp.sum(of_each.reshape(*of_each.shape[:-1], 3, -1), axis=-2)
-
-
-def has_kernels(weight: Weight) -> bool:
-    """Are there kernels for a memory of this width on the device at hand?"""
-    return jax.default_backend() == "gpu" and weight.shape[1] in WIDTHS
+    return kernels

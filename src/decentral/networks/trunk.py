@@ -28,13 +28,10 @@ class Trunk(eqx.Module):
 
     def step(self, memory: Float[Array, " width"], inputs: Float[Array, " inputs"]) -> Float[Array, " width"]:
         """The memory after one more percept."""
-        gates = open_gates(shares_of(self._input_gates(inputs)), shares_of(self.from_memory(memory)))
+        by_input = self.from_input(jax.nn.relu(self.entry(inputs)))
+        gates = open_gates(shares_of(by_input), shares_of(self.from_memory(memory)))
         return next_memory(memory, gates)
 
     def unroll(self, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
-        """The memory after each percept of an episode. The input's share of the gates needs no recurrence."""
-        gates = self._input_gates(inputs)
-        return memories(gates, self.from_memory.weight, self.from_memory.bias)
-
-    def _input_gates(self, inputs: Float[Array, "*P inputs"]) -> Float[Array, "*P gates"]:
-        return self.from_input(jax.nn.relu(self.entry(inputs)))
+        """The memory after each percept of an episode."""
+        return memories((self.entry, self.from_input, self.from_memory), inputs)

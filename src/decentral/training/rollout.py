@@ -40,27 +40,34 @@ class Trajectory(eqx.Module):
 
 
 def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Trajectory:
-    """One episode from the start to its time limit; steps after an early end are padding."""
+    """One episode from the start to its time limit; steps after an early end are padding.
+
+    The loop keeps only where the world stood and what was done: the rest is told again after it, of all steps at once.
+    """
     keys = jax.random.split(key, environment.time_limit + 1)
     world, lucks = environment.reset(keys[0]), jax.vmap(environment.draw)(keys[1:])
     silence = jnp.zeros((environment.num_agents, environment.spec.actions.count))
 
     def step(now: tuple, chance: tuple) -> tuple[tuple, tuple]:
-        world, memories, last_actions, going_on = now
+        world, memories, last_actions = now
         luck, draws = chance
-        percepts = environment.perceive(world)
-        actions, memories = player.choose(memories, percepts, last_actions, draws)
-        world, outcome = environment.step_by(world, actions, luck)
-        lived = (percepts, actions, outcome, going_on)
-        last_actions = jax.nn.one_hot(actions, silence.shape[-1])
-        return (world, memories, last_actions, going_on & ~outcome.terminated), lived
+        actions, memories = player.choose(memories, environment.perceive(world), last_actions, draws)
+        following, _ = environment.step_by(world, actions, luck)
+        return (following, memories, jax.nn.one_hot(actions, silence.shape[-1])), (world, actions)
 
-    beginning = (world, player.memories, silence, jnp.ones((), bool))
-    ending, (percepts, actions, outcomes, happened) = jax.lax.scan(step, beginning, (lucks, player.draws))
-    final = environment.perceive(ending[0])
-    percepts = jax.tree.map(lambda before, after: jnp.concatenate([before, after[None]]), percepts, final)
-    rewards = jnp.where(happened, outcomes.reward, 0.0)
-    return Trajectory(percepts, actions, rewards, outcomes.terminated & happened, happened, outcomes.facts)
+    beginning = (world, player.memories, silence)
+    (final, _, _), (worlds, actions) = jax.lax.scan(step, beginning, (lucks, player.draws))
+    _, outcomes = jax.vmap(environment.step_by)(worlds, actions, lucks)
+    every = jax.tree.map(lambda before, after: jnp.concatenate([before, after[None]]), worlds, final)
+    happened = jnp.cumsum(outcomes.terminated) - outcomes.terminated == 0
+    return Trajectory(
+        percepts=jax.vmap(environment.perceive)(every),
+        actions=actions,
+        rewards=jnp.where(happened, outcomes.reward, 0.0),
+        terminated=outcomes.terminated & happened,
+        happened=happened,
+        facts=outcomes.facts,
+    )
 
 
 def hand_out(trajectory: Trajectory) -> Episode:

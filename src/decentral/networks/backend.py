@@ -1,0 +1,20 @@
+"""Which device the programs are made for: some things are written differently for a CPU and for a GPU."""
+
+import jax
+from jaxtyping import Array
+
+WIDTHS = (64,)  # of hidden layers that the kernels were tried with on a GPU; they need powers of two of at least 16
+BLOCK = 16  # episodes of one program of a kernel: the least that a tensor core multiplies at once
+
+
+def has_kernels(batch: int, width: int) -> bool:
+    """Are there kernels for so many episodes and so wide a layer on the device at hand?"""
+    return jax.default_backend() == "gpu" and batch % BLOCK == 0 and width in WIDTHS
+
+
+def apart(array: Array) -> Array:
+    """The array itself; on a CPU it is made once, apart from what is done with it.
+
+    XLA would repeat a transposition in every round of a loop, or turn round the product that it follows.
+    """
+    return jax.lax.optimization_barrier(array) if jax.default_backend() == "cpu" else array
