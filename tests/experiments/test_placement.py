@@ -29,7 +29,7 @@ def test_as_many_devices_are_used_as_can_have_equal_shares(seeds, squads, device
 
 
 TRAINED = """
-import json, jax
+import json, jax, numpy as np
 from decentral.environments import MatrixGame
 from decentral.experiments.machine import Machine
 from decentral.experiments.placement import Placement
@@ -37,25 +37,35 @@ from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
 from tests.small import small
 
-spread = Placement.of
-for place in (spread, lambda trainee: Placement()):
-    Placement.of = staticmethod(place)
-    for seeds in (1, 2):
-        plan = Plan(seeds=seeds, batch_episodes=1, replay_episodes=4, test_episodes=2)
-        machine = Machine.start(Trainee.alike(small("iql"), MatrixGame(), plan))
-        machine.advance(3)
-        learned = [leaf.ravel().tolist() for leaf in jax.tree.leaves(machine.lanes.agents[0].online)]
-        placed = (machine.placement.seeds, machine.placement.agents)
-        print(json.dumps([placed, learned, machine.test()[0].tolist()]))
+def show(*trainees):
+    machine = Machine.start(*trainees)
+    machine.advance(3)
+    returns, _ = machine.test()
+    known = [returns, *map(np.asarray, jax.tree.leaves(machine.lanes.agents[0].online))]
+    lanes = np.concatenate([leaf.reshape(len(machine.seeds), -1) for leaf in known], axis=1)
+    print(json.dumps([machine.programs.placement.seeds, machine.programs.placement.agents, lanes.tolist()]))
+
+
+def trainee(seeds=1, learning_rate=0.005):
+    plan = Plan(seeds=seeds, batch_episodes=1, replay_episodes=4, test_episodes=2)
+    return Trainee.alike(small("iql", learning_rate=learning_rate), MatrixGame(), plan)
+
+
+show(trainee())
+show(trainee(seeds=2))
+show(trainee(), trainee(learning_rate=0.05))
+Placement.of = staticmethod(lambda trainee, lanes: Placement())
+show(trainee())
+show(trainee(seeds=2))
+show(trainee(learning_rate=0.05))
 """
 
 
 def test_training_is_the_same_on_one_device_and_spread_over_two():
     environment = os.environ | {"JAX_NUM_CPU_DEVICES": "2", "PYTHONPATH": ":".join(sys.path)}
     ran = subprocess.run([sys.executable, "-c", TRAINED], env=environment, capture_output=True, text=True, check=True)
-    by_agents, by_seeds, *alone = (json.loads(line) for line in ran.stdout.splitlines())
-    assert [by_agents[0], by_seeds[0], *(placed for placed, *_ in alone)] == [[1, 2], [2, 1], [1, 1], [1, 1]]
-    for (_, learned, returns), (_, others, their_returns) in zip((by_agents, by_seeds), alone, strict=True):
-        for one, other in zip(learned, others, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
-        np.testing.assert_allclose(returns, their_returns)
+    shown = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [placed for *placed, _ in shown] == [[1, 2], [2, 1], [2, 1], [1, 1], [1, 1], [1, 1]]
+    by_agents, by_seeds, by_trainees, one, two, other = (lanes for *_, lanes in shown)
+    for spread, alone in ((by_agents, one), (by_seeds, two), (by_trainees, one + other)):
+        np.testing.assert_allclose(spread, alone, rtol=1e-4, atol=1e-5)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from decentral.experiments.runner import Planned
 from decentral.experiments.tensorboard import TensorBoard
 from decentral.settings import Refused
 
@@ -30,8 +31,8 @@ def test_every_number_of_a_record_becomes_a_scalar_of_its_seed(monkeypatch, tmp_
     monkeypatch.setitem(sys.modules, "tensorboard", types.ModuleType("tensorboard"))
     monkeypatch.setitem(sys.modules, "tensorboard.summary", types.SimpleNamespace(Writer=Writer))
     board = TensorBoard()
-    board.started(None, tmp_path, "")
-    board.tested([{"seed": 3, "step": 20, "test_return_mean": 6.0, "loss": [0.5, 0.25]}])
+    board.started([Planned(None, tmp_path)], "")
+    board.tested([[{"seed": 3, "step": 20, "test_return_mean": 6.0, "loss": [0.5, 0.25]}]])
     board.closed()
     assert Writer.written == [
         ("seed-3", "test_return_mean", 6.0, 20),

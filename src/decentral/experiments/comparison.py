@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from decentral.experiments.config import Config, resolve
+from decentral.experiments.finished import finished_runs
 from decentral.experiments.members import algorithm_class
-from decentral.experiments.runner import Listener, run
+from decentral.experiments.runner import Listener, Planned, run
 from decentral.records import RunDirectory
 from decentral.settings import Refused, setting_fields
 
@@ -27,9 +28,10 @@ def train_all(
     A finished run of the same configuration is taken as it is. Everything is checked before the first one begins.
     """
     configs = resolve_all(names, environment, algorithm_settings, environment_settings, training_settings)
-    finished = {config.algorithm_name: _finished(out / config.algorithm_name, config) for config in configs}
+    planned = [Planned(config, out / config.algorithm_name) for config in configs]
     return [
-        finished[config.algorithm_name] or run(config, out / config.algorithm_name, listeners()) for config in configs
+        finished or run(own.config, own.out, listeners())
+        for own, finished in zip(planned, finished_runs(planned), strict=True)
     ]
 
 
@@ -57,41 +59,3 @@ def resolve_all(
 
 def _own(settings: dict[str, Any] | None, known: set[str]) -> dict[str, Any]:
     return {key: value for key, value in (settings or {}).items() if key in known}
-
-
-def _finished(place: Path, config: Config) -> RunDirectory | None:
-    """The finished run of a configuration; nothing where none has begun. Any other content is refused."""
-    if not place.is_dir() or not any(place.iterdir()):
-        return None
-    directory = RunDirectory.open(place)
-    if difference := _difference(directory.read_json("config.json"), config.as_data()):
-        raise Refused(f"out must hold runs of the same configuration, got {place} with {difference}: take another out")
-    if not _has_all_agents(directory, config):
-        raise Refused(f"out must hold finished runs, got {place}, which is not: remove it to train it anew")
-    return directory
-
-
-def _difference(found: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """The first entry in which a stored configuration is not the one wanted, in words; empty where there is none."""
-    for group, own in wanted.items():
-        stored = found.get(group)
-        if not isinstance(own, dict) or not isinstance(stored, dict):
-            if stored != own:
-                return f"{group} {stored!r:.60} instead of {own!r:.60}"
-            continue
-        for key in own | stored:
-            if stored.get(key) != own.get(key):
-                return f"{group}.{key} {stored.get(key)!r:.60} instead of {own.get(key)!r:.60}"
-    return ""
-
-
-def _has_all_agents(directory: RunDirectory, config: Config) -> bool:
-    """Whether every agent of every seed was written, as a run does last."""
-    plan = config.trainee.plan
-    try:
-        for seed in range(plan.seed, plan.seed + plan.seeds):
-            for agent in range(config.trainee.environment.num_agents):
-                directory.read_agent(seed, agent)
-    except Refused:
-        return False
-    return True

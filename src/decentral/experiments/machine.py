@@ -1,6 +1,6 @@
-"""The lanes of all seeds, and the compiled programs that move them."""
+"""The lanes of one or several trainees, one per seed of each, and the compiled programs that move them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
@@ -10,66 +10,77 @@ import jax
 import numpy as np
 
 from decentral.experiments.placement import Placement
+from decentral.experiments.shapes import side_by_side
 from decentral.training.loop import Lane, Tally, Trainee, begin, examine, turns
 from decentral.training.spread import SEEDS
 
 
 @dataclass
 class Machine:
-    """The lanes of all seeds [S], moved by compiled functions."""
+    """All lanes [S], trainee after trainee and seed after seed, moved by compiled functions."""
 
-    trainee: Trainee
+    trainee: Trainee  # its numbers have the lanes' axis if they stand for several trainees
     seeds: np.ndarray
     lanes: Lane
     idle_turns: int  # still to be played before there is enough to learn from
-    placement: Placement
+    programs: "Programs"
 
     @staticmethod
-    def start(trainee: Trainee) -> "Machine":
-        """All seeds at their beginning."""
-        seeds, placement = _seeds(trainee), Placement.of(trainee)
-        lanes = _run(placement, "begin", trainee, seeds)
-        return Machine(trainee, seeds, lanes, trainee.plan.idle_turns, placement)
-
-    @staticmethod
-    def describe(trainee: Trainee) -> Lane:
-        """The shapes of all lanes. What is traced for them is not traced again at the start."""
-        own = programs(Placement.of(trainee))
+    def start(*trainees: Trainee) -> "Machine":
+        """All seeds of trainees of one shape at their beginning."""
+        trainee, seeds, own = _prepare(trainees)
         with own.placed():
-            return jax.eval_shape(own.begin, trainee, _seeds(trainee))
+            lanes = own.begin(trainee, seeds)
+        return Machine(trainee, seeds, lanes, trainee.plan.idle_turns, own)
+
+    @staticmethod
+    def describe(*trainees: Trainee) -> Lane:
+        """The shapes of all lanes. What is traced for them is not traced again at the start."""
+        trainee, seeds, own = _prepare(trainees)
+        with own.placed():
+            return jax.eval_shape(own.begin, trainee, seeds)
 
     def advance(self, count: int) -> None:
         """Play and, once there is enough to learn from, learn for `count` turns."""
         idle = min(self.idle_turns, count)
         self.idle_turns -= idle
         if idle:
-            self.lanes = _run(self.placement, "turns", self.trainee, self.lanes, idle, False)
+            self._take_turns(idle, False)
         if count > idle:
-            self.lanes = _run(self.placement, "turns", self.trainee, self.lanes, count - idle, True)
+            self._take_turns(count - idle, True)
+
+    def _take_turns(self, count: int, learning: bool) -> None:
+        with self.programs.placed():
+            self.lanes = self.programs.turns(self.trainee, self.lanes, count, learning)
 
     def test(self) -> tuple[np.ndarray, Tally]:
         """The returns [S, episodes] of a greedy test, and the tally since the last one."""
-        returns, tally, self.lanes = _run(self.placement, "examine", self.trainee, self.lanes, self.seeds)
+        with self.programs.placed():
+            returns, tally, self.lanes = self.programs.examine(self.trainee, self.lanes, self.seeds)
         return np.asarray(returns), jax.device_get(tally)
+
+    @property
+    def shares(self) -> list[range]:
+        """The lanes of each trainee."""
+        size = self.trainee.plan.seeds
+        return [range(first, first + size) for first in range(0, len(self.seeds), size)]
 
     @property
     def steps(self) -> np.ndarray:
         return np.asarray(self.lanes.steps)
 
     def turns_until(self, step: int) -> int:
-        """Turns that no seed can do with fewer of before it reaches `step`; 0 once all have."""
+        """Turns that no lane can do with fewer of before it reaches `step`; 0 once all have."""
         per_turn = self.trainee.environment.time_limit * self.trainee.plan.num_environments
         return max(0, -(-(step - int(self.steps.min())) // per_turn))
 
 
-def _seeds(trainee: Trainee) -> np.ndarray:
-    return trainee.plan.seed + np.arange(trainee.plan.seeds)
-
-
-def _run(placement: Placement, name: str, *arguments: Any) -> Any:
-    own = programs(placement)
-    with own.placed():
-        return getattr(own, name)(*arguments)
+def _prepare(trainees: Sequence[Trainee]) -> tuple[Trainee, np.ndarray, "Programs"]:
+    """One trainee that stands for all, the seed of every lane, and the programs that move them."""
+    plan = trainees[0].plan
+    seeds = np.tile(plan.seed + np.arange(plan.seeds), len(trainees))
+    trainee = side_by_side(trainees, plan.seeds)
+    return trainee, seeds, programs(Placement.of(trainee, len(seeds)), len(trainees) > 1)
 
 
 @dataclass(frozen=True)
@@ -80,17 +91,23 @@ class Programs:
     turns: Callable[..., Any]
     examine: Callable[..., Any]
     placed: Callable[[], AbstractContextManager]
+    placement: Placement
 
 
 @cache
-def programs(placement: Placement) -> Programs:
-    """The programs of a placement. They are kept, so that a second training of the same kind compiles nothing."""
+def programs(placement: Placement, several: bool) -> Programs:
+    """The programs of a placement, for one trainee or for several.
+
+    They are kept, so that a second training of the same kind compiles nothing.
+    """
     mesh = placement.mesh
     lanes = None if mesh is None else placement.of_lanes(mesh)
-    side_by_side = partial(jax.vmap, spmd_axis_name=None if mesh is None else SEEDS)
+    every_lane = partial(jax.vmap, spmd_axis_name=None if mesh is None else SEEDS)
+    numbers = 0 if several else None
     return Programs(
-        jax.jit(side_by_side(begin, (None, 0)), out_shardings=lanes),
-        jax.jit(side_by_side(turns, (None, 0, None, None)), static_argnums=3, donate_argnums=1, out_shardings=lanes),
-        jax.jit(side_by_side(examine, (None, 0, 0)), donate_argnums=1, out_shardings=(None, None, lanes)),
+        jax.jit(every_lane(begin, (numbers, 0)), out_shardings=lanes),
+        jax.jit(every_lane(turns, (numbers, 0, None, None)), static_argnums=3, donate_argnums=1, out_shardings=lanes),
+        jax.jit(every_lane(examine, (numbers, 0, 0)), donate_argnums=1, out_shardings=(None, None, lanes)),
         nullcontext if mesh is None else partial(jax.set_mesh, mesh),
+        placement,
     )

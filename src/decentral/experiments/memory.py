@@ -37,17 +37,18 @@ def free_bytes() -> int:
 
 def memory_statement(plan: Plan, lanes: Lane) -> str:
     """What the replays and the agents of all lanes take, in words; refused if it can't fit."""
-    needed, free = needs(lanes), free_bytes()
-    everything = needed.replays + needed.agents
+    needed, free, count = needs(lanes), free_bytes(), lanes.steps.shape[0]
+    everything, settings = needed.replays + needed.agents, count // plan.seeds
     if everything > free:
+        several = f" for each of {settings} settings" if settings > 1 else ""
         raise Refused(
-            f"training.replay_episodes = {plan.replay_episodes} in {plan.replay_type} with {plan.seeds} seeds needs "
-            f"{_size(needed.replays)} of memory and the agents {_size(needed.agents)}, "
+            f"training.replay_episodes = {plan.replay_episodes} in {plan.replay_type} with {plan.seeds} seeds{several} "
+            f"needs {_size(needed.replays)} of memory and the agents {_size(needed.agents)}, "
             f"{free / GIB:.1f} GiB are free: lower it, the seeds or the agents' sizes"
         )
     return (
-        f"replay {_size(needed.replays // plan.seeds)} ({plan.replay_type}) and agents "
-        f"{_size(needed.agents // plan.seeds)} per seed, {_size(everything)} in all; "
+        f"replay {_size(needed.replays // count)} ({plan.replay_type}) and agents "
+        f"{_size(needed.agents // count)} per seed, {_size(everything)} in all; "
         f"{_size(free)} free on {jax.devices()[0].platform}"
     )
 

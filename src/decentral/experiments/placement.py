@@ -34,13 +34,13 @@ class Placement:
     agents: int = 1
 
     @staticmethod
-    def of(trainee: Trainee) -> "Placement":
+    def of(trainee: Trainee, lanes: int) -> "Placement":
         """The placement that keeps most of this machine's CPU busy; a single device where there is an accelerator."""
         devices = jax.devices()
         if devices[0].platform != "cpu":
             return Placement()
         sizes = [len(squad.places) if isinstance(squad, Separate) else 1 for squad in trainee.team.squads]
-        return best_placement(trainee.plan.seeds, sizes, len(devices))
+        return best_placement(lanes, sizes, len(devices))
 
     @property
     def mesh(self) -> Mesh | None:

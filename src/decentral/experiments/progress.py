@@ -1,9 +1,9 @@
-"""Listeners that show a run's progress: a live bar on a terminal, plain lines elsewhere; a table at the end."""
+"""Listeners that show how a training goes: a live bar on a terminal, plain lines elsewhere; at the end a table."""
 
 import time
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -11,9 +11,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from decentral.experiments.config import Config
-from decentral.experiments.runner import Listener
+from decentral.experiments.runner import Listener, Planned, Rows
+from decentral.training.plan import Plan
 
-MOST_SEEDS_SHOWN = 10
+MOST_SHOWN = 10  # seeds, or runs
 
 
 def watcher() -> Listener:
@@ -22,44 +23,59 @@ def watcher() -> Listener:
     return Bar(console) if console.is_terminal else Lines(console)
 
 
+def say(console: Console, line: str) -> None:
+    """A line as it is: neither coloured nor broken."""
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
 class Lines:
     """One plain line per test."""
 
     def __init__(self, console: Console):
         self.console = console
-        self.config: Config
-        self.out: Path
+        self.runs: Sequence[Planned]
         self.speed = Speed()
 
-    def started(self, config: Config, out: Path, memory: str) -> None:
-        self.config, self.out = config, out
-        plan = config.trainee.plan
-        seeds = f"{plan.seeds} seed{'s' if plan.seeds > 1 else ''}"
-        self._say(f"{_title(config)}: {seeds}, {plan.steps:,} steps each -> {out}")
+    @property
+    def plan(self) -> Plan:
+        return self.runs[0].config.trainee.plan
+
+    @property
+    def place(self) -> Path:
+        """Where all the runs go."""
+        return self.runs[0].out if len(self.runs) == 1 else self.runs[0].out.parent
+
+    def started(self, runs: Sequence[Planned], memory: str) -> None:
+        self.runs = runs
+        several = f"{len(runs)} runs side by side, " if len(runs) > 1 else ""
+        seeds = f"{self.plan.seeds} seed{'s' if self.plan.seeds > 1 else ''}{' each' if several else ''}"
+        self._say(f"{_title(runs[0].config)}: {several}{seeds}, {self.plan.steps:,} steps each -> {self.place}")
         self._say(memory)
 
     def advanced(self, steps: int) -> None:
         self.speed.reached(steps)
 
-    def tested(self, rows: list[dict[str, Any]]) -> None:
-        step, total = rows[0]["step"], self.config.trainee.plan.steps
+    def tested(self, rows: list[Rows]) -> None:
+        step, total = rows[0][0]["step"], self.plan.steps
         pace = (
             f"  {self.speed.words}, {_duration(self.speed.seconds_for(total - step))} left" if self.speed.known else ""
         )
         self._say(f"step {step:,} of {total:,}  return {_returns(rows)}{pace}")
 
-    def finished(self, rows: list[dict[str, Any]]) -> None:
+    def finished(self, rows: list[Rows]) -> None:
+        first = rows[0][0]
         self._say(
-            f"\n{_title(self.config)}: greedy test after {rows[0]['step']:,} steps, {_duration(rows[0]['seconds'])}"
+            f"\n{_title(self.runs[0].config)}: greedy test after {first['step']:,} steps, {_duration(first['seconds'])}"
         )
-        self.console.print(_summary(rows))
-        self._say(f"written to {self.out}")
+        if len(rows) == 1:
+            self.console.print(_summary(rows[0]))
+        self._say(f"written to {self.place}")
 
     def closed(self) -> None:
         pass
 
     def _say(self, line: str) -> None:
-        self.console.print(line, highlight=False, soft_wrap=True)
+        say(self.console, line)
 
 
 class Speed:
@@ -104,21 +120,22 @@ class Bar:
             console=console,
         )
 
-    def started(self, config: Config, out: Path, memory: str) -> None:
-        self.lines.started(config, out, memory)
-        total = config.trainee.plan.steps
-        self.task = self.progress.add_task(config.algorithm_name, total=total, speed="compiling", returns="")
+    def started(self, runs: Sequence[Planned], memory: str) -> None:
+        self.lines.started(runs, memory)
+        self.task = self.progress.add_task(
+            runs[0].config.algorithm_name, total=self.lines.plan.steps, speed="compiling", returns=""
+        )
         self.progress.start()
 
     def advanced(self, steps: int) -> None:
         self.lines.advanced(steps)
-        reached = min(steps, self.lines.config.trainee.plan.steps)
+        reached = min(steps, self.lines.plan.steps)
         self.progress.update(self.task, completed=reached, speed=self.lines.speed.words)
 
-    def tested(self, rows: list[dict[str, Any]]) -> None:
+    def tested(self, rows: list[Rows]) -> None:
         self.progress.update(self.task, returns=f"return {_returns(rows)}")
 
-    def finished(self, rows: list[dict[str, Any]]) -> None:
+    def finished(self, rows: list[Rows]) -> None:
         self.progress.stop()
         self.lines.finished(rows)
 
@@ -130,12 +147,18 @@ def _title(config: Config) -> str:
     return f"{config.algorithm_name} on {config.environment_name}"
 
 
-def _returns(rows: list[dict[str, Any]]) -> str:
-    """The last test's return of each seed, or their mean where they are many."""
-    returns = [row["test_return_mean"] for row in rows]
-    if len(returns) > MOST_SEEDS_SHOWN:
-        return f"{sum(returns) / len(returns):.2f} (mean of {len(returns)} seeds)"
-    return " ".join(f"{value:.2f}" for value in returns)
+def _returns(rows: list[Rows]) -> str:
+    """The last test's return of each seed of a run, or the mean of each of several runs; in short if they are many."""
+    means = [_mean(own) for own in rows] if len(rows) > 1 else [row["test_return_mean"] for row in rows[0]]
+    if len(means) <= MOST_SHOWN:
+        return " ".join(f"{value:.2f}" for value in means)
+    if len(rows) > 1:
+        return f"{min(means):.2f} to {max(means):.2f} (means of {len(means)} runs)"
+    return f"{_mean(rows[0]):.2f} (mean of {len(means)} seeds)"
+
+
+def _mean(rows: Rows) -> float:
+    return sum(row["test_return_mean"] for row in rows) / len(rows)
 
 
 def _duration(seconds: float) -> str:
@@ -144,7 +167,7 @@ def _duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}"
 
 
-def _summary(rows: list[dict[str, Any]]) -> Table:
+def _summary(rows: Rows) -> Table:
     table = Table()
     for heading in ("seed", "return", "spread"):
         table.add_column(heading, justify="right")

@@ -1,7 +1,9 @@
-"""Run a configuration: compiled chunks of turns, and between them tests, records and progress."""
+"""Run configurations, one or several side by side: compiled chunks of turns; between them tests, records, progress."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -9,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from decentral.algorithms.base import Models
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.config import Config
 from decentral.experiments.machine import Machine
@@ -17,69 +20,92 @@ from decentral.experiments.parameters import as_arrays
 from decentral.experiments.placement import use_every_core
 from decentral.experiments.provenance import provenance
 from decentral.experiments.references import known_returns
+from decentral.experiments.shapes import check_one_shape
 from decentral.records import RunDirectory
-from decentral.training.loop import Tally
+from decentral.training.loop import Tally, Trainee
+from decentral.training.plan import Plan
 from decentral.training.team import Team
 
 SECONDS_PER_CHUNK = 2.0  # how often the progress is shown
 
 
-class Listener(Protocol):
-    """Someone who is told how a run is going."""
+Rows = list[dict[str, Any]]  # the records of one run's test, one per seed
 
-    def started(self, config: Config, out: Path, memory: str) -> None: ...
+
+@dataclass(frozen=True)
+class Planned:
+    """A configuration, and where its run goes."""
+
+    config: Config
+    out: Path
+
+
+class Listener(Protocol):
+    """Someone who is told how a training is going: that of one run, or of several side by side."""
+
+    def started(self, runs: Sequence[Planned], memory: str) -> None: ...
 
     def advanced(self, steps: int) -> None: ...
 
-    def tested(self, rows: list[dict[str, Any]]) -> None: ...
+    def tested(self, rows: list[Rows]) -> None:
+        """All runs were tested: the records of each."""
 
-    def finished(self, rows: list[dict[str, Any]]) -> None: ...
+    def finished(self, rows: list[Rows]) -> None: ...
 
     def closed(self) -> None:
-        """The run is over, finished or not."""
+        """The training is over, finished or not."""
 
 
 def run(config: Config, out: Path, listeners: list[Listener]) -> RunDirectory:
     """Train all seeds of a configuration and leave everything in `out`."""
+    return run_together([Planned(config, out)], listeners)[0]
+
+
+def run_together(runs: Sequence[Planned], listeners: list[Listener]) -> list[RunDirectory]:
+    """Train all seeds of configurations of one shape in one program; each leaves a run of its own."""
     use_every_core()
     keep_compiled_programs()
-    memory = memory_statement(config.trainee.plan, Machine.describe(config.trainee))
-    directory = RunDirectory.create(out)
-    directory.write_json("config.json", config.as_data() | {"references": known_returns(config.trainee.environment)})
-    directory.write_json("versions.json", provenance())
+    check_one_shape([own.config for own in runs])
+    trainees = [own.config.trainee for own in runs]
+    memory = memory_statement(trainees[0].plan, Machine.describe(*trainees))
+    directories = [RunDirectory.create(own.out) for own in runs]
+    for own, directory in zip(runs, directories, strict=True):
+        references = known_returns(own.config.trainee.environment)
+        directory.write_json("config.json", own.config.as_data() | {"references": references})
+        directory.write_json("versions.json", provenance())
     try:
         for listener in listeners:
-            listener.started(config, out, memory)
-        _train(config, directory, listeners)
+            listener.started(runs, memory)
+        _train(trainees, directories, listeners)
     finally:
         for listener in listeners:
             listener.closed()
-    return directory
+    return directories
 
 
-def _train(config: Config, directory: RunDirectory, listeners: list[Listener]) -> None:
+def _train(trainees: list[Trainee], directories: list[RunDirectory], listeners: list[Listener]) -> None:
     clock = time.perf_counter()
-    machine, pace = Machine.start(config.trainee), Pace()
-    rows: list[dict[str, Any]] = []
-    for step in _test_steps(config):
-        if rows and min(row["step"] for row in rows) >= step:
+    machine, pace = Machine.start(*trainees), Pace()
+    rows: list[Rows] = []
+    for step in _test_steps(machine.trainee.plan):
+        if rows and machine.steps.min() >= step:
             continue  # a turn may be longer than the interval
         while left := machine.turns_until(step):
             pace.advance(machine, left)
             for listener in listeners:
                 listener.advanced(int(machine.steps.min()))
-        rows = _records(config, machine, time.perf_counter() - clock)
-        directory.append_metrics(rows)
+        rows = _records(trainees, machine, time.perf_counter() - clock)
+        for directory, own in zip(directories, rows, strict=True):
+            directory.append_metrics(own)
         for listener in listeners:
             listener.tested(rows)
-    _save_agents(directory, machine)
+    _save_agents(directories, machine)
     for listener in listeners:
         listener.finished(rows)
 
 
-def _test_steps(config: Config) -> Iterator[int]:
+def _test_steps(plan: Plan) -> Iterator[int]:
     """The steps at which a test is due: at the start, at each interval and at the end."""
-    plan = config.trainee.plan
     yield from range(0, plan.steps, plan.test_interval)
     yield plan.steps
 
@@ -99,23 +125,23 @@ class Pace:
         self.chunk = max(1, min(8 * self.chunk, fitting))
 
 
-def _records(config: Config, machine: Machine, seconds: float) -> list[dict[str, Any]]:
+def _records(trainees: list[Trainee], machine: Machine, seconds: float) -> list[Rows]:
     returns, tally = machine.test()
-    plan = config.trainee.plan
-    rows = []
-    for lane, seed in enumerate(machine.seeds):
-        step = int(machine.steps[lane])
+    steps, episodes = machine.steps, np.asarray(machine.lanes.episodes)
+
+    def record(trainee: Trainee, lane: int) -> dict[str, Any]:
         row = {
-            "seed": int(seed),
-            "step": step,
-            "episode": int(machine.lanes.episodes[lane]),
+            "seed": int(machine.seeds[lane]),
+            "step": int(steps[lane]),
+            "episode": int(episodes[lane]),
             "test_return_mean": float(returns[lane].mean()),
             "test_return_std": float(returns[lane].std()),
-            "epsilon": round(float(plan.epsilon(jnp.asarray(step))), 6),
+            "epsilon": round(float(trainee.plan.epsilon(jnp.asarray(steps[lane]))), 6),
             "seconds": round(seconds, 3),
         }
-        rows.append(row | _train_metrics(tally, lane, config.trainee.team))
-    return rows
+        return row | _train_metrics(tally, lane, trainee.team)
+
+    return [[record(trainee, lane) for lane in share] for trainee, share in zip(trainees, machine.shares, strict=True)]
 
 
 def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
@@ -138,11 +164,16 @@ def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
     return metrics
 
 
-def _save_agents(directory: RunDirectory, machine: Machine) -> None:
+def _save_agents(directories: list[RunDirectory], machine: Machine) -> None:
     team = machine.trainee.team
     bodies = jax.device_get(team.each(lambda squad, own: squad.bodies(own), machine.lanes.agents))
-    for lane, seed in enumerate(machine.seeds):
-        for squad, models in zip(team.squads, bodies, strict=True):
-            for number, place in enumerate(squad.places):
-                own = jax.tree.map(lambda leaf, at=(lane, number): np.array(leaf[at]), models)
-                directory.write_agent(int(seed), place, as_arrays(own))
+    for directory, share in zip(directories, machine.shares, strict=True):
+        for lane in share:
+            _save_team(directory, int(machine.seeds[lane]), team, jax.tree.map(itemgetter(lane), bodies))
+
+
+def _save_team(directory: RunDirectory, seed: int, team: Team, bodies: tuple[Models, ...]) -> None:
+    for squad, models in zip(team.squads, bodies, strict=True):
+        for number, place in enumerate(squad.places):
+            own = jax.tree.map(lambda leaf, at=number: np.array(leaf[at]), models)
+            directory.write_agent(seed, place, as_arrays(own))

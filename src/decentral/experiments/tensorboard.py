@@ -1,9 +1,10 @@
-"""A listener that writes TensorBoard event files (extra `tensorboard`) into the run's directory."""
+"""A listener that writes TensorBoard event files (extra `tensorboard`) into each run's directory."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from decentral.experiments.config import Config
+from decentral.experiments.runner import Planned, Rows
 from decentral.settings import Refused
 
 
@@ -18,25 +19,28 @@ class TensorBoard:
                 "tensorboard must be installed for --tensorboard: pip install 'decentral[tensorboard]'"
             ) from None
         self._make = Writer
-        self._writers: dict[int, Any] = {}
-        self._place = Path()
+        self._writers: dict[Path, Any] = {}
+        self._places: list[Path] = []
 
-    def started(self, config: Config, out: Path, memory: str) -> None:
-        self._place = out / "tensorboard"
+    def started(self, runs: Sequence[Planned], memory: str) -> None:
+        self._places = [run.out / "tensorboard" for run in runs]
 
     def advanced(self, steps: int) -> None:
         pass
 
-    def tested(self, rows: list[dict[str, Any]]) -> None:
-        for row in rows:
-            seed = row["seed"]
-            if seed not in self._writers:
-                self._writers[seed] = self._make(str(self._place / f"seed-{seed}"))
-            for tag, value in _scalars(row):
-                self._writers[seed].add_scalar(tag, value, step=row["step"])
-            self._writers[seed].flush()
+    def tested(self, rows: list[Rows]) -> None:
+        for place, own in zip(self._places, rows, strict=True):
+            for row in own:
+                self._write(place / f"seed-{row['seed']}", row)
 
-    def finished(self, rows: list[dict[str, Any]]) -> None:
+    def _write(self, place: Path, row: dict[str, Any]) -> None:
+        if place not in self._writers:
+            self._writers[place] = self._make(str(place))
+        for tag, value in _scalars(row):
+            self._writers[place].add_scalar(tag, value, step=row["step"])
+        self._writers[place].flush()
+
+    def finished(self, rows: list[Rows]) -> None:
         pass
 
     def closed(self) -> None:

@@ -93,8 +93,7 @@ def turn(trainee: Trainee, lane: Lane, learning: bool) -> Lane:
     epsilons = trainee.team.each(lambda squad: squad.epsilon(trainee.plan, lane.steps))
     bodies = trainee.team.each(lambda squad, own: squad.bodies(own), agents)
     notes = trainee.team.each(lambda squad, own: squad.notes(own), agents)
-    together = on_every_device(partial(_play_side_by_side, trainee))
-    lived = together(bodies, notes, epsilons, keys_act, key_play)
+    lived = on_every_device(_play_side_by_side)(trainee, bodies, notes, epsilons, keys_act, key_play)
     lane = Lane(
         agents=agents,
         replays=lane.replays,
@@ -144,11 +143,7 @@ def examine(trainee: Trainee, lane: Lane, seed: Int[Array, ""] | int) -> tuple[F
     """
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2), lane.steps)
     bodies = trainee.team.each(lambda squad, own: squad.bodies(own), lane.agents)
-
-    def play_test(bodies: tuple[Models, ...], key: Key[Array, ""]) -> Float[Array, " episodes"]:
-        return greedy_returns(trainee.team, trainee.environment, bodies, trainee.plan.test_episodes, key)
-
-    returns = on_every_device(play_test)(bodies, key)
+    returns = on_every_device(_play_test)(trainee, bodies, key)
     fresh = jax.tree.map(jnp.zeros_like, lane.tally)
     return returns, lane.tally, eqx.tree_at(lambda old: old.tally, lane, fresh)
 
@@ -169,6 +164,10 @@ def _play_side_by_side(
 
     keys_each = tuple(jax.vmap(jax.random.split, (0, None), 1)(own, plan.num_environments) for own in keys_act)
     return jax.vmap(play_one)(keys_each, jax.random.split(key, plan.num_environments))
+
+
+def _play_test(trainee: Trainee, bodies: tuple[Models, ...], key: Key[Array, ""]) -> Float[Array, " episodes"]:
+    return greedy_returns(trainee.team, trainee.environment, bodies, trainee.plan.test_episodes, key)
 
 
 def _no_metrics(

@@ -13,7 +13,7 @@ def on_every_device(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, done whole by every device for itself; where nothing is spread, the function as it is.
 
     Agents learn apart but play together: an episode is so short a work that two devices that each play all of it are
-    done sooner than two that must talk at every step.
+    done sooner than two that must talk at every step. All that differs between lanes must be among the arguments.
     """
     if jax.sharding.get_abstract_mesh().empty:
         return function
