@@ -4,10 +4,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from decentral.api import Comparison, Meeting, Run, compare, compare_runs, crossplay, load, train
+    from decentral.api import Comparison, Meeting, Run, Sweep, compare, compare_runs, crossplay, load, sweep, train
     from decentral.refusal import Refused
 
-__all__ = ["Comparison", "Meeting", "Refused", "Run", "compare", "compare_runs", "crossplay", "load", "train"]
+__all__ = [
+    "Comparison",
+    "Meeting",
+    "Refused",
+    "Run",
+    "Sweep",
+    "compare",
+    "compare_runs",
+    "crossplay",
+    "load",
+    "sweep",
+    "train",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ What draws is imported where it is called: matplotlib takes long to import, and 
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ from decentral.analysis.results import Curves, labels, load_curves
 from decentral.experiments.comparison import train_all
 from decentral.experiments.config import Config, MemberRequest, resolve
 from decentral.experiments.crossplay import Crossplay, play_across
-from decentral.experiments.progress import watcher
+from decentral.experiments.progress import announce, watcher
 from decentral.experiments.runner import Listener
 from decentral.experiments.runner import run as run_config
+from decentral.experiments.shapes import group_by_shape
+from decentral.experiments.sweep import grid, train_grid
 from decentral.experiments.tensorboard import TensorBoard
 from decentral.experiments.trained import Trained
 from decentral.records import RunDirectory, next_free
@@ -178,6 +180,48 @@ def compare_runs(runs: Sequence[Place], out: Place | None = None) -> Comparison:
 
 
 @dataclass(frozen=True)
+class Sweep:
+    """A run for every combination of settings, and the program that trained each, counted from 1."""
+
+    path: Path
+    runs: list[Run]
+    programs: list[int]
+
+
+def sweep(
+    algorithm_names: str | Sequence[str],
+    environment_name: str,
+    /,
+    *,
+    algorithm: dict[str, Any] | None = None,
+    environment: dict[str, Any] | None = None,
+    training: dict[str, Any] | None = None,
+    seeds: int | list[int] | None = None,
+    steps: int | list[int] | None = None,
+    seed: int | list[int] | None = None,
+    out: Place | None = None,
+    progress: bool = True,
+    tensorboard: bool = False,
+) -> Sweep:
+    """Train every combination of settings, each into a directory named after it under `out`.
+
+    A setting that is a list takes its values in turn. Combinations that differ in numbers alone are trained side by
+    side in one compiled program. Finished runs of the same settings that already lie in `out` are taken as they are.
+    """
+    place = Path(out) if out is not None else next_free(Path("runs"), f"sweep-{environment_name}")
+    names = [algorithm_names] if isinstance(algorithm_names, str) else algorithm_names
+    plan = _plan(training, seeds, steps, seed)
+    settings = {"algorithm": algorithm or {}, "environment": environment or {}, "training": plan}
+    planned = grid(names, environment_name, settings, place)
+    programs = group_by_shape([run.config for run in planned])
+    tell: Callable[[str], None] = announce if progress else lambda line: None
+    directories = train_grid(planned, programs, lambda: _listeners(progress, tensorboard), tell)
+    whose = {run: number for number, runs in enumerate(programs, start=1) for run in runs}
+    runs = [Run(directory.path) for directory in directories]
+    return Sweep(place, runs, [whose[number] for number in range(len(runs))])
+
+
+@dataclass(frozen=True)
 class Meeting:
     """A cross-play: who met whom, the mean returns, and where crossplay.json and the plot lie."""
 
@@ -216,7 +260,7 @@ def _crossplay_data(meeting: Meeting, runs: list[Run], episodes: int, seed: int)
     return {"episodes": episodes, "seed": seed, "teams": teams, "returns": meeting.result.returns.tolist()}
 
 
-def _plan(training: dict[str, Any] | None, seeds: int | None, steps: int | None, seed: int | None) -> dict[str, Any]:
+def _plan(training: dict[str, Any] | None, seeds: Any, steps: Any, seed: Any) -> dict[str, Any]:
     short = {"seeds": seeds, "steps": steps, "seed": seed}
     return (training or {}) | {key: value for key, value in short.items() if value is not None}
 

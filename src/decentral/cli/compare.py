@@ -4,13 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from decentral.analysis.results import shared_references
 from decentral.api import Comparison, compare, compare_runs
 from decentral.cli.flags import add_flags, add_flags_of_several, add_short_flags, overrides
 from decentral.cli.parser import Parser, parser_for
-from decentral.cli.tables import print_comparison
+from decentral.cli.tables import print_comparison, wide_console
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments.comparison import resolve_all
 from decentral.experiments.members import EVERY_ALGORITHM
@@ -21,7 +19,6 @@ USAGE = (
     "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"
     " [--environment.X ...] [--out DIR]\n       decentral compare --runs RUN RUN ... [--out DIR]"
 )
-FILE_WIDTH = 120  # of a table that goes into a file
 
 
 def compare_command(words: list[str]) -> None:
@@ -87,8 +84,6 @@ def _out(found: argparse.Namespace) -> str | None:
 
 
 def _print(comparison: Comparison) -> None:
-    console = Console()
-    if not console.is_terminal:
-        console.width = max(console.width, FILE_WIDTH)
+    console = wide_console()
     print_comparison(console, comparison.rows, shared_references([run.curves for run in comparison.runs]))
     console.print(f"written to {comparison.data} and {comparison.plot.name}", highlight=False, soft_wrap=True)

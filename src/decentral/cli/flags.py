@@ -16,15 +16,17 @@ def add_short_flags(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{short}", dest=f"training.{short}", metavar="N", help=f"short for --training.{short}")
 
 
-def add_flags(parser: argparse.ArgumentParser, group: str, defaults: Settings) -> None:
-    """A flag `--group.field` for every setting of a module that holds the defaults."""
+def add_flags(parser: argparse.ArgumentParser, group: str, defaults: Settings, bare: bool = False) -> None:
+    """A flag `--group.field`, and if `bare` also `--field`, for every setting of a module that holds the defaults."""
     section = parser.add_argument_group(group)
     values = as_data(defaults)
     for field in setting_fields(type(defaults)):
-        _add_flag(section, group, field, json.dumps(values[field.name]))
+        _add_flag(section, group, field, json.dumps(values[field.name]), bare)
 
 
-def add_flags_of_several(parser: argparse.ArgumentParser, group: str, defaults: Mapping[str, Settings]) -> None:
+def add_flags_of_several(
+    parser: argparse.ArgumentParser, group: str, defaults: Mapping[str, Settings], bare: bool = False
+) -> None:
     """A flag for every setting that at least one of several modules, given by name, has; with the default of each."""
     section = parser.add_argument_group(group)
     fields: dict[str, dataclasses.Field] = {}
@@ -36,31 +38,54 @@ def add_flags_of_several(parser: argparse.ArgumentParser, group: str, defaults: 
     for key, field in fields.items():
         of_all = len(values[key]) == len(defaults) and len(set(values[key].values())) == 1
         each = ", ".join(f"{value} of {name}" for name, value in values[key].items())
-        _add_flag(section, group, field, next(iter(values[key].values())) if of_all else each)
+        _add_flag(section, group, field, next(iter(values[key].values())) if of_all else each, bare)
 
 
-def _add_flag(section: Any, group: str, field: dataclasses.Field, default: str) -> None:
-    names = [f"--{group}.{field.name}"]
-    if "_" in field.name:
-        names.append(f"--{group}.{field.name.replace('_', '-')}")
+def _add_flag(section: Any, group: str, field: dataclasses.Field, default: str, bare: bool) -> None:
+    spellings = dict.fromkeys((field.name, field.name.replace("_", "-")))
+    names = [f"--{prefix}{name}" for prefix in ([f"{group}.", ""] if bare else [f"{group}."]) for name in spellings]
     meaning = "; ".join(filter(None, [field.metadata["meaning"], allowed(field)]))
     meaning += f" (default: {default})"
-    bare: dict[str, Any] = {"nargs": "?", "const": "true"} if field.type is bool else {}
+    alone: dict[str, Any] = {"nargs": "?", "const": "true"} if field.type is bool else {}
     section.add_argument(
         *names,
         dest=f"{group}.{field.name}",
         metavar=_metavar(field),
         help=meaning.replace("%", "%%"),
-        **bare,
+        **alone,
     )
 
 
 def overrides(found: argparse.Namespace, group: str, kind: type[Settings]) -> dict[str, Any]:
     """The settings of a group that the command line gives, as values of their types."""
-    given = {field: getattr(found, f"{group}.{field.name}", None) for field in setting_fields(kind)}
+    given = _given(found, group, kind)
+    return {field.name: _convert(field, text, f"{group}.{field.name}") for field, text in given.items()}
+
+
+def listed_overrides(found: argparse.Namespace, group: str, kind: type[Settings]) -> dict[str, list[Any]]:
+    """The same, where commas part several values of a setting."""
+    given = _given(found, group, kind)
     return {
-        field.name: _convert(field, text, f"{group}.{field.name}") for field, text in given.items() if text is not None
+        field.name: [_convert(field, part, f"{group}.{field.name}") for part in parts(text)]
+        for field, text in given.items()
     }
+
+
+def parts(text: str) -> list[str]:
+    """What stands between the commas of a text, apart from those within brackets."""
+    found, depth = [""], 0
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return found
+
+
+def _given(found: argparse.Namespace, group: str, kind: type[Settings]) -> dict[dataclasses.Field, str]:
+    texts = {field: getattr(found, f"{group}.{field.name}", None) for field in setting_fields(kind)}
+    return {field: text for field, text in texts.items() if text is not None}
 
 
 def _convert(field: dataclasses.Field, text: str, key: str) -> Any:

@@ -7,8 +7,19 @@ from rich.table import Table
 
 from decentral.analysis.comparison import Row
 from decentral.analysis.statistics import Summary
+from decentral.api import Sweep
 from decentral.experiments.crossplay import Crossplay
 from decentral.experiments.values import ValueTable
+
+FILE_WIDTH = 120  # of a table that goes into a file
+
+
+def wide_console() -> Console:
+    """Where tables of many columns are printed."""
+    console = Console()
+    if not console.is_terminal:
+        console.width = max(console.width, FILE_WIDTH)
+    return console
 
 
 def print_names(console: Console, title: str, classes: dict[str, type]) -> None:
@@ -47,6 +58,27 @@ def print_comparison(console: Console, rows: list[Row], references: dict[str, fl
         table.add_row(escape(row.label), "yes" if row.decentralised else "no", *steps, *_summary_cells(row.summary))
     console.print(table)
     _print_references(console, references)
+
+
+def print_sweep(console: Console, swept: Sweep) -> None:
+    """The final test of every run of a sweep, the program that trained it, and what is known exactly of its world."""
+    runs = [run.curves for run in swept.runs]
+    known = [name for name in runs[0].references if all(name in run.references for run in runs)]
+    table = Table(title="greedy test at the end, mean ± standard deviation over seeds", title_justify="left")
+    table.add_column("run", overflow="fold")
+    for heading in ("program", "steps", "seeds", "return", *known):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for number, run in zip(swept.programs, runs, strict=True):
+        final = run.returns[:, -1]
+        table.add_row(
+            escape(run.path.name),
+            str(number),
+            f"{run.steps[-1]:,.0f}",
+            str(len(run.seeds)),
+            f"{final.mean():.2f} ± {final.std():.2f}",
+            *(f"{run.references[name]:.2f}" for name in known),
+        )
+    console.print(table)
 
 
 def print_crossplay(console: Console, labels: list[str], met: Crossplay) -> None:

@@ -23,8 +23,12 @@ def watcher() -> Listener:
     return Bar(console) if console.is_terminal else Lines(console)
 
 
-def say(console: Console, line: str) -> None:
-    """A line as it is: neither coloured nor broken."""
+def announce(line: str) -> None:
+    """Show a line as it is, between trainings."""
+    _say(Console(), line)
+
+
+def _say(console: Console, line: str) -> None:
     console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
@@ -75,7 +79,7 @@ class Lines:
         pass
 
     def _say(self, line: str) -> None:
-        say(self.console, line)
+        _say(self.console, line)
 
 
 class Speed:

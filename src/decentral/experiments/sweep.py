@@ -1,0 +1,97 @@
+"""A sweep: every combination of listed settings, trained in as few programs as their shapes allow."""
+
+import itertools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from decentral.experiments.comparison import resolve_all
+from decentral.experiments.config import Config
+from decentral.experiments.finished import finished_runs
+from decentral.experiments.runner import Listener, Planned, run_together
+from decentral.records import RunDirectory
+from decentral.settings import Refused
+
+GROUPS = ("algorithm", "environment", "training")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The values that one setting takes."""
+
+    group: str
+    key: str
+    values: list[Any]
+
+    @staticmethod
+    def of(group: str, key: str, given: Any) -> "Axis":
+        """A list is the values in turn; anything else is the only one."""
+        values = given if isinstance(given, list) else [given]
+        if not values:
+            raise Refused(f"{group}.{key} must list at least one value, got none")
+        return Axis(group, key, values)
+
+
+def grid(names: Sequence[str], environment: str, settings: dict[str, dict[str, Any]], out: Path) -> list[Planned]:
+    """All combinations, each once and with a directory named after it under `out`; algorithm by algorithm.
+
+    `settings` are by group, then by key. An algorithm takes those that it has.
+    """
+    axes = [Axis.of(group, key, given) for group in GROUPS for key, given in settings.get(group, {}).items()]
+    runs: dict[str, Planned] = {}
+    for values in itertools.product(*(axis.values for axis in axes)):
+        chosen: dict[str, dict[str, Any]] = {group: {} for group in GROUPS}
+        for axis, value in zip(axes, values, strict=True):
+            chosen[axis.group][axis.key] = value
+        for config in resolve_all(names, environment, *chosen.values()):
+            swept = {axis.key: value for axis, value in zip(axes, values, strict=True) if _is_swept(axis, config)}
+            name = _name(config.algorithm_name, swept, len(names) > 1)
+            runs.setdefault(name, Planned(config, out / name))
+    return sorted(runs.values(), key=lambda run: list(names).index(run.config.algorithm_name))
+
+
+def train_grid(
+    runs: Sequence[Planned],
+    programs: list[list[int]],
+    listeners: Callable[[], list[Listener]],
+    tell: Callable[[str], None],
+) -> list[RunDirectory]:
+    """Train all runs, program by program; `programs` are places of runs of one shape, as `group_by_shape` makes them.
+
+    A finished run of the same configuration is taken as it is. Everything is checked before the first program begins.
+    """
+    found = finished_runs(runs)
+    for run, directory in zip(runs, found, strict=True):
+        if directory is not None:
+            tell(f"{run.out.name}: finished already, taken as it is")
+    for number, places in enumerate(programs, start=1):
+        waiting = [place for place in places if found[place] is None]
+        if not waiting:
+            continue
+        tell(f"program {number} of {len(programs)}: {'  '.join(runs[place].out.name for place in waiting)}")
+        trained = run_together([runs[place] for place in waiting], listeners())
+        for place, directory in zip(waiting, trained, strict=True):
+            found[place] = directory
+    return [directory for directory in found if directory is not None]
+
+
+def _is_swept(axis: Axis, config: Config) -> bool:
+    """Whether the setting has several values and is one of this configuration's."""
+    return len(axis.values) > 1 and axis.key in config.as_data()[axis.group]
+
+
+def _name(algorithm: str, swept: dict[str, Any], several: bool) -> str:
+    """What the directory of a combination is called, such as `penalty=0.3,learning_rate=0.001`."""
+    parts = [f"{key}={_word(value)}" for key, value in swept.items()]
+    return ",".join([algorithm, *parts] if several or not parts else parts)
+
+
+def _word(value: Any) -> str:
+    """A value as it stands in a name."""
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return value if isinstance(value, str) else json.dumps(np.asarray(value).tolist(), separators=(",", ":"))
