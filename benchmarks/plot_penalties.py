@@ -1,4 +1,4 @@
-"""Draw what `penalties.py` wrote: one panel per penalty, the mean over seeds with its spread, and the oracle's lines.
+"""Draw runs on predator-prey that `collected.py` gathered: a panel for each, with its mean, its spread and the oracle.
 
 python benchmarks/plot_penalties.py results/penalties.json docs/figures/predator-prey.png
 """
@@ -8,20 +8,20 @@ import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
+from collected import curves_of
 from matplotlib.ticker import EngFormatter
 
 from decentral.environments import PredatorPrey
 
 
 def main(source: str, out: str) -> None:
-    result = json.loads(Path(source).read_text())
-    returns = np.asarray(result["returns"])  # [tests, penalties, seeds]
-    figure, panels = plt.subplots(1, len(result["penalties"]), figsize=(12, 3.2), layout="constrained", sharey=True)
-    for panel, penalty, own in zip(panels, result["penalties"], np.moveaxis(returns, 1, 0), strict=True):
-        mean, spread = own.mean(axis=1), own.std(axis=1)
-        panel.plot(result["steps"], mean, label=f"dac ({own.shape[1]} seeds)")
-        panel.fill_between(result["steps"], mean - spread, mean + spread, alpha=0.2, linewidth=0)
+    runs = [curves_of(entry) for entry in json.loads(Path(source).read_text())["runs"]]
+    size = (3 * len(runs), 3.2)
+    figure, (panels,) = plt.subplots(1, len(runs), figsize=size, layout="constrained", sharey=True, squeeze=False)
+    for panel, run in zip(panels, runs, strict=True):
+        mean, spread, penalty = run.returns.mean(axis=0), run.returns.std(axis=0), run.config["environment"]["penalty"]
+        panel.plot(run.steps, mean, label=f"{run.algorithm} ({len(run.seeds)} seeds)")
+        panel.fill_between(run.steps, mean - spread, mean + spread, alpha=0.2, linewidth=0)
         known = PredatorPrey(penalty=penalty).references()
         for (name, value), style in zip(known.items(), ("--", ":"), strict=True):
             panel.axhline(value, linestyle=style, color="grey", linewidth=1, label=name)

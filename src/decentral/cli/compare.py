@@ -2,18 +2,16 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from decentral.analysis.results import shared_references
 from decentral.api import Comparison, compare, compare_runs
-from decentral.cli.flags import add_flags, add_flags_of_several, add_short_flags, overrides
+from decentral.cli.flags import add_short_flags, overrides
 from decentral.cli.parser import Parser, parser_for
+from decentral.cli.several import add_all_flags, all_given
 from decentral.cli.tables import print_comparison, wide_console
 from decentral.environments import ENVIRONMENTS
-from decentral.experiments.comparison import resolve_all
 from decentral.experiments.members import EVERY_ALGORITHM
 from decentral.settings import Refused
-from decentral.training.plan import Plan
 
 USAGE = (
     "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"
@@ -47,28 +45,14 @@ def _compare_finished(words: list[str]) -> Comparison:
 
 
 def _train_and_compare(names: list[str], environment: str, words: list[str]) -> Comparison:
-    configs = resolve_all(names, environment)
     parser = parser_for("compare", usage=USAGE)
     _add_out(parser)
     parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
     add_short_flags(parser)
-    learners = {config.algorithm_name: config.members[0].algorithm for config in configs}
-    add_flags_of_several(parser, "algorithm", learners)
-    add_flags(parser, "environment", configs[0].trainee.environment)
-    add_flags(parser, "training", configs[0].trainee.plan)
+    add_all_flags(parser, names, environment)
     found = parser.parse_all(words)
-    algorithm: dict[str, Any] = {}
-    for name in names:
-        algorithm |= overrides(found, "algorithm", EVERY_ALGORITHM[name])
-    return compare(
-        names,
-        environment,
-        algorithm=algorithm,
-        environment=overrides(found, "environment", ENVIRONMENTS[environment]),
-        training=overrides(found, "training", Plan),
-        out=_out(found),
-        tensorboard=found.tensorboard,
-    )
+    given = all_given(found, names, environment, overrides)
+    return compare(names, environment, **given, out=_out(found), tensorboard=found.tensorboard)
 
 
 def _add_out(parser: Parser) -> None:
