@@ -44,6 +44,17 @@ def test_the_tables_of_agents_are_counted(monkeypatch):
         memory_statement(trainee.plan, Machine.describe(trainee))
 
 
+def test_trainees_side_by_side_are_all_counted(monkeypatch):
+    trainee = Trainee.alike(small("iql"), Corridor(length=1), Plan(replay_episodes=32, seeds=3))
+    alone, both = Machine.describe(trainee), Machine.describe(trainee, trainee)
+    assert (needs(both).replays, needs(both).agents) == (2 * needs(alone).replays, 2 * needs(alone).agents)
+    of_one_seed = memory_statement(trainee.plan, alone).split(" per seed")[0]
+    assert memory_statement(trainee.plan, both).startswith(of_one_seed)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 0)
+    with pytest.raises(Refused, match=r"with 3 seeds for each of 2 settings .*: lower it, the seeds, the settings or"):
+        memory_statement(trainee.plan, both)
+
+
 def test_a_replay_that_cannot_fit_is_refused_by_name():
     config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 10**9})
     with pytest.raises(Refused, match=r"training.replay_episodes = 1000000000 in float32 .* GiB are free"):

@@ -97,7 +97,7 @@ def test_another_shape_is_refused_by_the_setting_that_differs(other, difference,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_written_where_one_place_is_taken(tmp_path):
+def test_no_run_begins_where_one_place_is_taken(tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "precious.txt").write_text("keep")
     with pytest.raises(Refused, match=r"out must be an empty or a new directory, got .*other"):

@@ -40,11 +40,11 @@ def memory_statement(plan: Plan, lanes: Lane) -> str:
     needed, free, count = needs(lanes), free_bytes(), lanes.steps.shape[0]
     everything, settings = needed.replays + needed.agents, count // plan.seeds
     if everything > free:
-        several = f" for each of {settings} settings" if settings > 1 else ""
+        several, fewer = (f" for each of {settings} settings", ", the settings") if settings > 1 else ("", "")
         raise Refused(
             f"training.replay_episodes = {plan.replay_episodes} in {plan.replay_type} with {plan.seeds} seeds{several} "
             f"needs {_size(needed.replays)} of memory and the agents {_size(needed.agents)}, "
-            f"{free / GIB:.1f} GiB are free: lower it, the seeds or the agents' sizes"
+            f"{free / GIB:.1f} GiB are free: lower it, the seeds{fewer} or the agents' sizes"
         )
     return (
         f"replay {_size(needed.replays // count)} ({plan.replay_type}) and agents "

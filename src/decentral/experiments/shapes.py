@@ -4,6 +4,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from decentral.experiments.config import Config
@@ -36,9 +37,7 @@ def side_by_side(trainees: Sequence[Trainee], seeds: int) -> Trainee:
         return trainees[0]
 
     def of_lanes(*values: Any) -> np.ndarray:
-        return np.repeat(
-            np.stack([np.asarray(value, jax.dtypes.result_type(value)) for value in values]), seeds, axis=0
-        )
+        return np.repeat(np.stack([np.asarray(value, jnp.result_type(value)) for value in values]), seeds, axis=0)
 
     return jax.tree.map(of_lanes, *trainees)
 

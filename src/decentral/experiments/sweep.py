@@ -62,7 +62,7 @@ def train_grid(
 ) -> list[RunDirectory]:
     """Train all runs, program by program; `programs` are places of runs of one shape, as `group_by_shape` makes them.
 
-    A finished run of the same configuration is taken as it is. Everything is checked before the first program begins.
+    A finished run of the same configuration is taken as it is. What lies in the way is refused before any training.
     """
     found = finished_runs(runs)
     for run, directory in zip(runs, found, strict=True):
