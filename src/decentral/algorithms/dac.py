@@ -1,7 +1,5 @@
 """DAC (Section 4): contexts inferred from the agent's own windows, values given a context, optimism over contexts."""
 
-from typing import Literal
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -11,7 +9,8 @@ from jaxtyping import Array, Bool, Float, Key
 from decentral.algorithms.base import Values
 from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
 from decentral.algorithms.contexts import ContextModel, averaged, kl_to_uniform, summed, transition_size
-from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop, one_optimiser_per_part
+from decentral.algorithms.dac_settings import DACSettings
+from decentral.algorithms.gradient import clipped_rmsprop, one_optimiser_per_part
 from decentral.algorithms.q_learning import (
     Dice,
     Scene,
@@ -28,7 +27,6 @@ from decentral.algorithms.value_learner import Hidden
 from decentral.networks.dynamics import Decoder, Encoder, straight_through_sample
 from decentral.networks.heads import CONTEXT_HEADS, HyperNet
 from decentral.networks.trunk import Trunk
-from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Episode, Metrics
 
 
@@ -39,48 +37,8 @@ class DACModels(eqx.Module):
     context: ContextModel  # omega
 
 
-class DAC(GradientLearner):
+class DAC(DACSettings):
     """Dynamics-Aware Context: values given an inferred context, and the best context at the time of acting."""
-
-    window: int = setting(10, "k, transitions in the sliding window", at_least=1)
-    contexts: int = setting(10, "m, how many discrete contexts there are", at_least=1)
-    kl_weight: float = setting(0.001, "beta, weight of the KL divergence to the uniform prior", at_least=0)
-    double_q: bool = setting(True, "choose the next action with the online network, value it with the target")
-    head: Literal["hyper-net", "normal-net", "normal-net-hidden"] = setting(
-        "hyper-net", "how values depend on the context"
-    )
-    hyper_start: Literal["layer", "context"] = setting(
-        "layer",
-        "a Hyper-Net starts as wide as the layer it makes (1/sqrt(hidden)), or as one on the context (1/sqrt(m))",
-    )
-    explore_contexts: bool = setting(True, "draw contexts at random with probability epsilon (false: DAC_phi)")
-    context_coin: Literal["step", "episode"] = setting("step", "how often the context's coin is tossed")
-    reconstruction: Literal["averaged", "summed"] = setting(
-        "averaged", "errors over window and features: averaged, or summed as printed"
-    )
-    reward_weight: float = setting(1.0, "weight of the reward's share of the reconstruction", at_least=0)
-    predict: Literal["next", "change"] = setting("next", "what f_s predicts: the next observation, or the change to it")
-    window_start: Literal["padded", "full"] = setting(
-        "padded", "before step k: windows padded with flagged zeros, or full windows only"
-    )
-    encoder_width: int = setting(64, "units of the encoder's hidden layer", at_least=1)
-    decoder_width: int = setting(64, "units of each decoder's hidden layer", at_least=1)
-    temperature: float = setting(1.0, "temperature of Gumbel-Softmax", above=0)
-    hard: bool = setting(True, "straight-through one-hot samples (false: soft samples)")
-    value_context: Literal["sample", "mode", "probabilities"] = setting(
-        "sample", "the context that values are learned with: the sample, its mode, or the probabilities"
-    )
-    value_trains_encoder: bool = setting(False, "let the value loss train the encoder too")
-    last_context: Literal["previous", "optimistic", "masked"] = setting(
-        "previous", "c after the last step of an episode cut off by time: c_t again, the best one, or no update"
-    )
-    optimisers: Literal["one", "two"] = setting(
-        "one", "one optimiser and clip for all, or one each for value and context"
-    )
-
-    def check_together(self) -> None:
-        if self.value_trains_encoder and self.value_context == "mode":
-            raise Refused("value_context must be sample or probabilities if value_trains_encoder, got mode")
 
     def build(self, spec: AgentSpec) -> DACModels:
         trunk = Trunk(spec.observation_size + spec.actions.count, self.hidden)
