@@ -35,7 +35,8 @@ def one_hot(*contexts):
 
 def td_errors(episode, contexts, **settings):
     agent = DAC(hidden=2, contexts=2, discount=0.5, **settings)
-    return agent.td_errors(tabular(TABLE).value, tabular(SLOW).value, episode, contexts)
+    seen = agent.judge(tabular(TABLE), tabular(SLOW), episode, contexts)
+    return seen["taken"], seen["error"]
 
 
 def test_the_value_of_a_step_is_read_at_its_own_context():

@@ -2,7 +2,7 @@
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from decentral.networks.heads import ContextHead
 from decentral.networks.trunk import Trunk
@@ -15,6 +15,8 @@ class ContextValue(eqx.Module):
     head: ContextHead
 
 
-def optimistic_marginal_value(every: Float[Array, "*batch contexts actions"]) -> Float[Array, "*batch actions"]:
-    """phi(h, .) = max_c Q(h, ., c)."""
-    return jnp.max(every, axis=-2)
+def optimistic_marginal_value(
+    every: Float[Array, "*batch contexts actions"], among: Bool[Array, "*batch contexts actions"] | None = None
+) -> Float[Array, "*batch actions"]:
+    """phi(h, .) = max_c Q(h, ., c); if `among` is given, over the contexts that it names for each action."""
+    return jnp.max(every if among is None else jnp.where(among, every, -jnp.inf), axis=-2)

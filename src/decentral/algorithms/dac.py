@@ -6,11 +6,12 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Key
 
-from decentral.algorithms.base import Values
+from decentral.algorithms.attainable import ContextPrior, likely_enough, risen, surprise
+from decentral.algorithms.base import Agent, Values
 from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
 from decentral.algorithms.contexts import ContextModel, averaged, kl_to_uniform, summed, transition_size
 from decentral.algorithms.dac_settings import DACSettings
-from decentral.algorithms.gradient import clipped_rmsprop, one_optimiser_per_part
+from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop, one_optimiser_per_part
 from decentral.algorithms.q_learning import (
     Dice,
     Scene,
@@ -35,6 +36,7 @@ class DACModels(eqx.Module):
 
     value: ContextValue  # theta
     context: ContextModel  # omega
+    prior: ContextPrior | None = None
 
 
 class DAC(DACSettings):
@@ -45,7 +47,9 @@ class DAC(DACSettings):
         head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
         if isinstance(head, HyperNet) and self.hyper_start == "context":
             head = jax.tree.map(lambda half_width: jnp.full_like(half_width, self.contexts**-0.5), head)
-        return DACModels(ContextValue(trunk, head), self.build_context_model(spec))
+        learned = self.context_prior == "learned"
+        prior = ContextPrior(self.hidden, self.contexts, spec.actions.count) if learned else None
+        return DACModels(ContextValue(trunk, head), self.build_context_model(spec), prior)
 
     def build_context_model(self, spec: AgentSpec) -> ContextModel:
         """The encoder and the two decoders, described."""
@@ -64,7 +68,7 @@ class DAC(DACSettings):
     def values(self, models: DACModels, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
         memory = models.value.trunk.step(memory, scene_inputs(scene))
         every = models.value.head.every(memory)
-        optimistic = optimistic_marginal_value(every)
+        optimistic = optimistic_marginal_value(every, self.attainable_contexts(models.prior, memory))
         if not self.explore_contexts:
             return optimistic, memory
         drawn = jax.nn.one_hot(jnp.floor(scene.dice.context * self.contexts), self.contexts)
@@ -77,15 +81,20 @@ class DAC(DACSettings):
         logits = jax.vmap(online.context.infer)(episodes)
         sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
         contexts = self.contexts_for_values(logits, sample)
-        taken, error = jax.vmap(self.td_errors, (None, None, 0, 0))(online.value, target.value, episodes, contexts)
+        seen = jax.vmap(self.judge, (None, None, 0, 0))(online, target, episodes, contexts)
         modelled = jax.vmap(self.has_window)(episodes)
         valued = modelled & ~jax.vmap(self.is_unanswered)(episodes)
-        value_loss = masked_mean(jnp.square(error), valued)
+        value_loss = masked_mean(jnp.square(seen["error"]), valued)
         context_loss, metrics = self.context_losses(online.context, episodes, logits, sample, modelled)
-        return value_loss + context_loss, metrics | {
+        loss = value_loss + context_loss
+        if online.prior is not None:
+            prior_loss = masked_mean(seen["surprise"], modelled)
+            loss = loss + prior_loss
+            metrics |= {"prior_loss": prior_loss, "contexts_attainable": masked_mean(seen["attainable"], modelled)}
+        return loss, metrics | {
             "loss": value_loss,
-            "td_error_abs": masked_mean(jnp.abs(error), valued),
-            "q_taken_mean": masked_mean(taken, valued),
+            "td_error_abs": masked_mean(jnp.abs(seen["error"]), valued),
+            "q_taken_mean": masked_mean(seen["taken"], valued),
         }
 
     def context_losses(
@@ -119,26 +128,71 @@ class DAC(DACSettings):
         ]
         return contexts if self.value_trains_encoder else jax.lax.stop_gradient(contexts)
 
-    def td_errors(
-        self, online: ContextValue, target: ContextValue, episode: Episode, contexts: Float[Array, "T contexts"]
-    ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
-        """Q(h_t, a_t, c_t), and how far it is from r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, ., c_{t+1}), c_{t+1})."""
-        inputs = episode_inputs(episode)
-        hidden, target_hidden = online.trunk.unroll(inputs), target.trunk.unroll(inputs)
-        values = online.head(hidden[:-1], contexts)
-        taken = jnp.sum(values * one_hot_actions(episode), axis=-1)
+    def judge(
+        self, online: DACModels, target: DACModels, episode: Episode, contexts: Float[Array, "T contexts"]
+    ) -> Metrics:
+        """What one episode says of the networks, by name [T].
+
+        Among it Q(h_t, a_t, c_t), and how far it is from r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, ., c_{t+1}), c_{t+1}).
+        """
+        inputs, actions = episode_inputs(episode), one_hot_actions(episode)
+        hidden, slow_hidden = online.value.trunk.unroll(inputs), target.value.trunk.unroll(inputs)
+        taken = jnp.sum(online.value.head(hidden[:-1], contexts) * actions, axis=-1)
+        following = self.following(online, target, hidden[1:], slow_hidden[1:], episode, contexts)
+        seen = {"taken": taken, "error": taken - td_target(episode, self.discount, following)}
+        if online.prior is not None:
+            seen |= self.judge_prior(online.prior, hidden[:-1], contexts, actions)
+        return seen
+
+    def judge_prior(
+        self,
+        prior: ContextPrior,
+        hidden: Float[Array, "T hidden"],
+        contexts: Float[Array, "T contexts"],
+        actions: Float[Array, "T actions"],
+    ) -> Metrics:
+        """How much each context surprised the prior, and how many contexts were attainable by the action taken."""
+        log_p = prior(hidden if self.prior_trains_trunk else jax.lax.stop_gradient(hidden))
+        attainable = likely_enough(log_p, self.delta(prior))
+        return {
+            "surprise": surprise(log_p, jax.lax.stop_gradient(contexts), actions),
+            "attainable": jnp.sum(attainable * actions[:, None], axis=(-2, -1)),
+        }
+
+    def following(
+        self,
+        online: DACModels,
+        target: DACModels,
+        hidden: Float[Array, "T hidden"],
+        slow_hidden: Float[Array, "T hidden"],
+        episode: Episode,
+        contexts: Float[Array, "T contexts"],
+    ) -> Float[Array, " T"]:
+        """What each step is followed by, given what both networks remember after it and the contexts inferred at it."""
         after = jnp.concatenate([contexts[1:], contexts[-1:]])
         if self.last_context == "previous":
             after = jnp.where(last_steps(episode)[:, None], contexts, after)
-        next_online = online.head(hidden[1:], after)
-        next_target = target.head(target_hidden[1:], after)
+        values, slow_values = online.value.head(hidden, after), target.value.head(slow_hidden, after)
         if self.last_context == "optimistic":
-            cut = last_steps(episode)[:, None]
-            next_online = jnp.where(cut, optimistic_marginal_value(online.head.every(hidden[1:])), next_online)
-            best = optimistic_marginal_value(target.head.every(target_hidden[1:]))
-            next_target = jnp.where(cut, best, next_target)
-        following = best_next_value(next_online, next_target, episode.percepts.available[1:], self.double_q)
-        return taken, taken - td_target(episode, self.discount, following)
+            cut, among = last_steps(episode)[:, None], self.attainable_contexts(online.prior, hidden)
+            phi, slow_phi = (
+                optimistic_marginal_value(head.every(known), among)
+                for head, known in ((online.value.head, hidden), (target.value.head, slow_hidden))
+            )
+            values, slow_values = jnp.where(cut, phi, values), jnp.where(cut, slow_phi, slow_values)
+        return best_next_value(values, slow_values, episode.percepts.available[1:], self.double_q)
+
+    def attainable_contexts(
+        self, prior: ContextPrior | None, hidden: Float[Array, "*rows hidden"]
+    ) -> Bool[Array, "*rows contexts actions"] | None:
+        """The contexts that phi takes its maximum over, for each action; none named: all of them."""
+        if prior is None:
+            return None
+        return likely_enough(prior(hidden), self.delta(prior))
+
+    def delta(self, prior: ContextPrior) -> Float[Array, ""]:
+        """The share of the likeliest context's probability that a context must have now to be attainable."""
+        return risen(self.attainable, self.attainable_start, self.attainable_ramp, prior.episodes)
 
     def has_window(self, episode: Episode) -> Bool[Array, " T"]:
         """The steps that have a window to learn from."""
@@ -158,10 +212,18 @@ class DAC(DACSettings):
         same = jax.tree.map(lambda rolled: jnp.full_like(rolled, rolled[0]), dice)
         return Dice(dice.explore_action, dice.action, same.explore_context, same.context)
 
+    def grow_older(self, agent: Agent, episodes: int) -> Agent:
+        """As other learners; and a learned prior counts the episodes, by which delta rises."""
+        if agent.online.prior is not None:
+            lived = agent.online.prior.episodes + episodes
+            agent = eqx.tree_at(lambda a: a.online.prior.episodes, agent, lived)
+        return GradientLearner.grow_older(self, agent, episodes)
+
     def optimiser(self) -> optax.GradientTransformation:
         if self.optimisers == "one":
             return clipped_rmsprop(self)
-        return one_optimiser_per_part(self, "value", "context")
+        parts = ("value", "context") if self.context_prior == "none" else ("value", "context", "prior")
+        return one_optimiser_per_part(self, *parts)
 
 
 def last_steps(episode: Episode) -> Bool[Array, " T"]:

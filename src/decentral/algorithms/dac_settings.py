@@ -1,4 +1,4 @@
-"""The settings of DAC: the paper's, and those for what the paper leaves open."""
+"""The settings of DAC: the paper's, those for what the paper leaves open, and extensions, which are off."""
 
 from typing import Literal
 
@@ -42,9 +42,20 @@ class DACSettings(GradientLearner):
         "previous", "c after the last step of an episode cut off by time: c_t again, the best one, or no update"
     )
     optimisers: Literal["one", "two"] = setting(
-        "one", "one optimiser and clip for all, or one each for value and context"
+        "one", "one optimiser and clip for all, or one each for value and context (and for a learned prior)"
     )
+    context_prior: Literal["none", "learned"] = setting(
+        "none", "learn p(c | h, a), which contexts follow an action, from those that did"
+    )
+    prior_trains_trunk: bool = setting(False, "let the loss of a learned prior train the value's trunk too")
+    attainable: float = setting(
+        0.0, "delta, phi's maximum is over contexts with p >= delta max p (0: over all)", at_least=0, at_most=1
+    )
+    attainable_start: float = setting(0.0, "episodes that an agent lives before delta rises from 0", at_least=0)
+    attainable_ramp: float = setting(0.0, "episodes over which delta then rises (0: at once)", at_least=0)
 
     def check_together(self) -> None:
         if self.value_trains_encoder and self.value_context == "mode":
             raise Refused("value_context must be sample or probabilities if value_trains_encoder, got mode")
+        if self.attainable > 0 and self.context_prior == "none":
+            raise Refused("context_prior must be learned if attainable is above 0, got none")
