@@ -8,11 +8,12 @@ import pytest
 
 from decentral.algorithms.attainable import likely_enough, risen, surprise
 from decentral.algorithms.context_value import optimistic_marginal_value
+from decentral.algorithms.contexts import Contexts
 from decentral.algorithms.dac import DAC
 from decentral.algorithms.q_learning import Scene, roll
 from decentral.settings import Refused
 from decentral.types import Percept
-from tests.algorithms.test_dac import SPEC, TABLE, lived, one_hot
+from tests.algorithms.test_dac import SPEC, TABLE, lived
 
 # p(c | ., a), one row per context, one column per action: context 1 hardly ever follows action 0
 LIKELY = jnp.asarray([[0.95, 0.5], [0.05, 0.5]])
@@ -24,6 +25,11 @@ def expecting(table, **settings):
     models = jax.tree.map(jnp.zeros_like, agent.build(SPEC))
     at = lambda m: (m.value.head.bias, m.prior.second.bias)  # noqa: E731
     return agent, eqx.tree_at(at, models, (table, jnp.log(LIKELY).ravel()))
+
+
+def inferred(*contexts, count=2):
+    sure = jax.nn.one_hot(jnp.asarray(contexts), count)
+    return Contexts(sure, sure)
 
 
 def values(agent, models):
@@ -79,14 +85,14 @@ def test_an_optimistic_last_context_is_attainable_too(delta, error):
     agent, models = expecting(TABLE, attainable=delta, last_context="optimistic")
     slow = expecting(10 * TABLE)[1]
     # phi over all contexts is (5, 3), so action 0 and 50; over the attainable ones (1, 3), so action 1 and 30
-    seen = agent.judge(models, slow, lived(), one_hot(0, 1, 0))
+    seen = agent.judge(models, slow, lived(), inferred(0, 1, 0))
     np.testing.assert_allclose(seen["error"][-1], error)
     np.testing.assert_allclose(seen["attainable"], [2, 2, 2] if delta == 0 else [1, 2, 1])
 
 
 def test_the_prior_is_surprised_by_the_context_that_followed_the_action():
     agent, models = expecting(TABLE)
-    seen = agent.judge(models, models, lived(), one_hot(0, 1, 1))  # actions 0, 1, 0
+    seen = agent.judge(models, models, lived(), inferred(0, 1, 1))  # actions 0, 1, 0
     np.testing.assert_allclose(seen["surprise"], -np.log([0.95, 0.5, 0.05]), rtol=1e-5)
     soft = surprise(jnp.log(LIKELY), jnp.asarray([0.25, 0.75]), jnp.asarray([1.0, 0.0]))
     np.testing.assert_allclose(soft, -0.25 * np.log(0.95) - 0.75 * np.log(0.05), rtol=1e-5)
@@ -100,7 +106,7 @@ def test_the_prior_trains_itself_and_the_trunk_only_if_asked_to(trains):
     @jax.jit
     @jax.grad
     def gradient_of(models):
-        return jnp.sum(agent.judge(models, models, lived(), jax.nn.one_hot(jnp.asarray([0, 2, 1]), 3))["surprise"])
+        return jnp.sum(agent.judge(models, models, lived(), inferred(0, 2, 1, count=3))["surprise"])
 
     gradient = gradient_of(models)
     moved = {

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.contexts import averaged, flagged_transitions, kl_to_uniform, summed
+from decentral.algorithms.contexts import Contexts, averaged, flagged_transitions, kl_to_uniform, summed
 from decentral.algorithms.dac import DAC, contexts_used, last_steps, optimistic_marginal_value
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.types import AgentSpec, Discrete, Episode, Percept
@@ -35,7 +35,7 @@ def one_hot(*contexts):
 
 def td_errors(episode, contexts, **settings):
     agent = DAC(hidden=2, contexts=2, discount=0.5, **settings)
-    seen = agent.judge(tabular(TABLE), tabular(SLOW), episode, contexts)
+    seen = agent.judge(tabular(TABLE), tabular(SLOW), episode, Contexts(contexts, contexts))
     return seen["taken"], seen["error"]
 
 

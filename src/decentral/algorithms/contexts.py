@@ -9,6 +9,13 @@ from decentral.networks.dynamics import Decoder, Encoder, windows
 from decentral.types import Episode
 
 
+class Contexts(eqx.Module):
+    """The contexts of the steps of an episode, in learning."""
+
+    chosen: Float[Array, "*B T contexts"]  # c_t, as the values learn with it
+    probabilities: Float[Array, "*B T contexts"]  # what it was drawn from
+
+
 class ContextModel(eqx.Module):
     """The encoder q(c | window) and the two decoders f_s(s, a, c) and f_r(s, a, c)."""
 

@@ -6,10 +6,11 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Key
 
+from decentral.algorithms.ahead import Ahead, one_step_on
 from decentral.algorithms.attainable import ContextPrior, likely_enough, risen, surprise
 from decentral.algorithms.base import Agent, Values
 from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
-from decentral.algorithms.contexts import ContextModel, averaged, kl_to_uniform, summed, transition_size
+from decentral.algorithms.contexts import ContextModel, Contexts, averaged, kl_to_uniform, summed, transition_size
 from decentral.algorithms.dac_settings import DACSettings
 from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop, one_optimiser_per_part
 from decentral.algorithms.q_learning import (
@@ -80,7 +81,7 @@ class DAC(DACSettings):
         gumbel = draw_by_step(jax.random.gumbel, key, (*episodes.rewards.shape, self.contexts))
         logits = jax.vmap(online.context.infer)(episodes)
         sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
-        contexts = self.contexts_for_values(logits, sample)
+        contexts = Contexts(self.contexts_for_values(logits, sample), jax.nn.softmax(logits, axis=-1))
         seen = jax.vmap(self.judge, (None, None, 0, 0))(online, target, episodes, contexts)
         modelled = jax.vmap(self.has_window)(episodes)
         valued = modelled & ~jax.vmap(self.is_unanswered)(episodes)
@@ -128,20 +129,19 @@ class DAC(DACSettings):
         ]
         return contexts if self.value_trains_encoder else jax.lax.stop_gradient(contexts)
 
-    def judge(
-        self, online: DACModels, target: DACModels, episode: Episode, contexts: Float[Array, "T contexts"]
-    ) -> Metrics:
+    def judge(self, online: DACModels, target: DACModels, episode: Episode, contexts: Contexts) -> Metrics:
         """What one episode says of the networks, by name [T].
 
         Among it Q(h_t, a_t, c_t), and how far it is from r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, ., c_{t+1}), c_{t+1}).
         """
         inputs, actions = episode_inputs(episode), one_hot_actions(episode)
         hidden, slow_hidden = online.value.trunk.unroll(inputs), target.value.trunk.unroll(inputs)
-        taken = jnp.sum(online.value.head(hidden[:-1], contexts) * actions, axis=-1)
-        following = self.following(online, target, hidden[1:], slow_hidden[1:], episode, contexts)
+        taken = jnp.sum(online.value.head(hidden[:-1], contexts.chosen) * actions, axis=-1)
+        ahead = Ahead(online.value.head, target.value.head, hidden[1:], slow_hidden[1:])
+        following = self.following(ahead, online.prior, episode, contexts)
         seen = {"taken": taken, "error": taken - td_target(episode, self.discount, following)}
         if online.prior is not None:
-            seen |= self.judge_prior(online.prior, hidden[:-1], contexts, actions)
+            seen |= self.judge_prior(online.prior, hidden[:-1], contexts.chosen, actions)
         return seen
 
     def judge_prior(
@@ -160,26 +160,22 @@ class DAC(DACSettings):
         }
 
     def following(
-        self,
-        online: DACModels,
-        target: DACModels,
-        hidden: Float[Array, "T hidden"],
-        slow_hidden: Float[Array, "T hidden"],
-        episode: Episode,
-        contexts: Float[Array, "T contexts"],
+        self, ahead: Ahead, prior: ContextPrior | None, episode: Episode, contexts: Contexts
     ) -> Float[Array, " T"]:
-        """What each step is followed by, given what both networks remember after it and the contexts inferred at it."""
-        after = jnp.concatenate([contexts[1:], contexts[-1:]])
-        if self.last_context == "previous":
-            after = jnp.where(last_steps(episode)[:, None], contexts, after)
-        values, slow_values = online.value.head(hidden, after), target.value.head(slow_hidden, after)
+        """What each step is followed by, before the discount."""
+        last = last_steps(episode)
+        if self.next_context == "optimistic":
+            values, slow_values = ahead.optimistic(self.attainable_contexts(prior, ahead.hidden), self.double_q)
+        elif self.next_context == "expected":
+            seen_after = one_step_on(contexts.probabilities, last)[..., None]
+            values, slow_values = ahead.expected(seen_after if prior is None else jnp.exp(prior(ahead.hidden)))
+        else:
+            values, slow_values = ahead.under(one_step_on(contexts.chosen, last))
         if self.last_context == "optimistic":
-            cut, among = last_steps(episode)[:, None], self.attainable_contexts(online.prior, hidden)
-            phi, slow_phi = (
-                optimistic_marginal_value(head.every(known), among)
-                for head, known in ((online.value.head, hidden), (target.value.head, slow_hidden))
+            best = ahead.optimistic(self.attainable_contexts(prior, ahead.hidden), self.double_q)
+            values, slow_values = (
+                jnp.where(last[:, None], phi, told) for phi, told in zip(best, (values, slow_values), strict=True)
             )
-            values, slow_values = jnp.where(cut, phi, values), jnp.where(cut, slow_phi, slow_values)
         return best_next_value(values, slow_values, episode.percepts.available[1:], self.double_q)
 
     def attainable_contexts(

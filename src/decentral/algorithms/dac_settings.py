@@ -12,7 +12,9 @@ class DACSettings(GradientLearner):
     window: int = setting(10, "k, transitions in the sliding window", at_least=1)
     contexts: int = setting(10, "m, how many discrete contexts there are", at_least=1)
     kl_weight: float = setting(0.001, "beta, weight of the KL divergence to the uniform prior", at_least=0)
-    double_q: bool = setting(True, "choose the next action with the online network, value it with the target")
+    double_q: bool = setting(
+        True, "choose the next action (and its best context) with the online network, value it with the target"
+    )
     head: Literal["hyper-net", "normal-net", "normal-net-hidden"] = setting(
         "hyper-net", "how values depend on the context"
     )
@@ -40,6 +42,10 @@ class DACSettings(GradientLearner):
     value_trains_encoder: bool = setting(False, "let the value loss train the encoder too")
     last_context: Literal["previous", "optimistic", "masked"] = setting(
         "previous", "c after the last step of an episode cut off by time: c_t again, the best one, or no update"
+    )
+    next_context: Literal["inferred", "optimistic", "expected"] = setting(
+        "inferred",
+        "c in the target: the one inferred after the next step, the best attainable one, or all by their probabilities",
     )
     optimisers: Literal["one", "two"] = setting(
         "one", "one optimiser and clip for all, or one each for value and context (and for a learned prior)"
