@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Key
 from decentral.algorithms.ahead import Ahead, one_step_on
 from decentral.algorithms.attainable import ContextPrior, likely_enough, risen, surprise
 from decentral.algorithms.base import Agent, Values
+from decentral.algorithms.context_sources import ensemble, noise, reward_bins
 from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
 from decentral.algorithms.contexts import ContextModel, Contexts, averaged, kl_to_uniform, summed, transition_size
 from decentral.algorithms.dac_settings import DACSettings
@@ -36,7 +37,7 @@ class DACModels(eqx.Module):
     """Everything one DAC agent learns."""
 
     value: ContextValue  # theta
-    context: ContextModel  # omega
+    context: ContextModel | None = None  # omega; none where contexts have another source
     prior: ContextPrior | None = None
 
 
@@ -50,7 +51,8 @@ class DAC(DACSettings):
             head = jax.tree.map(lambda half_width: jnp.full_like(half_width, self.contexts**-0.5), head)
         learned = self.context_prior == "learned"
         prior = ContextPrior(self.hidden, self.contexts, spec.actions.count) if learned else None
-        return DACModels(ContextValue(trunk, head), self.build_context_model(spec), prior)
+        context = self.build_context_model(spec) if self.context_source == "encoder" else None
+        return DACModels(ContextValue(trunk, head), context, prior)
 
     def build_context_model(self, spec: AgentSpec) -> ContextModel:
         """The encoder and the two decoders, described."""
@@ -78,15 +80,14 @@ class DAC(DACSettings):
     def losses(
         self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        gumbel = draw_by_step(jax.random.gumbel, key, (*episodes.rewards.shape, self.contexts))
-        logits = jax.vmap(online.context.infer)(episodes)
-        sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
-        contexts = Contexts(self.contexts_for_values(logits, sample), jax.nn.softmax(logits, axis=-1))
-        seen = jax.vmap(self.judge, (None, None, 0, 0))(online, target, episodes, contexts)
         modelled = jax.vmap(self.has_window)(episodes)
-        valued = modelled & ~jax.vmap(self.is_unanswered)(episodes)
+        contexts, context_loss, metrics = self.find_contexts(online.context, episodes, modelled, key)
+        judge = jax.vmap(self.judge, (None, None, 0, 0))
+        if self.context_source == "ensemble":
+            judge = jax.vmap(judge, (None, None, None, 0))
+        seen = judge(online, target, episodes, contexts)
+        valued = jnp.broadcast_to(modelled & ~jax.vmap(self.is_unanswered)(episodes), seen["error"].shape)
         value_loss = masked_mean(jnp.square(seen["error"]), valued)
-        context_loss, metrics = self.context_losses(online.context, episodes, logits, sample, modelled)
         loss = value_loss + context_loss
         if online.prior is not None:
             prior_loss = masked_mean(seen["surprise"], modelled)
@@ -97,6 +98,24 @@ class DAC(DACSettings):
             "td_error_abs": masked_mean(jnp.abs(seen["error"]), valued),
             "q_taken_mean": masked_mean(seen["taken"], valued),
         }
+
+    def find_contexts(
+        self, model: ContextModel | None, episodes: Episode, modelled: Bool[Array, "B T"], key: Key[Array, ""]
+    ) -> tuple[Contexts, Float[Array, ""], Metrics]:
+        """The contexts that values learn with, and the loss of the model that infers them, where there is one."""
+        rewards = episodes.rewards
+        if self.context_source == "ensemble":
+            return ensemble(rewards, self.contexts), jnp.zeros(()), {}
+        if self.context_source == "reward-bins":
+            bins = reward_bins(rewards, self.window, self.reward_low, self.reward_high, self.contexts)
+            return bins, jnp.zeros(()), {"contexts_used": contexts_used(bins.chosen, modelled)}
+        gumbel = draw_by_step(jax.random.gumbel, key, (*rewards.shape, self.contexts))
+        if model is None:
+            return noise(gumbel), jnp.zeros(()), {}
+        logits = jax.vmap(model.infer)(episodes)
+        sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
+        contexts = Contexts(self.contexts_for_values(logits, sample), jax.nn.softmax(logits, axis=-1))
+        return contexts, *self.context_losses(model, episodes, logits, sample, modelled)
 
     def context_losses(
         self,
@@ -218,8 +237,8 @@ class DAC(DACSettings):
     def optimiser(self) -> optax.GradientTransformation:
         if self.optimisers == "one":
             return clipped_rmsprop(self)
-        parts = ("value", "context") if self.context_prior == "none" else ("value", "context", "prior")
-        return one_optimiser_per_part(self, *parts)
+        there = {"context": self.context_source == "encoder", "prior": self.context_prior == "learned"}
+        return one_optimiser_per_part(self, "value", *(part for part, is_there in there.items() if is_there))
 
 
 def last_steps(episode: Episode) -> Bool[Array, " T"]:

@@ -50,6 +50,12 @@ class DACSettings(GradientLearner):
     optimisers: Literal["one", "two"] = setting(
         "one", "one optimiser and clip for all, or one each for value and context (and for a learned prior)"
     )
+    context_source: Literal["encoder", "noise", "reward-bins", "ensemble"] = setting(
+        "encoder",
+        "c in learning: by the encoder, random, by the interval of the window's mean reward, or all for every step",
+    )
+    reward_low: float = setting(-1.0, "where the first of the reward's intervals starts (reward-bins)")
+    reward_high: float = setting(1.0, "where the last of the reward's intervals ends (reward-bins)")
     context_prior: Literal["none", "learned"] = setting(
         "none", "learn p(c | h, a), which contexts follow an action, from those that did"
     )
@@ -63,5 +69,14 @@ class DACSettings(GradientLearner):
     def check_together(self) -> None:
         if self.value_trains_encoder and self.value_context == "mode":
             raise Refused("value_context must be sample or probabilities if value_trains_encoder, got mode")
+        if self.context_source != "encoder" and (self.value_context != "sample" or self.value_trains_encoder):
+            raise Refused(
+                "context_source must be encoder if value_context is not sample or value_trains_encoder, "
+                f"got {self.context_source}"
+            )
+        if self.reward_low >= self.reward_high:
+            raise Refused(f"reward_low must be below reward_high, {self.reward_high}, got {self.reward_low}")
         if self.attainable > 0 and self.context_prior == "none":
             raise Refused("context_prior must be learned if attainable is above 0, got none")
+        if self.context_prior == "learned" and self.context_source == "ensemble":
+            raise Refused("context_prior must be none if context_source is ensemble, got learned")

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from decentral.algorithms.context_sources import interval
 from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
 from decentral.algorithms.q_learning import episode_inputs, mask_unavailable, masked_mean, taken_and_wanted
 from decentral.algorithms.value_learner import JudgedLearner, ValueNetwork, mean_squares
@@ -80,8 +81,7 @@ class RAC(JudgedLearner):
     def context_of(self, episode: Episode) -> Float[Array, " contexts"]:
         """The interval of the episode's undiscounted return, one-hot; the outer ones hold what lies beyond."""
         earned = jnp.sum(jnp.where(episode.happened, episode.rewards, 0.0))
-        place = jnp.floor(self.contexts * (earned - self.return_low) / (self.return_high - self.return_low))
-        return jax.nn.one_hot(jnp.clip(place, 0, self.contexts - 1), self.contexts)
+        return interval(earned, self.return_low, self.return_high, self.contexts)
 
 
 def boltzmann_divergence(

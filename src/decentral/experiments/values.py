@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from decentral.algorithms.contexts import ContextModel
 from decentral.algorithms.dac import DAC, DACModels
 from decentral.algorithms.q_learning import Scene, roll, scene_inputs
 from decentral.environments.matrix_game import MatrixGame
@@ -24,7 +25,9 @@ class ValueTable:
     agent: int
     values: np.ndarray  # [actions]: Q(s, .), for DAC phi(s, .)
     by_context: np.ndarray | None  # [actions, contexts]: Q(s, ., .)
-    occurs: np.ndarray | None  # [actions, contexts]: is the context ever inferred after the action?
+    occurs: (
+        np.ndarray | None
+    )  # [actions, contexts]: is the context ever inferred after the action, or can't it be told?
 
 
 def value_tables(trained: Trained) -> list[ValueTable]:
@@ -48,7 +51,9 @@ def _table(trained: Trained, world: MatrixGame, seed: int, agent: int) -> ValueT
     by_context = occurs = None
     if isinstance(algorithm, DAC):
         by_context = np.asarray(_context_values(models, scene)).T[:actions]
-        occurs = _occurring(models, world, agent)[:actions]
+        occurs = np.ones_like(by_context, bool)
+        if models.context is not None:
+            occurs = _occurring(models.context, world, agent)[:actions]
     return ValueTable(seed, agent, np.asarray(values)[:actions], by_context, occurs)
 
 
@@ -57,11 +62,10 @@ def _context_values(models: DACModels, scene: Scene) -> jax.Array:
     return models.value.head.every(memory)
 
 
-def _occurring(models: DACModels, world: MatrixGame, agent: int) -> np.ndarray:
+def _occurring(model: ContextModel, world: MatrixGame, agent: int) -> np.ndarray:
     """Which contexts the agent infers, most likely, after each of its actions, whatever the others do."""
     before = world.reset(jax.random.key(0))
-    contexts = models.value.head.every(models.value.trunk.start()).shape[0]
-    occurs = np.zeros((world.spec.actions.count, contexts), bool)
+    occurs = np.zeros((world.spec.actions.count, model.encoder.second.bias.size), bool)
     for joint in itertools.product(*(range(size) for size in world.payoff.shape)):
         after, outcome = world.step(before, jnp.asarray(joint), jax.random.key(0))
         percepts = jax.tree.map(
@@ -69,5 +73,5 @@ def _occurring(models: DACModels, world: MatrixGame, agent: int) -> np.ndarray:
         )
         yes = jnp.ones(1, bool)
         lived = Episode(percepts, jnp.asarray([joint[agent]]), outcome.reward[None], yes, yes)
-        occurs[joint[agent], int(jnp.argmax(models.context.infer(lived)[0], axis=-1))] = True
+        occurs[joint[agent], int(jnp.argmax(model.infer(lived)[0], axis=-1))] = True
     return occurs
