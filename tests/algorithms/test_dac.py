@@ -56,6 +56,15 @@ def test_without_double_q_the_target_network_chooses_for_itself():
     np.testing.assert_allclose(error[0], 5.0 - (1.0 + 0.5 * 20.0))
 
 
+def test_what_each_step_promises_is_recorded_under_its_context_and_under_the_best():
+    base = lived()
+    late_choice = eqx.tree_at(lambda e: e.percepts.available, base, base.percepts.available.at[2, 0].set(False))
+    contexts = one_hot(0, 1, 0)
+    seen = DAC(hidden=2, contexts=2).judge(tabular(TABLE), tabular(SLOW), late_choice, Contexts(contexts, contexts))
+    np.testing.assert_allclose(seen["greedy"], [2.0, 5.0, 2.0])
+    np.testing.assert_allclose(seen["optimistic"], [5.0, 5.0, 3.0])  # phi is (5, 3); the last step has action 1 alone
+
+
 @pytest.mark.parametrize(
     ("rule", "context", "error"),
     [

@@ -20,6 +20,7 @@ from decentral.algorithms.q_learning import (
     best_next_value,
     draw_by_step,
     episode_inputs,
+    mask_unavailable,
     masked_mean,
     one_hot_actions,
     roll,
@@ -96,8 +97,7 @@ class DAC(DACSettings):
         return loss, metrics | {
             "loss": value_loss,
             "td_error_abs": masked_mean(jnp.abs(seen["error"]), valued),
-            "q_taken_mean": masked_mean(seen["taken"], valued),
-        }
+        } | {f"q_{name}_mean": masked_mean(seen[name], valued) for name in ("taken", "greedy", "optimistic")}
 
     def find_contexts(
         self, model: ContextModel | None, episodes: Episode, modelled: Bool[Array, "B T"], key: Key[Array, ""]
@@ -155,10 +155,18 @@ class DAC(DACSettings):
         """
         inputs, actions = episode_inputs(episode), one_hot_actions(episode)
         hidden, slow_hidden = online.value.trunk.unroll(inputs), target.value.trunk.unroll(inputs)
-        taken = jnp.sum(online.value.head(hidden[:-1], contexts.chosen) * actions, axis=-1)
+        values, available = online.value.head(hidden[:-1], contexts.chosen), episode.percepts.available[:-1]
+        taken = jnp.sum(values * actions, axis=-1)
         ahead = Ahead(online.value.head, target.value.head, hidden[1:], slow_hidden[1:])
         following = self.following(ahead, online.prior, episode, contexts)
-        seen = {"taken": taken, "error": taken - td_target(episode, self.discount, following)}
+        among = self.attainable_contexts(online.prior, hidden[:-1])
+        phi = optimistic_marginal_value(online.value.head.every(hidden[:-1]), among)
+        seen = {
+            "taken": taken,
+            "error": taken - td_target(episode, self.discount, following),
+            "greedy": jnp.max(mask_unavailable(values, available), axis=-1),
+            "optimistic": jnp.max(mask_unavailable(phi, available), axis=-1),
+        }
         if online.prior is not None:
             seen |= self.judge_prior(online.prior, hidden[:-1], contexts.chosen, actions)
         return seen
