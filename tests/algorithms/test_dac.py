@@ -6,8 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from decentral.algorithms.context_learner import contexts_used
+from decentral.algorithms.context_value import optimistic_marginal_value
 from decentral.algorithms.contexts import Contexts, averaged, flagged_transitions, kl_to_uniform, summed
-from decentral.algorithms.dac import DAC, contexts_used, last_steps, optimistic_marginal_value
+from decentral.algorithms.dac import DAC, last_steps
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 

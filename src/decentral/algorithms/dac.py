@@ -9,16 +9,14 @@ from jaxtyping import Array, Bool, Float, Key
 from decentral.algorithms.ahead import Ahead, one_step_on
 from decentral.algorithms.attainable import ContextPrior, likely_enough, risen, surprise
 from decentral.algorithms.base import Agent, Values
-from decentral.algorithms.context_sources import ensemble, noise, reward_bins
+from decentral.algorithms.context_learner import ContextLearner
 from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
-from decentral.algorithms.contexts import ContextModel, Contexts, averaged, kl_to_uniform, summed, transition_size
-from decentral.algorithms.dac_settings import DACSettings
+from decentral.algorithms.contexts import ContextModel, Contexts
 from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop, one_optimiser_per_part
 from decentral.algorithms.q_learning import (
     Dice,
     Scene,
     best_next_value,
-    draw_by_step,
     episode_inputs,
     mask_unavailable,
     masked_mean,
@@ -28,7 +26,6 @@ from decentral.algorithms.q_learning import (
     td_target,
 )
 from decentral.algorithms.value_learner import Hidden
-from decentral.networks.dynamics import Decoder, Encoder, straight_through_sample
 from decentral.networks.heads import CONTEXT_HEADS, HyperNet
 from decentral.networks.trunk import Trunk
 from decentral.types import AgentSpec, Episode, Metrics
@@ -42,7 +39,7 @@ class DACModels(eqx.Module):
     prior: ContextPrior | None = None
 
 
-class DAC(DACSettings):
+class DAC(ContextLearner):
     """Dynamics-Aware Context: values given an inferred context, and the best context at the time of acting."""
 
     def build(self, spec: AgentSpec) -> DACModels:
@@ -54,17 +51,6 @@ class DAC(DACSettings):
         prior = ContextPrior(self.hidden, self.contexts, spec.actions.count) if learned else None
         context = self.build_context_model(spec) if self.context_source == "encoder" else None
         return DACModels(ContextValue(trunk, head), context, prior)
-
-    def build_context_model(self, spec: AgentSpec) -> ContextModel:
-        """The encoder and the two decoders, described."""
-        state, action = spec.observation_size, spec.actions.count
-        window_size = self.window * transition_size(state, action)
-        return ContextModel(
-            Encoder(window_size, self.encoder_width, self.contexts),
-            Decoder(state + action, self.contexts, self.decoder_width, state),
-            Decoder(state + action, self.contexts, self.decoder_width, 1),
-            self.window,
-        )
 
     def start(self, models: DACModels) -> Hidden:
         return models.value.trunk.start()
@@ -98,55 +84,6 @@ class DAC(DACSettings):
             "loss": value_loss,
             "td_error_abs": masked_mean(jnp.abs(seen["error"]), valued),
         } | {f"q_{name}_mean": masked_mean(seen[name], valued) for name in ("taken", "greedy", "optimistic")}
-
-    def find_contexts(
-        self, model: ContextModel | None, episodes: Episode, modelled: Bool[Array, "B T"], key: Key[Array, ""]
-    ) -> tuple[Contexts, Float[Array, ""], Metrics]:
-        """The contexts that values learn with, and the loss of the model that infers them, where there is one."""
-        rewards = episodes.rewards
-        if self.context_source == "ensemble":
-            return ensemble(rewards, self.contexts), jnp.zeros(()), {}
-        if self.context_source == "reward-bins":
-            bins = reward_bins(rewards, self.window, self.reward_low, self.reward_high, self.contexts)
-            return bins, jnp.zeros(()), {"contexts_used": contexts_used(bins.chosen, modelled)}
-        gumbel = draw_by_step(jax.random.gumbel, key, (*rewards.shape, self.contexts))
-        if model is None:
-            return noise(gumbel), jnp.zeros(()), {}
-        logits = jax.vmap(model.infer)(episodes)
-        sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
-        contexts = Contexts(self.contexts_for_values(logits, sample), jax.nn.softmax(logits, axis=-1))
-        return contexts, *self.context_losses(model, episodes, logits, sample, modelled)
-
-    def context_losses(
-        self,
-        model: ContextModel,
-        episodes: Episode,
-        logits: Float[Array, "B T contexts"],
-        sample: Float[Array, "B T contexts"],
-        modelled: Bool[Array, "B T"],
-    ) -> tuple[Float[Array, ""], Metrics]:
-        """L_V = L_REC + beta L_KL, over the steps whose window counts."""
-        gather = averaged if self.reconstruction == "averaged" else summed
-        features = episodes.percepts.observation.shape[-1]
-        state = model.state_loss(episodes, sample, gather(modelled, self.window, features), self.predict == "change")
-        reward = model.reward_loss(episodes, sample, gather(modelled, self.window, 1))
-        divergence = masked_mean(kl_to_uniform(logits), modelled)
-        return state + self.reward_weight * reward + self.kl_weight * divergence, {
-            "state_error": state,
-            "reward_error": reward,
-            "kl": divergence,
-            "contexts_used": contexts_used(sample, modelled),
-        }
-
-    def contexts_for_values(
-        self, logits: Float[Array, "*batch contexts"], sample: Float[Array, "*batch contexts"]
-    ) -> Float[Array, "*batch contexts"]:
-        """c_t as the value function sees it."""
-        mode = jax.nn.one_hot(jnp.argmax(logits, axis=-1), self.contexts)
-        contexts = {"sample": sample, "mode": mode, "probabilities": jax.nn.softmax(logits, axis=-1)}[
-            self.value_context
-        ]
-        return contexts if self.value_trains_encoder else jax.lax.stop_gradient(contexts)
 
     def judge(self, online: DACModels, target: DACModels, episode: Episode, contexts: Contexts) -> Metrics:
         """What one episode says of the networks, by name [T].
@@ -217,12 +154,6 @@ class DAC(DACSettings):
         """The share of the likeliest context's probability that a context must have now to be attainable."""
         return risen(self.attainable, self.attainable_start, self.attainable_ramp, prior.episodes)
 
-    def has_window(self, episode: Episode) -> Bool[Array, " T"]:
-        """The steps that have a window to learn from."""
-        if self.window_start == "padded":
-            return episode.happened
-        return episode.happened & (jnp.arange(episode.happened.shape[0]) >= self.window - 1)
-
     def is_unanswered(self, episode: Episode) -> Bool[Array, " T"]:
         """The steps that are left out because nothing tells the context after them."""
         cut_off = last_steps(episode) & ~episode.terminated
@@ -253,9 +184,3 @@ def last_steps(episode: Episode) -> Bool[Array, " T"]:
     """The last step that happened in an episode."""
     following = jnp.concatenate([episode.happened[1:], jnp.zeros_like(episode.happened[:1])])
     return episode.happened & ~following
-
-
-def contexts_used(contexts: Float[Array, "*batch contexts"], counted: Bool[Array, "*batch"]) -> Float[Array, ""]:
-    """How many contexts are in use: the exponential of the entropy of their shares."""
-    shares = jax.vmap(masked_mean, (-1, None))(contexts, counted)
-    return jnp.exp(-jnp.sum(shares * jnp.log(jnp.maximum(shares, 1e-9))))
