@@ -26,6 +26,12 @@ def test_every_context_at_once_equals_each_context_alone(name):
     np.testing.assert_allclose(head.every(hidden), alone, rtol=1e-5, atol=1e-6)
 
 
+@heads
+def test_a_few_contexts_are_those_of_all(name):
+    head, hidden = make(name), jax.random.normal(jax.random.key(1), (2, 6))
+    np.testing.assert_allclose(head.some(hidden, jnp.asarray([2, 0])), head.every(hidden)[:, [2, 0]], rtol=1e-5)
+
+
 def test_a_hyper_net_is_a_linear_layer_made_by_the_context():
     head, hidden = make("hyper-net"), jax.random.normal(jax.random.key(1), (6,))
     context = jnp.asarray([0.0, 1.0, 0.0, 0.0])

@@ -1,10 +1,13 @@
 """DAC (Section 4): contexts inferred from the agent's own windows, values given a context, optimism over contexts."""
 
+from collections.abc import Callable
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Bool, Float, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.algorithms.ahead import Ahead, one_step_on
 from decentral.algorithms.attainable import ContextPrior, likely_enough, risen, surprise
@@ -25,6 +28,7 @@ from decentral.algorithms.q_learning import (
     scene_inputs,
     td_target,
 )
+from decentral.algorithms.sampled import few_contexts
 from decentral.algorithms.value_learner import Hidden
 from decentral.networks.heads import CONTEXT_HEADS, HyperNet
 from decentral.networks.trunk import Trunk
@@ -57,12 +61,32 @@ class DAC(ContextLearner):
 
     def values(self, models: DACModels, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
         memory = models.value.trunk.step(memory, scene_inputs(scene))
+        if self.max_over == "sampled":
+            return self.sampled_values(models, memory, scene), memory
         every = models.value.head.every(memory)
         optimistic = optimistic_marginal_value(every, self.attainable_contexts(models.prior, memory))
         if not self.explore_contexts:
             return optimistic, memory
         drawn = jax.nn.one_hot(jnp.floor(scene.dice.context * self.contexts), self.contexts)
         return jnp.where(scene.dice.explore_context < scene.epsilon, drawn @ every, optimistic), memory
+
+    def sampled_values(self, models: DACModels, memory: Hidden, scene: Scene) -> Values:
+        """As `values`, with a maximum over a few contexts: no others are computed."""
+        some = partial(models.value.head.some, memory)
+        optimistic = self.sampled_phi(models.prior, memory, some)
+        if not self.explore_contexts:
+            return optimistic
+        drawn = jnp.floor(scene.dice.context * self.contexts).astype(jnp.int32)
+        return jnp.where(scene.dice.explore_context < scene.epsilon, some(drawn[None])[0], optimistic)
+
+    def sampled_phi(
+        self, prior: ContextPrior | None, memory: Hidden, some: Callable[[Int[Array, " few"]], Array]
+    ) -> Values:
+        """phi over a few contexts, of those the attainable ones; `some` gives the values under them."""
+        log_p = None if prior is None else prior(memory)
+        few = few_contexts(memory, log_p, self.contexts, self.sampled_contexts)
+        among = None if prior is None or log_p is None else likely_enough(log_p[few], self.delta(prior))
+        return optimistic_marginal_value(some(few), among)
 
     def losses(
         self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
@@ -80,6 +104,8 @@ class DAC(ContextLearner):
             prior_loss = masked_mean(seen["surprise"], modelled)
             loss = loss + prior_loss
             metrics |= {"prior_loss": prior_loss, "contexts_attainable": masked_mean(seen["attainable"], modelled)}
+        if self.max_over == "sampled":
+            metrics["phi_gap"] = masked_mean(seen["phi_gap"], valued)
         return loss, metrics | {
             "loss": value_loss,
             "td_error_abs": masked_mean(jnp.abs(seen["error"]), valued),
@@ -97,13 +123,17 @@ class DAC(ContextLearner):
         ahead = Ahead(online.value.head, target.value.head, hidden[1:], slow_hidden[1:])
         following = self.following(ahead, online.prior, episode, contexts)
         among = self.attainable_contexts(online.prior, hidden[:-1])
-        phi = optimistic_marginal_value(online.value.head.every(hidden[:-1]), among)
+        every = online.value.head.every(hidden[:-1])
+        phi = optimistic_marginal_value(every, among)
         seen = {
             "taken": taken,
             "error": taken - td_target(episode, self.discount, following),
             "greedy": jnp.max(mask_unavailable(values, available), axis=-1),
             "optimistic": jnp.max(mask_unavailable(phi, available), axis=-1),
         }
+        if self.max_over == "sampled":
+            of_few = jax.vmap(lambda memory, values: self.sampled_phi(online.prior, memory, lambda few: values[few]))
+            seen["phi_gap"] = jnp.mean(jnp.abs(phi - of_few(hidden[:-1], every)), axis=-1)
         if online.prior is not None:
             seen |= self.judge_prior(online.prior, hidden[:-1], contexts.chosen, actions)
         return seen

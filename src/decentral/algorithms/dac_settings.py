@@ -47,6 +47,8 @@ class DACSettings(GradientLearner):
         "inferred",
         "c in the target: the one inferred after the next step, the best attainable one, or all by their probabilities",
     )
+    max_over: Literal["all", "sampled"] = setting("all", "phi's maximum in acting: over all contexts, or over a few")
+    sampled_contexts: int = setting(4, "contexts of a sampled maximum, drawn anew at each step", at_least=1)
     optimisers: Literal["one", "two"] = setting(
         "one", "one optimiser and clip for all, or one each for value and context (and for a learned prior)"
     )
@@ -74,6 +76,8 @@ class DACSettings(GradientLearner):
                 "context_source must be encoder if value_context is not sample or value_trains_encoder, "
                 f"got {self.context_source}"
             )
+        if self.max_over == "sampled" and self.sampled_contexts > self.contexts:
+            raise Refused(f"sampled_contexts must be at most contexts, {self.contexts}, got {self.sampled_contexts}")
         if self.reward_low >= self.reward_high:
             raise Refused(f"reward_low must be below reward_high, {self.reward_high}, got {self.reward_low}")
         if self.attainable > 0 and self.context_prior == "none":

@@ -8,7 +8,7 @@ from abc import abstractmethod
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from decentral.networks.layers import Linear, times
 
@@ -28,6 +28,10 @@ class ContextHead(eqx.Module):
     @abstractmethod
     def every(self, hidden: Hidden) -> AllValues:
         """The values under each context."""
+
+    @abstractmethod
+    def some(self, hidden: Hidden, which: Int[Array, " few"]) -> Float[Array, "*rows few actions"]:
+        """The values under a few contexts."""
 
 
 class HyperNet(ContextHead):
@@ -51,6 +55,10 @@ class HyperNet(ContextHead):
 
     def every(self, hidden: Hidden) -> AllValues:
         return self._own(hidden) + self._common(hidden)[..., None, :]
+
+    def some(self, hidden: Hidden, which: Int[Array, " few"]) -> Float[Array, "*rows few actions"]:
+        few = eqx.tree_at(lambda head: (head.weight, head.bias), self, (self.weight[which], self.bias[which]))
+        return few.every(hidden)
 
     def _own(self, hidden: Hidden) -> AllValues:
         flat = times(self.weight.reshape(-1, self.weight.shape[-1]), hidden)
@@ -76,7 +84,10 @@ class NormalNet(ContextHead):
         return self.layer(jnp.concatenate([hidden, context], axis=-1))
 
     def every(self, hidden: Hidden) -> AllValues:
-        return _under_each(self, hidden, self.contexts)
+        return _under_each(self, hidden, jnp.eye(self.contexts))
+
+    def some(self, hidden: Hidden, which: Int[Array, " few"]) -> Float[Array, "*rows few actions"]:
+        return _under_each(self, hidden, jax.nn.one_hot(which, self.contexts))
 
 
 class HiddenNormalNet(ContextHead):
@@ -95,16 +106,21 @@ class HiddenNormalNet(ContextHead):
         return self.second(jax.nn.relu(self.first(jnp.concatenate([hidden, context], axis=-1))))
 
     def every(self, hidden: Hidden) -> AllValues:
-        return _under_each(self, hidden, self.contexts)
+        return _under_each(self, hidden, jnp.eye(self.contexts))
+
+    def some(self, hidden: Hidden, which: Int[Array, " few"]) -> Float[Array, "*rows few actions"]:
+        return _under_each(self, hidden, jax.nn.one_hot(which, self.contexts))
 
 
-def _under_each(head: ContextHead, hidden: Hidden, contexts: int) -> AllValues:
-    """What a head says under each context, side by side."""
+def _under_each(
+    head: ContextHead, hidden: Hidden, contexts: Float[Array, "few contexts"]
+) -> Float[Array, "*rows few actions"]:
+    """What a head says under each of the given contexts, side by side."""
 
     def under(context: Array) -> Array:
-        return head(hidden, jnp.broadcast_to(context, (*hidden.shape[:-1], contexts)))
+        return head(hidden, jnp.broadcast_to(context, (*hidden.shape[:-1], *context.shape)))
 
-    return jax.vmap(under, out_axes=-2)(jnp.eye(contexts))
+    return jax.vmap(under, out_axes=-2)(contexts)
 
 
 CONTEXT_HEADS: dict[str, type[ContextHead]] = {
