@@ -207,8 +207,8 @@ def test_predicting_the_change_asks_the_decoder_for_the_difference():
     batch, contexts = jax.tree.map(lambda leaf: leaf[None], lived()), jnp.eye(3)[None]
     for step, (square, square_of_change) in enumerate([(1.0, 1.0), (4.0, 1.0), (9.0, 1.0)]):
         weights = jax.nn.one_hot(step, 3)[None]
-        assert float(model.state_loss(batch, contexts, weights, False)) == pytest.approx(square)
-        assert float(model.state_loss(batch, contexts, weights, True)) == pytest.approx(square_of_change)
+        assert float(model.state_loss(batch, contexts, weights, 1, False)) == pytest.approx(square)
+        assert float(model.state_loss(batch, contexts, weights, 1, True)) == pytest.approx(square_of_change)
 
 
 def test_contexts_in_use_are_counted_by_their_entropy():

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
+from decentral.algorithms.adaptive_window import infer_by_fit, lengths
 from decentral.algorithms.context_sources import ensemble, noise, reward_bins
 from decentral.algorithms.contexts import ContextModel, Contexts, averaged, kl_to_uniform, summed, transition_size
 from decentral.algorithms.dac_settings import DACSettings
@@ -39,10 +40,14 @@ class ContextLearner(DACSettings):
         gumbel = draw_by_step(jax.random.gumbel, key, (*rewards.shape, self.contexts))
         if model is None:
             return noise(gumbel), jnp.zeros(()), {}
-        logits = jax.vmap(model.infer)(episodes)
+        if self.window_choice == "fixed":
+            logits, of_length = jax.vmap(model.infer)(episodes), {self.window: modelled}
+        else:
+            logits, best = jax.vmap(infer_by_fit, (None, 0, None))(model, episodes, self.predict == "change")
+            of_length = {length: modelled & (best == place) for place, length in enumerate(lengths(self.window))}
         sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
         contexts = Contexts(self.contexts_for_values(logits, sample), jax.nn.softmax(logits, axis=-1))
-        return contexts, *self.context_losses(model, episodes, logits, sample, modelled)
+        return contexts, *self.context_losses(model, episodes, logits, sample, modelled, of_length)
 
     def context_losses(
         self,
@@ -51,19 +56,23 @@ class ContextLearner(DACSettings):
         logits: Float[Array, "B T contexts"],
         sample: Float[Array, "B T contexts"],
         modelled: Bool[Array, "B T"],
+        of_length: dict[int, Bool[Array, "B T"]],
     ) -> tuple[Float[Array, ""], Metrics]:
-        """L_V = L_REC + beta L_KL, over the steps whose window counts."""
+        """L_V = L_REC + beta L_KL, over the steps whose window counts; `of_length` tells which windows are how long."""
         gather = averaged if self.reconstruction == "averaged" else summed
         features = episodes.percepts.observation.shape[-1]
-        state = model.state_loss(episodes, sample, gather(modelled, self.window, features), self.predict == "change")
-        reward = model.reward_loss(episodes, sample, gather(modelled, self.window, 1))
+        state = reward = used = jnp.zeros(())
+        for length, own in of_length.items():
+            of_state, of_reward = (own * gather(modelled, length, count) for count in (features, 1))
+            state += model.state_loss(episodes, sample, of_state, length, self.predict == "change")
+            reward += model.reward_loss(episodes, sample, of_reward, length)
+            used += length * masked_mean(jnp.where(own, 1.0, 0.0), modelled)
         divergence = masked_mean(kl_to_uniform(logits), modelled)
-        return state + self.reward_weight * reward + self.kl_weight * divergence, {
-            "state_error": state,
-            "reward_error": reward,
-            "kl": divergence,
-            "contexts_used": contexts_used(sample, modelled),
-        }
+        metrics = {"state_error": state, "reward_error": reward, "kl": divergence}
+        metrics["contexts_used"] = contexts_used(sample, modelled)
+        if self.window_choice == "adaptive":
+            metrics["window_mean"] = used
+        return state + self.reward_weight * reward + self.kl_weight * divergence, metrics
 
     def contexts_for_values(
         self, logits: Float[Array, "*batch contexts"], sample: Float[Array, "*batch contexts"]

@@ -24,25 +24,45 @@ class ContextModel(eqx.Module):
     reward_decoder: Decoder
     window: int = eqx.field(static=True)  # k, in transitions
 
-    def infer(self, episode: Episode) -> Float[Array, "T contexts"]:
-        """The logits of q(c_t | window ending at t), for every step of an episode."""
-        return self.encoder(windows(flagged_transitions(episode), self.window))
+    def infer(self, episode: Episode, length: int | None = None) -> Float[Array, "T contexts"]:
+        """The logits of q(c_t | window ending at t) for every step; if told, the window holds `length` transitions only."""
+        seen = windows(flagged_transitions(episode), length or self.window)
+        return self.encoder(jnp.pad(seen, ((0, 0), (self.window - seen.shape[1], 0), (0, 0))))
 
     def state_loss(
-        self, episodes: Episode, contexts: Float[Array, "B T contexts"], weights: Float[Array, "B T"], of_change: bool
+        self,
+        episodes: Episode,
+        contexts: Float[Array, "B T contexts"],
+        weights: Float[Array, "B T"],
+        window: int,
+        of_change: bool,
     ) -> Float[Array, ""]:
         """The sum over windows of weight times |s' - f_s(s, a, c)|^2; `of_change`: of s' - s rather than s'."""
-        observations = episodes.percepts.observation
-        wanted = observations[:, 1:] - observations[:, :-1] if of_change else observations[:, 1:]
-        inputs = jax.vmap(decoder_inputs)(episodes)
-        return self.state_decoder.window_loss(inputs, contexts, wanted, weights, self.window)
+        inputs, wanted = jax.vmap(decoder_inputs)(episodes), wanted_states(episodes, of_change)
+        return self.state_decoder.window_loss(inputs, contexts, wanted, weights, window)
 
     def reward_loss(
-        self, episodes: Episode, contexts: Float[Array, "B T contexts"], weights: Float[Array, "B T"]
+        self, episodes: Episode, contexts: Float[Array, "B T contexts"], weights: Float[Array, "B T"], window: int
     ) -> Float[Array, ""]:
         """The sum over windows of weight times (r - f_r(s, a, c))^2."""
         inputs, wanted = jax.vmap(decoder_inputs)(episodes), episodes.rewards[..., None]
-        return self.reward_decoder.window_loss(inputs, contexts, wanted, weights, self.window)
+        return self.reward_decoder.window_loss(inputs, contexts, wanted, weights, window)
+
+    def step_errors(
+        self, episode: Episode, contexts: Float[Array, "T contexts"], of_change: bool
+    ) -> Float[Array, " T"]:
+        """(r - f_r(s, a, c))^2 + the mean over features of (s' - f_s(s, a, c))^2, of single steps."""
+        inputs = decoder_inputs(episode)
+        state = jnp.square(wanted_states(episode, of_change) - self.state_decoder(inputs, contexts))
+        reward = jnp.square(episode.rewards - self.reward_decoder(inputs, contexts)[:, 0])
+        return jnp.mean(state, axis=-1) + reward
+
+
+def wanted_states(episodes: Episode, of_change: bool) -> Float[Array, "*B T features"]:
+    """What the state's decoder should say: s', or if `of_change` s' - s."""
+    observations = episodes.percepts.observation
+    before, after = observations[..., :-1, :], observations[..., 1:, :]
+    return after - before if of_change else after
 
 
 def transition_size(observation_size: int, num_actions: int) -> int:

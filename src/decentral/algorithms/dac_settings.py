@@ -47,6 +47,9 @@ class DACSettings(GradientLearner):
         "inferred",
         "c in the target: the one inferred after the next step, the best attainable one, or all by their probabilities",
     )
+    window_choice: Literal["fixed", "adaptive"] = setting(
+        "fixed", "the encoder sees the last k transitions, or as many of them as have foretold the last steps best"
+    )
     max_over: Literal["all", "sampled"] = setting("all", "phi's maximum in acting: over all contexts, or over a few")
     sampled_contexts: int = setting(4, "contexts of a sampled maximum, drawn anew at each step", at_least=1)
     optimisers: Literal["one", "two"] = setting(
@@ -71,11 +74,8 @@ class DACSettings(GradientLearner):
     def check_together(self) -> None:
         if self.value_trains_encoder and self.value_context == "mode":
             raise Refused("value_context must be sample or probabilities if value_trains_encoder, got mode")
-        if self.context_source != "encoder" and (self.value_context != "sample" or self.value_trains_encoder):
-            raise Refused(
-                "context_source must be encoder if value_context is not sample or value_trains_encoder, "
-                f"got {self.context_source}"
-            )
+        if self.context_source != "encoder" and self.needs_encoder():
+            raise Refused(f"context_source must be encoder if {self.needs_encoder()}, got {self.context_source}")
         if self.max_over == "sampled" and self.sampled_contexts > self.contexts:
             raise Refused(f"sampled_contexts must be at most contexts, {self.contexts}, got {self.sampled_contexts}")
         if self.reward_low >= self.reward_high:
@@ -84,3 +84,8 @@ class DACSettings(GradientLearner):
             raise Refused("context_prior must be learned if attainable is above 0, got none")
         if self.context_prior == "learned" and self.context_source == "ensemble":
             raise Refused("context_prior must be none if context_source is ensemble, got learned")
+
+    def needs_encoder(self) -> str:
+        """The first of the settings that make sense with an encoder only, as it is set; empty: there is none."""
+        free = {"value_context": "sample", "value_trains_encoder": False, "window_choice": "fixed"}
+        return next((f"{name} is {getattr(self, name)}" for name in free if getattr(self, name) != free[name]), "")

@@ -56,6 +56,12 @@ class Decoder(eqx.Module):
         self.from_context = Linear(contexts, width)
         self.second = Linear(width, outputs)
 
+    def __call__(
+        self, steps: Float[Array, "*T inputs"], contexts: Float[Array, "*T contexts"]
+    ) -> Float[Array, "*T outputs"]:
+        """What is predicted of each step under its own context."""
+        return self.second(jax.nn.relu(self.from_step(steps) + self.from_context(contexts)))
+
     def window_loss(
         self,
         steps: Float[Array, "B T inputs"],
