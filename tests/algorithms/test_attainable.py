@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.attainable import likely_enough, risen, surprise
+from decentral.algorithms.attainable import likely_enough, surprise
 from decentral.algorithms.context_value import optimistic_marginal_value
 from decentral.algorithms.contexts import Contexts
 from decentral.algorithms.dac import DAC
@@ -53,9 +53,9 @@ def test_the_maximum_is_over_the_named_contexts_of_each_action():
 
 
 def test_delta_waits_then_rises_episode_by_episode():
-    rising = [float(risen(0.4, 10.0, 4.0, jnp.asarray(float(age)))) for age in (0, 9, 10, 11, 12, 13, 99)]
+    rising = [0.4 * float(risen(10.0, 4.0, jnp.asarray(float(age)))) for age in (0, 9, 10, 11, 12, 13, 99)]
     np.testing.assert_allclose(rising, [0, 0, 0.1, 0.2, 0.3, 0.4, 0.4], rtol=1e-6)
-    assert float(risen(0.4, 0.0, 0.0, jnp.zeros(()))) == pytest.approx(0.4)
+    assert 0.4 * float(risen(0.0, 0.0, jnp.zeros(()))) == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(("delta", "phi"), [(0.0, [5.0, 3.0]), (0.1, [1.0, 3.0])])

@@ -43,13 +43,3 @@ def surprise(
 def likely_enough(log_p: EveryContext, share: Float[Array, ""]) -> Bool[Array, "*rows contexts actions"]:
     """p(c | h, a) >= share max_c p(c | h, a), for each action on its own; every context if the share is 0."""
     return log_p >= jnp.log(share) + jnp.max(log_p, axis=-2, keepdims=True)
-
-
-def risen(
-    share: Float[Array, ""] | float,
-    start: Float[Array, ""] | float,
-    ramp: Float[Array, ""] | float,
-    episodes: Float[Array, ""],
-) -> Float[Array, ""]:
-    """0 in the first `start` episodes, then rising with each to `share`, which the last of `ramp` more has reached."""
-    return share * jnp.clip((episodes + 1 - start) / jnp.maximum(ramp, 1), 0, 1)

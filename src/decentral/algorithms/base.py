@@ -5,13 +5,14 @@ the team.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.q_learning import Dice, Scene, roll
+from decentral.algorithms.q_learning import Dice, Scene, risen, roll
 from decentral.settings import Settings, setting
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
@@ -60,6 +61,8 @@ class Algorithm(Settings):
     strictness: ClassVar[Strictness] = Strictness()
 
     discount: float = setting(0.99, "gamma", at_least=0, at_most=1)
+    forgive: float = setting(0.0, "episodes in which negative rewards count for nothing in learning", at_least=0)
+    forgive_fade: float = setting(0.0, "episodes over which they then come to count in full (0: at once)", at_least=0)
 
     @abstractmethod
     def build(self, spec: AgentSpec) -> Models:
@@ -92,6 +95,11 @@ class Algorithm(Settings):
     def reflect(self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]) -> tuple[Agent, Remarks]:
         """After an episode, before it is remembered: bring the notes up to date, and remark on its steps."""
         return agent, ()
+
+    def felt(self, episodes: Episode, lived: Int[Array, ""]) -> Episode:
+        """Episodes as the agent learns from them when it has lived so many: penalties may count for less."""
+        counts = risen(self.forgive, self.forgive_fade, lived)
+        return replace(episodes, rewards=jnp.maximum(episodes.rewards, counts * episodes.rewards))
 
     def learns_now(self, moment: Moment) -> Bool[Array, ""] | bool:
         """Is it this agent's turn to learn?"""

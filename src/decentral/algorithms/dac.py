@@ -10,7 +10,7 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.algorithms.ahead import Ahead, one_step_on
-from decentral.algorithms.attainable import ContextPrior, likely_enough, risen, surprise
+from decentral.algorithms.attainable import ContextPrior, likely_enough, surprise
 from decentral.algorithms.base import Agent, Values
 from decentral.algorithms.context_learner import ContextLearner
 from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
@@ -24,6 +24,7 @@ from decentral.algorithms.q_learning import (
     mask_unavailable,
     masked_mean,
     one_hot_actions,
+    risen,
     roll,
     scene_inputs,
     td_target,
@@ -182,7 +183,7 @@ class DAC(ContextLearner):
 
     def delta(self, prior: ContextPrior) -> Float[Array, ""]:
         """The share of the likeliest context's probability that a context must have now to be attainable."""
-        return risen(self.attainable, self.attainable_start, self.attainable_ramp, prior.episodes)
+        return self.attainable * risen(self.attainable_start, self.attainable_ramp, prior.episodes)
 
     def is_unanswered(self, episode: Episode) -> Bool[Array, " T"]:
         """The steps that are left out because nothing tells the context after them."""

@@ -119,6 +119,13 @@ def taken_and_wanted(
     return taken, td_target(episode, discount, following)
 
 
+def risen(
+    start: Float[Array, ""] | float, ramp: Float[Array, ""] | float, episodes: Int[Array, ""] | Float[Array, ""]
+) -> Float[Array, ""]:
+    """0 in the first `start` episodes, then rising with each to 1, which the last of `ramp` more has reached."""
+    return jnp.clip((episodes + 1 - start) / jnp.maximum(ramp, 1), 0, 1)
+
+
 def masked_mean(values: Float[Array, "*batch"], counts: Bool[Array, "*batch"]) -> Float[Array, ""]:
     """The mean over the entries that count; 0 if none does."""
     return jnp.sum(jnp.where(counts, values, 0.0)) / jnp.maximum(jnp.sum(counts), 1)

@@ -46,7 +46,7 @@ class Joined(Squad):
         self, agents: Agent, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
     ) -> tuple[Agent, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
-        episodes = ring.sample(replays, batch.episodes, key_sample)
+        episodes = self.algorithm.felt(ring.sample(replays, batch.episodes, key_sample), now.episodes)
         return learn_from(self.algorithm, agents, episodes, batch.lengths, key_learn)
 
     def grow_older(self, agents: Agent, episodes: int) -> Agent:
