@@ -80,6 +80,7 @@ def test_without_an_encoder_there_is_no_context_model(source):
     [
         ({"value_context": "mode"}, "context_source must be encoder if value_context is mode, got ensemble"),
         ({"value_trains_encoder": True}, "context_source must be encoder if value_trains_encoder is True"),
+        ({"explore_bonus": "prediction-error"}, "context_source must be encoder if explore_bonus is prediction-error"),
         ({"window_choice": "adaptive"}, "context_source must be encoder if window_choice is adaptive"),
         ({"context_prior": "learned"}, "context_prior must be none if context_source is ensemble, got learned"),
         ({"reward_low": 2.0}, "reward_low must be below reward_high, 1.0, got 2.0"),

@@ -192,6 +192,15 @@ def test_with_two_optimisers_a_huge_value_gradient_leaves_the_context_models_ste
     assert bool(same) == apart
 
 
+def test_a_badly_predicted_step_is_worth_more_to_an_agent_with_a_bonus():
+    agent = DAC(hidden=2, contexts=2, discount=0.5, explore_bonus="prediction-error", bonus_weight=0.1)
+    contexts = one_hot(0, 1, 0)
+    seen = agent.judge(tabular(TABLE), tabular(SLOW), lived(terminated=True), Contexts(contexts, contexts))
+    # decoders of zeros: r^2 + s'^2 is 1 + 1, 4 + 4, 16 + 9; errors without a bonus: -25, -9, -3
+    np.testing.assert_allclose(seen["bonus"], [0.2, 0.8, 2.5], rtol=1e-6)
+    np.testing.assert_allclose(seen["error"], [-25.2, -9.8, -5.5], rtol=1e-6)
+
+
 def test_the_losses_are_the_means_of_the_parts_weighted_as_the_paper_says():
     agent = DAC(hidden=4, contexts=3, window=2, kl_weight=0.5, reward_weight=3.0)
     born = agent.be_born(SPEC, jax.random.key(0))

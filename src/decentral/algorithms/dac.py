@@ -105,8 +105,7 @@ class DAC(ContextLearner):
             prior_loss = masked_mean(seen["surprise"], modelled)
             loss = loss + prior_loss
             metrics |= {"prior_loss": prior_loss, "contexts_attainable": masked_mean(seen["attainable"], modelled)}
-        if self.max_over == "sampled":
-            metrics["phi_gap"] = masked_mean(seen["phi_gap"], valued)
+        metrics |= {name: masked_mean(seen[name], valued) for name in ("phi_gap", "bonus") if name in seen}
         return loss, metrics | {
             "loss": value_loss,
             "td_error_abs": masked_mean(jnp.abs(seen["error"]), valued),
@@ -132,6 +131,10 @@ class DAC(ContextLearner):
             "greedy": jnp.max(mask_unavailable(values, available), axis=-1),
             "optimistic": jnp.max(mask_unavailable(phi, available), axis=-1),
         }
+        if self.explore_bonus != "none" and online.context is not None:
+            errors = online.context.step_errors(episode, contexts.chosen, self.predict == "change")
+            seen["bonus"] = self.bonus_weight * jax.lax.stop_gradient(errors)
+            seen["error"] -= seen["bonus"]  # the target is higher by it
         if self.max_over == "sampled":
             of_few = jax.vmap(lambda memory, values: self.sampled_phi(online.prior, memory, lambda few: values[few]))
             seen["phi_gap"] = jnp.mean(jnp.abs(phi - of_few(hidden[:-1], every)), axis=-1)

@@ -50,6 +50,10 @@ class DACSettings(GradientLearner):
     window_choice: Literal["fixed", "adaptive"] = setting(
         "fixed", "the encoder sees the last k transitions, or as many of them as have foretold the last steps best"
     )
+    explore_bonus: Literal["none", "prediction-error"] = setting(
+        "none", "added to the agent's own reward in the target: nothing, or how wrongly the decoders predict the step"
+    )
+    bonus_weight: float = setting(0.01, "weight of that bonus", at_least=0)
     max_over: Literal["all", "sampled"] = setting("all", "phi's maximum in acting: over all contexts, or over a few")
     sampled_contexts: int = setting(4, "contexts of a sampled maximum, drawn anew at each step", at_least=1)
     optimisers: Literal["one", "two"] = setting(
@@ -87,5 +91,6 @@ class DACSettings(GradientLearner):
 
     def needs_encoder(self) -> str:
         """The first of the settings that make sense with an encoder only, as it is set; empty: there is none."""
-        free = {"value_context": "sample", "value_trains_encoder": False, "window_choice": "fixed"}
+        free = {"value_context": "sample", "value_trains_encoder": False}
+        free |= {"window_choice": "fixed", "explore_bonus": "none"}
         return next((f"{name} is {getattr(self, name)}" for name in free if getattr(self, name) != free[name]), "")
