@@ -18,6 +18,16 @@ SPEC = AgentSpec(observation_size=2, actions=Discrete(3))
 EPISODES, STEPS = 4, 5
 
 SMALL_DAC = {"contexts": 3}
+EXTENDED_DAC = SMALL_DAC | {
+    "context_prior": "learned",
+    "attainable": 0.9,
+    "next_context": "optimistic",
+    "max_over": "sampled",
+    "sampled_contexts": 2,
+    "window_choice": "adaptive",
+    "explore_bonus": "prediction-error",
+    "optimisers": "two",
+}
 VARIANTS = {name: small(name) for name in ALGORITHMS} | {
     "dac": small("dac", **SMALL_DAC),
     "dac normal-net": small("dac", **SMALL_DAC, head="normal-net", last_context="optimistic"),
@@ -25,6 +35,8 @@ VARIANTS = {name: small(name) for name in ALGORITHMS} | {
     "dac literal": small("dac", **SMALL_DAC, reconstruction="summed", hard=False, optimisers="two"),
     "dac full windows": small("dac", **SMALL_DAC | {"window": 1}, window_start="full", context_coin="episode"),
     "dac probabilities": small("dac", **SMALL_DAC, value_context="probabilities", value_trains_encoder=True),
+    "dac extended": small("dac", **EXTENDED_DAC),
+    "dac ensemble": small("dac", **SMALL_DAC, context_source="ensemble", next_context="expected"),
     "i2q-forward pair": small("i2q-forward", follow="pair"),
     "rac normal-net": small("rac", head="normal-net", contexts=3),
 }
