@@ -29,6 +29,7 @@ class SwitchingWind(Environment):
     length: int = setting(60, "steps in an episode", at_least=1)
     period: int = setting(20, "steps between two changes of the wind's mode", at_least=1)
     start: float = setting(0.0, "position at the start")
+    start_range: float = setting(0.0, "how far from there, at most, an episode starts; drawn uniformly", at_least=0)
     spread: Literal["deviation", "variance"] = setting(
         "deviation", "how to read the second argument of the paper's N(mean, spread)"
     )
@@ -50,7 +51,8 @@ class SwitchingWind(Environment):
         return False
 
     def reset(self, key: Key[Array, ""]) -> Wind:
-        return Wind(jnp.asarray(self.start, jnp.float32), jnp.zeros((), jnp.int32))
+        away = self.start_range * jax.random.uniform(key, minval=-1.0, maxval=1.0)
+        return Wind(jnp.asarray(self.start + away, jnp.float32), jnp.zeros((), jnp.int32))
 
     def perceive(self, state: Wind) -> Percept:
         return Percept(state.position[None, None], jnp.ones((1, 1), bool))
