@@ -25,9 +25,24 @@ class ValueTable:
     agent: int
     values: np.ndarray  # [actions]: Q(s, .), for DAC phi(s, .)
     by_context: np.ndarray | None  # [actions, contexts]: Q(s, ., .)
-    occurs: (
-        np.ndarray | None
-    )  # [actions, contexts]: is the context ever inferred after the action, or can't it be told?
+    inferred: np.ndarray | None  # [actions of each agent ...]: the context most likely after a joint action, if told
+
+    @property
+    def occurs(self) -> np.ndarray | None:
+        """[actions, contexts]: is the context ever inferred after the action, or can't it be told?"""
+        if self.by_context is None:
+            return None
+        if self.inferred is None:
+            return np.ones_like(self.by_context, bool)
+        return occurring(self.inferred, self.agent, self.by_context.shape)
+
+
+def occurring(inferred: np.ndarray, agent: int, shape: tuple[int, ...]) -> np.ndarray:
+    """Which contexts an agent infers after each of its actions [actions, contexts], from those of joint actions."""
+    occurs = np.zeros(shape, bool)
+    for joint, context in np.ndenumerate(inferred):
+        occurs[joint[agent], context] = True
+    return occurs
 
 
 def value_tables(trained: Trained) -> list[ValueTable]:
@@ -48,13 +63,11 @@ def _table(trained: Trained, world: MatrixGame, seed: int, agent: int) -> ValueT
     dice = jax.tree.map(lambda rolled: rolled[0], roll(jax.random.key(0), 1))
     scene = Scene(percept, silence, jnp.zeros(()), dice)
     values, _ = algorithm.values(models, algorithm.start(models), scene)
-    by_context = occurs = None
+    by_context = inferred = None
     if isinstance(algorithm, DAC):
         by_context = np.asarray(_context_values(models, scene)).T[:actions]
-        occurs = np.ones_like(by_context, bool)
-        if models.context is not None:
-            occurs = _occurring(models.context, world, agent)[:actions]
-    return ValueTable(seed, agent, np.asarray(values)[:actions], by_context, occurs)
+        inferred = None if models.context is None else _inferred(models.context, world, agent)
+    return ValueTable(seed, agent, np.asarray(values)[:actions], by_context, inferred)
 
 
 def _context_values(models: DACModels, scene: Scene) -> jax.Array:
@@ -62,16 +75,16 @@ def _context_values(models: DACModels, scene: Scene) -> jax.Array:
     return models.value.head.every(memory)
 
 
-def _occurring(model: ContextModel, world: MatrixGame, agent: int) -> np.ndarray:
-    """Which contexts the agent infers, most likely, after each of its actions, whatever the others do."""
+def _inferred(model: ContextModel, world: MatrixGame, agent: int) -> np.ndarray:
+    """The context that the agent infers, most likely, after each joint action."""
     before = world.reset(jax.random.key(0))
-    occurs = np.zeros((world.spec.actions.count, model.encoder.second.bias.size), bool)
-    for joint in itertools.product(*(range(size) for size in world.payoff.shape)):
+    inferred = np.zeros(world.payoff.shape, int)
+    for joint in np.ndindex(world.payoff.shape):
         after, outcome = world.step(before, jnp.asarray(joint), jax.random.key(0))
         percepts = jax.tree.map(
             lambda first, last: jnp.stack([first[agent], last[agent]]), world.perceive(before), world.perceive(after)
         )
         yes = jnp.ones(1, bool)
         lived = Episode(percepts, jnp.asarray([joint[agent]]), outcome.reward[None], yes, yes)
-        occurs[joint[agent], int(jnp.argmax(model.infer(lived)[0], axis=-1))] = True
-    return occurs
+        inferred[joint] = int(jnp.argmax(model.infer(lived)[0], axis=-1))
+    return inferred
