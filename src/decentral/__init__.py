@@ -4,19 +4,36 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from decentral.api import Comparison, Meeting, Run, Sweep, compare, compare_runs, crossplay, load, sweep, train
+    from decentral.api import (
+        Comparison,
+        Meeting,
+        Reproduction,
+        Run,
+        Sweep,
+        compare,
+        compare_runs,
+        crossplay,
+        load,
+        redraw,
+        reproduce,
+        sweep,
+        train,
+    )
     from decentral.refusal import Refused
 
 __all__ = [
     "Comparison",
     "Meeting",
     "Refused",
+    "Reproduction",
     "Run",
     "Sweep",
     "compare",
     "compare_runs",
     "crossplay",
     "load",
+    "redraw",
+    "reproduce",
     "sweep",
     "train",
 ]

@@ -24,6 +24,10 @@ from decentral.experiments.sweep import grid, train_grid
 from decentral.experiments.tensorboard import TensorBoard
 from decentral.experiments.trained import Trained
 from decentral.records import RunDirectory, next_free
+from decentral.reproduction.reproduce import Reproduction
+from decentral.reproduction.reproduce import redraw as redraw_file
+from decentral.reproduction.reproduce import reproduce as reproduce_target
+from decentral.reproduction.target import Scale
 
 Place = str | os.PathLike[str]
 
@@ -258,6 +262,29 @@ def _crossplay_data(meeting: Meeting, runs: list[Run], episodes: int, seed: int)
         {"run": str(runs[run].path), "label": meeting.labels[run], "seed": own} for run, own in meeting.result.teams
     ]
     return {"episodes": episodes, "seed": seed, "teams": teams, "returns": meeting.result.returns.tolist()}
+
+
+def reproduce(
+    target: str, /, *, scale: str = "full", seeds: int | None = None, out: Place | None = None, progress: bool = True
+) -> Reproduction:
+    """Run a figure or table of the paper again: `table-1`, `switching-wind` or `matrix-game`.
+
+    What is already done in `out` is not done again, so that an interrupted reproduction goes on where it was.
+    """
+    size = Scale.of(scale, seeds)
+    name = target if size.is_full else f"{target}-{size.name}"
+    place = Path(out) if out is not None else Path("runs") / "reproduction" / name
+    say = _say if progress else lambda line: None
+    return reproduce_target(target, size, place, lambda: _listeners(progress, False), say)
+
+
+def redraw(file: Place, /, *, out: Place | None = None) -> Reproduction:
+    """Draw a reproduction again from its data, TARGET.json, without training; beside it unless told otherwise."""
+    return redraw_file(Path(file), None if out is None else Path(out))
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
 
 
 def _plan(training: dict[str, Any] | None, seeds: Any, steps: Any, seed: Any) -> dict[str, Any]:

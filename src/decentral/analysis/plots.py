@@ -27,16 +27,23 @@ STYLES = ("-", (0, (6, 2)), (0, (3, 1, 1, 1)))
 def plot_curves(runs: list[Curves], out: Path) -> None:
     """Draw the runs' test returns against environment steps into a PNG, SVG or PDF."""
     check_request(runs, out)
+    save(curves_figure(runs, labels(runs)), out)
+
+
+def curves_figure(runs: list[Curves], names: list[str], title: str | None = None) -> Figure:
+    """The runs' test returns against environment steps: mean and standard deviation over seeds."""
     many = len(runs) > MOST_INSIDE
     figure, axes = plt.subplots(figsize=(9.6 if many else 6.4, 4.8 if many else 4.2), layout="constrained")
-    for number, (run, label) in enumerate(zip(runs, labels(runs), strict=True)):
+    for number, (run, label) in enumerate(zip(runs, names, strict=True)):
         mean, spread = run.returns.mean(axis=0), run.returns.std(axis=0)
         draw_curve(axes, run, label, mean - spread, mean + spread, look(number))
     draw_references(axes, runs)
     label_axes(axes, runs)
+    if title is not None:
+        axes.set_title(title)
     beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "fontsize": "small"} if many else {}
     axes.legend(frameon=False, **beside)
-    save(figure, out)
+    return figure
 
 
 def check_request(runs: list[Curves], out: Path) -> None:
@@ -54,9 +61,16 @@ def check_file(out: Path) -> None:
 
 def save(figure: Figure, out: Path) -> None:
     """Write a figure where it belongs, and forget it."""
+    save_all(figure, [out])
+
+
+def save_all(figure: Figure, files: list[Path]) -> None:
+    """Write a figure into several files, and forget it. The same figure is the same file, to the byte."""
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(out, dpi=150)
+        for out in files:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            with plt.rc_context({"svg.hashsalt": "decentral"}):
+                figure.savefig(out, dpi=150, metadata={"Date": None} if out.suffix.lower() == ".svg" else None)
     except OSError as error:
         raise Refused(f"out must be a file that can be written, got {out} ({error.strerror})") from None
     finally:

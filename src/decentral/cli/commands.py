@@ -12,6 +12,7 @@ COMMANDS = {
     "plot": "Plot the learning curves of one or several runs: mean and spread over seeds.",
     "crossplay": "Let agents of different runs and seeds play together, and show the matrix of returns.",
     "compare": "Compare several algorithms on one environment: mean, interquartile mean and intervals over seeds.",
+    "reproduce": "Run a figure or table of the paper again, draw it again from its data, or tell what claims came to.",
     "values": "Print what the agents of a matrix game have learned: Q(s,a,c) and phi, as in the paper's Table 1.",
     "list": "List the algorithms and environments.",
     "show": "Print the resolved configuration of an algorithm or a team on an environment, as JSON.",

@@ -1,0 +1,112 @@
+"""TARGET.json: the data behind a figure and a table, and where they come from. It grows by one piece at a time."""
+
+import json
+import os
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from decentral.experiments.provenance import provenance
+from decentral.reproduction.target import Data, Done, Piece, Results, Scale, Workplace
+from decentral.settings import Refused
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Record:
+    """The pieces of a target that are done, each with its settings, result, seconds and provenance."""
+
+    target: str
+    scale: Scale
+    pieces: dict[str, Data]
+
+    @property
+    def results(self) -> Results:
+        """What figures and tables are made from."""
+        return {name: Done(own["settings"], own["result"]) for name, own in self.pieces.items()}
+
+    @property
+    def seconds(self) -> float:
+        """How long all pieces took together."""
+        return sum(own["seconds"] for own in self.pieces.values())
+
+    def holds(self, piece: Piece, file: Path) -> bool:
+        """Whether a piece is done; one of the same name and other settings is refused."""
+        if piece.name not in self.pieces:
+            return False
+        if difference := _difference(self.pieces[piece.name]["settings"], piece.settings):
+            raise Refused(
+                f"out must hold pieces of the same settings, got {file} with {piece.name}'s {difference}: take another"
+            )
+        return True
+
+    def with_piece(self, piece: Piece, workplace: Workplace) -> "Record":
+        """The record with one more piece, which is run now."""
+        begun = time.perf_counter()
+        result = piece.produce(workplace)
+        made = {
+            "settings": piece.settings,
+            "result": result,
+            "seconds": round(time.perf_counter() - begun, 1),
+            "provenance": _without_places(provenance()),
+        }
+        return Record(self.target, self.scale, self.pieces | {piece.name: made})
+
+    def write(self, file: Path) -> None:
+        """Write everything at once: an interrupted writing leaves the earlier file."""
+        header = {"format": FORMAT, "target": self.target, "scale": self.scale.name, "seeds": self.scale.seeds}
+        unfinished = file.with_suffix(".json.new")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            unfinished.write_text(json.dumps(header | {"pieces": self.pieces}) + "\n")
+            os.replace(unfinished, file)
+        except OSError as error:
+            raise Refused(
+                f"out must be a directory that can be written, got {file.parent} ({error.strerror})"
+            ) from None
+
+    @staticmethod
+    def read(file: Path) -> "Record":
+        """What `write` wrote."""
+        try:
+            data = json.loads(file.read_text())
+        except (OSError, ValueError, RecursionError):
+            raise Refused(f"data must be the JSON file of a reproduction, got {file}, which can't be read") from None
+        try:
+            if data["format"] != FORMAT:
+                raise ValueError
+            pieces = {str(name): _checked(own) for name, own in data["pieces"].items()}
+            return Record(str(data["target"]), Scale.of(data["scale"], data["seeds"]), pieces)
+        except (KeyError, TypeError, ValueError, AttributeError, Refused):
+            raise Refused(f"data must be the JSON file of a reproduction, got {file}, which is none") from None
+
+
+def _checked(own: Any) -> Data:
+    if not all(isinstance(own[key], dict) for key in ("settings", "result", "provenance")):
+        raise ValueError
+    float(own["seconds"])
+    return own
+
+
+def _difference(found: Data, wanted: Data) -> str:
+    """The first setting in which a stored piece is not the one wanted, in words; empty where there is none."""
+    ours, theirs = _flat(json.loads(json.dumps(wanted))), _flat(found)
+    for key in ours | theirs:
+        if ours.get(key) != theirs.get(key):
+            return f"{key} {theirs.get(key)!r:.60} instead of {ours.get(key)!r:.60}"
+    return ""
+
+
+def _flat(settings: Data, before: str = "") -> Data:
+    flat: Data = {}
+    for key, value in settings.items():
+        flat |= _flat(value, f"{before}{key}.") if isinstance(value, dict) else {f"{before}{key}": value}
+    return flat
+
+
+def _without_places(made_by: Data) -> Data:
+    """Where on a disk something was written says nothing about it."""
+    return made_by | {"command": re.sub(r" --out[ =]\S+", "", made_by["command"])}

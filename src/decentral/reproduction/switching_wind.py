@@ -1,0 +1,142 @@
+"""Figure 3: the contexts that DAC's model infers in Switching Wind, beside the wind's hidden modes."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from decentral.algorithms.dac import DAC
+from decentral.analysis.assignment import counts_of, delay, extra_shares, flicker, many_to_one, one_to_one
+from decentral.environments.switching_wind import MODES, SwitchingWind
+from decentral.experiments.context_study import ContextStudy
+from decentral.reproduction.target import Data, Done, Finding, Piece, Results, Scale, Target, Workplace, verdict_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SETTINGS = {"k=1, m=3": (1, 3), "k=5, m=6": (5, 6)}
+UPDATES = {"full": 5000, "quick": 1000}
+ALIGNED = 0.95  # of the steps, to call contexts and modes one and the same
+ENOUGH = 0.8  # of the seeds; the paper shows one
+READING = (
+    "spreads are standard deviations; 500 episodes of random actions from starts within 30 of 0; the change of"
+    " position is predicted; judged on 20 fresh episodes of each seed ([choices](#switching-wind))"
+)
+
+Measure = Callable[[np.ndarray, np.ndarray, int, int], float]  # of contexts and modes [E, T], window and contexts
+MEASURES: dict[str, Measure] = {
+    "one-to-one": lambda contexts, modes, window, count: one_to_one(_counts(contexts, modes, count))[0],
+    "many-to-one": lambda contexts, modes, window, count: many_to_one(_counts(contexts, modes, count)),
+    "extra labels, window spans a switch": lambda *seen: extra_shares(*seen)[0],
+    "extra labels elsewhere": lambda *seen: extra_shares(*seen)[1],
+    "delay in steps": delay,
+    "changes within a mode": lambda contexts, modes, window, count: flicker(contexts, modes, window),
+}
+
+
+class SwitchingWindContexts(Target):
+    """Contexts over time, with one transition and three contexts, and with five transitions and six contexts."""
+
+    title = "Figure 3: contexts learned in Switching Wind"
+    claims = ("C19", "C20")
+
+    def pieces(self, scale: Scale) -> list[Piece]:
+        return [_piece(name, study_of(window, contexts, scale)) for name, (window, contexts) in SETTINGS.items()]
+
+    def draw(self, results: Results) -> "Figure":
+        from decentral.analysis.contexts_plot import Panel, contexts_figure
+
+        panels = []
+        for name, (window, count) in SETTINGS.items():
+            contexts, modes = _seen(results[name])
+            panels.append(Panel(f"${name}$", contexts, modes[0, 0], window, count))
+        return contexts_figure(panels, MODES, self.title)
+
+    def tabulate(self, results: Results) -> str:
+        lines = [f"| setting | seed | {' | '.join(MEASURES)} |", "|---" * (2 + len(MEASURES)) + "|"]
+        for name in SETTINGS:
+            measured = measures(results[name])
+            for place, seed in enumerate(results[name].result["seeds"]):
+                cells = " | ".join(_cell(key, own[place]) for key, own in measured.items())
+                lines.append(f"| {name} | {seed} | {cells} |")
+        meaning = (
+            "Shares of the steps of fresh episodes. One-to-one: explained by the best assignment of one context to each"
+            " mode. Many-to-one: by calling each context the mode in which it is seen most. Extra labels: contexts"
+            " that are not the commonest one of any mode in windows of that mode alone. Delay: until the main context"
+            " of the new mode is first seen. Changes within a mode: of the context from one step to the next, where"
+            " both windows hold one mode alone."
+        )
+        return "\n".join([*lines, "", meaning])
+
+    def findings(self, results: Results) -> dict[str, Finding]:
+        short, long = (measures(results[name]) for name in SETTINGS)
+        aligned = int((short["one-to-one"] >= ALIGNED).sum())
+        seeds = len(short["one-to-one"])
+        one = Finding(
+            f"one-to-one {_percent(short['one-to-one'])} of the steps; at least 95 % on {aligned} of {seeds} seeds",
+            "reproduced" if aligned >= ENOUGH * seeds else "partly reproduced" if aligned else "not reproduced",
+            READING,
+        )
+        near, far = long["extra labels, window spans a switch"], long["extra labels elsewhere"]
+        met = [
+            bool((near > far).all()),
+            bool(long["delay in steps"].mean() > short["delay in steps"].mean()),
+            bool(long["changes within a mode"].mean() < short["changes within a mode"].mean()),
+        ]
+        two = Finding(
+            f"extra labels in {_percent(near)} of the windows that span a switch and {_percent(far)} of the others;"
+            f" delay {_steps(long['delay in steps'])} steps against {_steps(short['delay in steps'])} at k=1; changes"
+            f" within a mode {_percent(long['changes within a mode'])} against"
+            f" {_percent(short['changes within a mode'])} ({seeds} seeds)",
+            verdict_of(met),
+            READING,
+        )
+        return {"C19": one, "C20": two}
+
+
+def study_of(window: int, contexts: int, scale: Scale) -> ContextStudy:
+    """What is learned from and how; the choices that the paper leaves open are explained in docs/reproduction.md."""
+    learner = DAC(window=window, contexts=contexts, predict="change")
+    world = SwitchingWind(start_range=30.0)
+    return ContextStudy(learner, world, updates=UPDATES[scale.name], seeds=scale.seeds)
+
+
+def measures(done: Done) -> dict[str, np.ndarray]:
+    """Every measure, seed by seed."""
+    contexts, modes = _seen(done)
+    window, count = (done.settings["learner"][key] for key in ("window", "contexts"))
+    return {
+        name: np.asarray([measure(*own, window, count) for own in zip(contexts, modes, strict=True)])
+        for name, measure in MEASURES.items()
+    }
+
+
+def _piece(name: str, study: ContextStudy) -> Piece:
+    def produce(workplace: Workplace) -> Data:
+        contexts, modes = study.run(workplace.say)
+        seeds = list(range(study.seed, study.seed + study.seeds))
+        return {"seeds": seeds, "modes": modes[0, 0].tolist(), "contexts": contexts.tolist()}
+
+    return Piece(name, study.as_data(), produce)
+
+
+def _seen(done: Done) -> tuple[np.ndarray, np.ndarray]:
+    """Contexts and modes [S, E, T]: the modes come in the same order in all episodes."""
+    contexts = np.asarray(done.result["contexts"])
+    return contexts, np.broadcast_to(np.asarray(done.result["modes"]), contexts.shape)
+
+
+def _counts(contexts: np.ndarray, modes: np.ndarray, count: int) -> np.ndarray:
+    return counts_of(contexts, modes, count, len(MODES))
+
+
+def _cell(measure: str, value: float) -> str:
+    return f"{value:.2f}" if measure == "delay in steps" else f"{100 * value:.1f} %"
+
+
+def _percent(shares: np.ndarray) -> str:
+    return f"{100 * shares.mean():.1f} ± {100 * shares.std():.1f} %"
+
+
+def _steps(steps: np.ndarray) -> str:
+    return f"{steps.mean():.1f} ± {steps.std():.1f}"

@@ -1,0 +1,109 @@
+"""What a target is: a figure or table of the paper. What it runs, draws and tabulates, and what it says of claims."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from decentral.experiments.runner import Listener
+from decentral.settings import Refused
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Data = dict[str, Any]  # JSON-ready
+SCALES = {"quick": 2, "full": 5}  # seeds; the paper has five
+MOST_SEEDS = 1000
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is run: the paper's protocol, or a glance that is no evidence."""
+
+    name: str
+    seeds: int
+
+    @staticmethod
+    def of(name: str, seeds: int | None = None) -> "Scale":
+        """The scale of a name, with its own number of seeds unless told otherwise."""
+        if name not in SCALES:
+            raise Refused(f"scale must be one of {', '.join(SCALES)}, got {name!r}")
+        if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
+            raise Refused(f"seeds must be a whole number from 1 to {MOST_SEEDS}, got {seeds}")
+        return Scale(name, SCALES[name] if seeds is None else seeds)
+
+    @property
+    def is_full(self) -> bool:
+        return self.name == "full"
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where a piece may leave files, and who is told how it goes."""
+
+    path: Path
+    listeners: Callable[[], list[Listener]]  # for a run
+    say: Callable[[str], None]  # for what is no run
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One part of a target that is run as a whole, and not again once it is done.
+
+    The settings are JSON-ready and decide everything: a stored piece of the same settings is taken as it is.
+    """
+
+    name: str
+    settings: Data
+    produce: Callable[[Workplace], Data]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A piece that has been run: its settings, and what came out."""
+
+    settings: Data
+    result: Data
+
+
+Results = dict[str, Done]  # by the pieces' names
+Verdict = Literal["reproduced", "partly reproduced", "not reproduced"]
+
+
+def verdict_of(met: Iterable[bool]) -> Verdict:
+    """What to call a claim of several parts, or of several seeds: all of them hold, some, or none."""
+    each = list(met)
+    return "reproduced" if all(each) else "partly reproduced" if any(each) else "not reproduced"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the results say of one claim of the paper."""
+
+    numbers: str
+    verdict: Verdict
+    reading: str  # of what the paper leaves open
+
+
+class Target(ABC):
+    """A figure or table of the paper."""
+
+    title: ClassVar[str]
+    claims: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def pieces(self, scale: Scale) -> list[Piece]:
+        """What it runs."""
+
+    @abstractmethod
+    def draw(self, results: Results) -> "Figure":
+        """The figure, from results alone."""
+
+    @abstractmethod
+    def tabulate(self, results: Results) -> str:
+        """The table, as Markdown, from results alone."""
+
+    @abstractmethod
+    def findings(self, results: Results) -> dict[str, Finding]:
+        """What the results say of each of its claims."""

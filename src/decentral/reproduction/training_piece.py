@@ -1,0 +1,38 @@
+"""A training as a piece of a target: run as `decentral train` runs it, kept as its curves."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from decentral.analysis.results import Curves, load_curves
+from decentral.experiments.config import Config
+from decentral.experiments.runner import run
+from decentral.records import RunDirectory, next_free
+from decentral.reproduction.target import Data, Done, Piece, Workplace
+
+Look = Callable[[RunDirectory], Data]  # what else is worth keeping of a run
+
+
+def training_piece(name: str, config: Config, look: Look = lambda directory: {}) -> Piece:
+    """Train a configuration; its whole run stays under runs/NAME, an interrupted one is left and begun anew beside."""
+
+    def produce(workplace: Workplace) -> Data:
+        directory = run(config, next_free(workplace.path / "runs", name), workplace.listeners())
+        curves = load_curves(directory)
+        return {
+            "references": curves.references,
+            "seeds": curves.seeds,
+            "steps": curves.steps.astype(int).tolist(),
+            "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
+            **look(directory),
+        }
+
+    return Piece(name, config.as_data(), produce)
+
+
+def curves_of(done: Done) -> Curves:
+    """The learning curves of a training that was done."""
+    result = done.result
+    config = done.settings | {"references": result["references"]}
+    return Curves(Path(), config, result["seeds"], np.asarray(result["steps"]), np.asarray(result["returns"]))
