@@ -40,3 +40,9 @@ def test_the_spread_may_be_read_as_a_variance():
         for world in (SwitchingWind(), SwitchingWind(spread="variance"))
     )
     np.testing.assert_allclose(wide / narrow, np.sqrt(0.1) / 0.1, rtol=1e-5)
+
+
+def test_an_episode_may_start_anywhere_within_a_range():
+    world = SwitchingWind(start=1.0, start_range=4.0)
+    starts = jax.vmap(world.reset)(jax.random.split(jax.random.key(0), 200)).position
+    assert -3.0 <= starts.min() < -2.5 and 4.5 < starts.max() <= 5.0

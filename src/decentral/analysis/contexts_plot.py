@@ -56,10 +56,11 @@ def _draw_episode(axes: Axes, panel: Panel, mode_names: tuple[str, ...]) -> None
     for first, last in itertools.pairwise(edges):
         mode = int(panel.modes[first])
         axes.axvspan(first - 0.5, last - 0.5, color=SHADES[mode % len(SHADES)], zorder=0)
-        axes.text((first + last - 1) / 2, panel.num_contexts - 0.35, mode_names[mode], ha="center", va="bottom")
+        middle, top = (first + last - 1) / 2, axes.get_xaxis_transform()
+        axes.text(middle, 0.93, mode_names[mode], ha="center", va="center", transform=top)
     axes.plot(steps, labels, color="grey", linewidth=0.6, drawstyle="steps-mid", zorder=1)
     axes.scatter(steps, labels, c=[COLOURS[label % len(COLOURS)] for label in labels], s=20, zorder=2)
-    axes.set_ylim(-0.5, panel.num_contexts + 0.1)
+    axes.set_ylim(-0.5, 1.25 * panel.num_contexts - 1)
     axes.set_yticks(range(panel.num_contexts))
     axes.set_xlim(-0.5, len(labels) - 0.5)
     axes.set_ylabel("context")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from decentral.algorithms.contexts import ContextModel
 from decentral.algorithms.dac import DAC, DACModels
@@ -78,13 +79,16 @@ def _context_values(models: DACModels, scene: Scene) -> jax.Array:
 def _inferred(model: ContextModel, world: MatrixGame, agent: int) -> np.ndarray:
     """The context that the agent infers, most likely, after each joint action."""
     before = world.reset(jax.random.key(0))
-    inferred = np.zeros(world.payoff.shape, int)
-    for joint in np.ndindex(world.payoff.shape):
-        after, outcome = world.step(before, jnp.asarray(joint), jax.random.key(0))
+    joints = np.asarray(list(np.ndindex(world.payoff.shape)))
+    key = jax.random.key(0)
+
+    def infer(joint: Array) -> Array:
+        after, outcome = world.step(before, joint, key)
         percepts = jax.tree.map(
             lambda first, last: jnp.stack([first[agent], last[agent]]), world.perceive(before), world.perceive(after)
         )
         yes = jnp.ones(1, bool)
-        lived = Episode(percepts, jnp.asarray([joint[agent]]), outcome.reward[None], yes, yes)
-        inferred[joint] = int(jnp.argmax(model.infer(lived)[0], axis=-1))
-    return inferred
+        lived = Episode(percepts, joint[agent][None], outcome.reward[None], yes, yes)
+        return jnp.argmax(model.infer(lived)[0], axis=-1)
+
+    return np.asarray(jax.vmap(infer)(jnp.asarray(joints))).reshape(world.payoff.shape)

@@ -11,7 +11,7 @@ from decentral.settings import Refused
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, in short, and where."""
+    """What the paper says, in short, and in which table, figure or section."""
 
     name: str
     where: str
@@ -19,26 +19,28 @@ class Claim:
 
 
 CLAIMS = (
-    Claim("C1", "Fig. 4 (a)", "matrix game: IQL ends at 6; DAC, Hysteretic (0.01) and I2Q (quoted) at 8"),
+    Claim("C1", "comparison (a)", "matrix game: IQL ends at 6; DAC, Hysteretic (0.01) and I2Q (quoted) at 8"),
     Claim("C2", "Table 1", "Q(s,a,c) is every attainable reward and phi the best of each action, for both agents"),
-    Claim("C3", "Fig. 4 (b)", "predator-prey, P = 0: all four methods learn"),
-    Claim("C4", "Fig. 4 (c)", "P = 0.3: DAC and Hysteretic learn, Hysteretic ends lower; IQL and I2Q fail"),
-    Claim("C5", "Fig. 4 (d)", "P = 0.5: the same"),
-    Claim("C6", "Fig. 4 (e)", "P = 1.0: DAC alone learns"),
-    Claim("C7", "Fig. 4", "5m_vs_6m: DAC above IQL, Hysteretic and I2Q"),
-    Claim("C8", "Fig. 4", "8m_vs_9m: the same"),
-    Claim("C9", "Fig. 4", "10m_vs_11m: the same"),
-    Claim("C10", "Fig. 4", "3s_vs_4z: the same"),
-    Claim("C11", "Fig. 4", "3s_vs_5z: the same"),
-    Claim("C12", "Fig. 4", "2s_vs_1sc: DAC about as good as IQL"),
-    Claim("C13", "Fig. 4", "3s5z: all methods struggle, DAC too"),
-    Claim("C14", "Fig. 4", "SMAC: Hysteretic poor, IQL degraded on most maps, I2Q poor on all"),
-    Claim("C15", "Fig. 6", "m = 20 is worse at P = 1.0, m = 5 is poor at P = 0.5"),
-    Claim("C16", "Fig. 6", "k = 10 is best at P = 0.3 and 0.5; k = 5 is strong at P = 1.0"),
-    Claim("C17", "Fig. 6", "KL weight 0.001 is above 0; 0.01 and 0.1 are worse"),
-    Claim("C18", "Fig. 6", "DAC is above DAC_phi on hard tasks and equal on easy ones"),
-    Claim("C19", "Fig. 3", "Switching Wind, k = 1, m = 3: one context for each mode"),
-    Claim("C20", "Fig. 3", "k = 5, m = 6: labels of their own near the switches; later than k = 1, but steadier"),
+    Claim("C3", "comparison (b)", "predator-prey, P = 0: all four methods learn"),
+    Claim("C4", "comparison (c)", "P = 0.3: DAC and Hysteretic learn, Hysteretic ends lower; IQL and I2Q fail"),
+    Claim("C5", "comparison (d)", "P = 0.5: the same"),
+    Claim("C6", "comparison (e)", "P = 1.0: DAC alone learns"),
+    Claim("C7", "comparison", "5m_vs_6m: DAC above IQL, Hysteretic and I2Q"),
+    Claim("C8", "comparison", "8m_vs_9m: the same"),
+    Claim("C9", "comparison", "10m_vs_11m: the same"),
+    Claim("C10", "comparison", "3s_vs_4z: the same"),
+    Claim("C11", "comparison", "3s_vs_5z: the same"),
+    Claim("C12", "comparison", "2s_vs_1sc: DAC about as good as IQL"),
+    Claim("C13", "comparison", "3s5z: all methods struggle, DAC too"),
+    Claim("C14", "comparison", "SMAC: Hysteretic poor, IQL degraded on most maps, I2Q poor on all"),
+    Claim("C15", "ablation", "m = 20 is worse at P = 1.0, m = 5 is poor at P = 0.5"),
+    Claim("C16", "ablation", "k = 10 is best at P = 0.3 and 0.5; k = 5 is strong at P = 1.0"),
+    Claim("C17", "ablation", "KL weight 0.001 is above 0; 0.01 and 0.1 are worse"),
+    Claim("C18", "ablation", "DAC is above DAC_phi on hard tasks and equal on easy ones"),
+    Claim("C19", "Switching Wind", "k = 1, m = 3: one context for each mode"),
+    Claim(
+        "C20", "Switching Wind", "k = 5, m = 6: labels of their own near the switches; later than k = 1, but steadier"
+    ),
     Claim("C21", "Section 5", "Hysteretic overestimates values, DAC does not"),
     Claim("C22", "Section 6", "more contexts cost more time in phi; the best k and m depend on the task"),
 )

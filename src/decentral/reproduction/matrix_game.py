@@ -1,4 +1,4 @@
-"""Figure 4 (a): what IQL, Hysteretic Q-learning, I2Q and DAC earn in the matrix game."""
+"""Part (a) of the figure of comparisons: what IQL, Hysteretic Q-learning, I2Q and DAC earn in the matrix game."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ READING = (
 class MatrixGameCurves(Target):
     """Test returns over training, mean and standard deviation over seeds."""
 
-    title = "Figure 4 (a): matrix game"
+    title = "Comparison in the matrix game"
     claims = ("C1",)
 
     def pieces(self, scale: Scale) -> list[Piece]:

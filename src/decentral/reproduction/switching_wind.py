@@ -1,4 +1,4 @@
-"""Figure 3: the contexts that DAC's model infers in Switching Wind, beside the wind's hidden modes."""
+"""The figure of Switching Wind: which contexts DAC's model infers, beside the wind's hidden modes."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -19,8 +19,14 @@ UPDATES = {"full": 5000, "quick": 1000}
 ALIGNED = 0.95  # of the steps, to call contexts and modes one and the same
 ENOUGH = 0.8  # of the seeds; the paper shows one
 READING = (
-    "spreads are standard deviations; 500 episodes of random actions from starts within 30 of 0; the change of"
-    " position is predicted; judged on 20 fresh episodes of each seed ([choices](#switching-wind))"
+    "spreads are standard deviations; many episodes of random actions from many starts ([choices](#switching-wind))"
+)
+MEANING = (
+    "Shares of the steps of fresh episodes that have k transitions behind them. One-to-one: explained by the best"
+    " assignment of one context to each mode. Many-to-one: by calling each context the mode in which it is seen most."
+    " Extra labels: contexts that are not the commonest one of any mode in windows of that mode alone. Delay: until"
+    " the main context of the new mode is first seen. Changes within a mode: of the context from one step to the"
+    " next, where both windows hold one mode alone."
 )
 
 Measure = Callable[[np.ndarray, np.ndarray, int, int], float]  # of contexts and modes [E, T], window and contexts
@@ -37,7 +43,7 @@ MEASURES: dict[str, Measure] = {
 class SwitchingWindContexts(Target):
     """Contexts over time, with one transition and three contexts, and with five transitions and six contexts."""
 
-    title = "Figure 3: contexts learned in Switching Wind"
+    title = "Contexts learned in Switching Wind"
     claims = ("C19", "C20")
 
     def pieces(self, scale: Scale) -> list[Piece]:
@@ -47,9 +53,9 @@ class SwitchingWindContexts(Target):
         from decentral.analysis.contexts_plot import Panel, contexts_figure
 
         panels = []
-        for name, (window, count) in SETTINGS.items():
+        for name in SETTINGS:
             contexts, modes = _seen(results[name])
-            panels.append(Panel(f"${name}$", contexts, modes[0, 0], window, count))
+            panels.append(Panel(f"${name}$", contexts, modes[0, 0], *_sizes(results[name])))
         return contexts_figure(panels, MODES, self.title)
 
     def tabulate(self, results: Results) -> str:
@@ -59,14 +65,7 @@ class SwitchingWindContexts(Target):
             for place, seed in enumerate(results[name].result["seeds"]):
                 cells = " | ".join(_cell(key, own[place]) for key, own in measured.items())
                 lines.append(f"| {name} | {seed} | {cells} |")
-        meaning = (
-            "Shares of the steps of fresh episodes. One-to-one: explained by the best assignment of one context to each"
-            " mode. Many-to-one: by calling each context the mode in which it is seen most. Extra labels: contexts"
-            " that are not the commonest one of any mode in windows of that mode alone. Delay: until the main context"
-            " of the new mode is first seen. Changes within a mode: of the context from one step to the next, where"
-            " both windows hold one mode alone."
-        )
-        return "\n".join([*lines, "", meaning])
+        return "\n".join([*lines, "", MEANING])
 
     def findings(self, results: Results) -> dict[str, Finding]:
         short, long = (measures(results[name]) for name in SETTINGS)
@@ -102,9 +101,9 @@ def study_of(window: int, contexts: int, scale: Scale) -> ContextStudy:
 
 
 def measures(done: Done) -> dict[str, np.ndarray]:
-    """Every measure, seed by seed."""
-    contexts, modes = _seen(done)
-    window, count = (done.settings["learner"][key] for key in ("window", "contexts"))
+    """Every measure, seed by seed, over the steps that have k transitions behind them."""
+    window, count = _sizes(done)
+    contexts, modes = (seen[..., window - 1 :] for seen in _seen(done))
     return {
         name: np.asarray([measure(*own, window, count) for own in zip(contexts, modes, strict=True)])
         for name, measure in MEASURES.items()
@@ -124,6 +123,11 @@ def _seen(done: Done) -> tuple[np.ndarray, np.ndarray]:
     """Contexts and modes [S, E, T]: the modes come in the same order in all episodes."""
     contexts = np.asarray(done.result["contexts"])
     return contexts, np.broadcast_to(np.asarray(done.result["modes"]), contexts.shape)
+
+
+def _sizes(done: Done) -> tuple[int, int]:
+    """k and m."""
+    return done.settings["learner"]["window"], done.settings["learner"]["contexts"]
 
 
 def _counts(contexts: np.ndarray, modes: np.ndarray, count: int) -> np.ndarray:

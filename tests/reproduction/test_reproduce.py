@@ -1,0 +1,147 @@
+"""`decentral reproduce` as a user meets it, at a tiny scale."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from decentral.algorithms.dac import DAC
+from decentral.environments import SwitchingWind
+from decentral.experiments.context_study import ContextStudy
+from decentral.reproduction import matrix_game, switching_wind, training_piece
+from tests.cli.test_cli import outcome
+from tests.runs import small_run
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    """All targets at a tiny scale: a hundred steps of two methods, three updates of a context model."""
+
+    def tiny_study(window, contexts, scale):
+        learner = DAC(window=2, contexts=6, encoder_width=4, decoder_width=4)
+        world = SwitchingWind(length=6, period=2, start_range=5.0)
+        sizes = {"episodes": 4, "batch_episodes": 2, "fresh_episodes": 2, "seeds": scale.seeds}
+        return ContextStudy(learner, world, updates=3, **sizes)
+
+    monkeypatch.setattr(matrix_game, "METHODS", {"dac": "DAC", "iql": "IQL"})
+    monkeypatch.setattr(
+        training_piece, "run", lambda config, out, listeners: small_run(config.algorithm_name).directory
+    )
+    monkeypatch.setattr(switching_wind, "study_of", tiny_study)
+
+
+@pytest.mark.parametrize(
+    ("target", "title", "told"),
+    [
+        ("table-1", "Table 1: values learned by DAC", ["| agent 2, seed 0 | phi | c=0 | c=1 | c=2 | c=3 |", "C2: "]),
+        ("matrix-game", "Comparison in the matrix game", ["| IQL | 6 |", "C1: ", "optimal 8.00, random -3.11"]),
+        (
+            "switching-wind",
+            "Contexts learned in Switching Wind",
+            ["| k=5, m=6 | 1 |", "C19: ", "C20: ", "update 3 of 3"],
+        ),
+    ],
+)
+def test_a_target_is_run_once_and_drawn_again_from_its_data_alone(capsys, tmp_path, monkeypatch, target, title, told):
+    words = ["reproduce", target, "--scale", "quick", "--out", str(tmp_path / "new")]
+    code, out, err = outcome(capsys, *words)
+    assert (code, err) == (0, "")
+    assert title in out and "is no evidence" in out and all(text in out for text in told)
+    files = {f"{target}.{ending}" for ending in ("json", "md", "png", "svg")}
+    assert set(os.listdir(tmp_path / "new")) == files
+    stored = json.loads((tmp_path / "new" / f"{target}.json").read_text())
+    assert (stored["target"], stored["scale"], stored["seeds"]) == (target, "quick", 2)
+    for piece in stored["pieces"].values():
+        assert piece["seconds"] >= 0 and set(piece["provenance"]) >= {"command", "commit", "packages", "device"}
+
+    monkeypatch.setattr(training_piece, "run", None)  # no training from here on
+    monkeypatch.setattr(ContextStudy, "run", None)
+    code, again, _ = outcome(capsys, *words)
+    assert code == 0 and "piece 1" not in again
+    code, _, err = outcome(
+        capsys, "reproduce", "--redraw", str(tmp_path / "new" / f"{target}.json"), "--out", str(tmp_path / "two")
+    )
+    assert (code, err) == (0, "")
+    for name in files - {f"{target}.json"}:
+        assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "new" / name).read_bytes()
+
+    code, _, err = outcome(capsys, *words, "--seeds", "1")
+    assert code == 2 and err.count("\n") == 1
+    assert "out must hold the same target, scale and seeds" in err and "with 2 seeds" in err
+
+
+def test_an_interrupted_reproduction_goes_on(capsys, tmp_path, monkeypatch):
+    def learned(self, say):
+        if self.learner.window == interrupted_at:
+            raise KeyboardInterrupt
+        ran.append(self.learner.window)
+        modes = np.repeat([0, 1, 2], 2)
+        return np.broadcast_to(modes, (2, 1, 6)), np.broadcast_to(modes, (2, 1, 6))
+
+    def study_of(window, contexts, scale):
+        return ContextStudy(DAC(window=window, contexts=contexts), SwitchingWind(), updates=1, seeds=2)
+
+    ran, interrupted_at = [], 5
+    monkeypatch.setattr(switching_wind, "study_of", study_of)
+    words = ["reproduce", "switching-wind", "--seeds", "2", "--out", str(tmp_path)]
+    monkeypatch.setattr(ContextStudy, "run", learned)
+    assert outcome(capsys, *words)[0] == 130
+    code, _, err = outcome(capsys, "reproduce", "--redraw", str(tmp_path / "switching-wind.json"))
+    assert code == 2 and "data must be of a finished reproduction" in err and "has no k=5, m=6" in err
+    interrupted_at = None
+    code, out, _ = outcome(capsys, *words)
+    assert code == 0 and ran == [1, 5]
+    assert "piece 2 of 2: k=5, m=6" in out and "piece 1" not in out
+    assert "C19: reproduced. one-to-one 100.0 ± 0.0 % of the steps; at least 95 % on 2 of 2 seeds" in out
+
+    code, out, _ = outcome(capsys, "reproduce", "--claims", str(tmp_path))
+    assert code == 0 and "| C19 | Switching Wind |" in out and "on 2 of 2 seeds | reproduced |" in out
+    assert out.count("not yet run") == 20
+
+
+def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
+    def study_of(window, contexts, scale):
+        return ContextStudy(DAC(window=window, contexts=contexts), SwitchingWind(), updates=updates)
+
+    monkeypatch.setattr(switching_wind, "study_of", study_of)
+    monkeypatch.setattr(ContextStudy, "run", lambda self, say: (np.zeros((5, 1, 6), int), np.zeros((5, 1, 6), int)))
+    updates = 1
+    words = ["reproduce", "switching-wind", "--out", str(tmp_path)]
+    assert outcome(capsys, *words)[0] == 0
+    updates = 2
+    code, _, err = outcome(capsys, *words)
+    assert code == 2 and err.count("\n") == 1 and "k=1, m=3's updates 1 instead of 2" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "TARGET, --redraw FILE or --claims DIR: exactly one of them"),
+        (["table-1", "--claims", "."], "exactly one of them"),
+        (["table-9"], "unknown target 'table-9': choose one of table-1, switching-wind, matrix-game"),
+        (["table-1", "--scale", "huge"], "scale must be one of quick, full, got 'huge'"),
+        (["table-1", "--seeds", "0"], "seeds must be a whole number from 1 to 1000, got 0"),
+        (["table-1", "--seeds", "many"], "seeds must be a whole number, got 'many'"),
+        (["table-1", "--out", ""], "out must be a directory, got ''"),
+        (["table-1", "--out", "/proc/decentral"], "out must be a directory that can be written"),
+        (["--redraw", "nowhere.json"], "data must be the JSON file of a reproduction, got nowhere.json"),
+        (["--redraw", "list.json"], "data must be the JSON file of a reproduction, got list.json, which is none"),
+        (["--redraw", "strange.json"], "unknown target 'table-9'"),
+        (["--redraw", "broken.json"], "got broken.json, which is broken"),
+        (["--redraw", "list.json", "--seeds", "3"], "--seeds can't be given here"),
+        (["--claims", "nowhere"], "claims must be a directory of reproductions, got nowhere"),
+        (["--claims", ".", "--out", "x"], "--out can't be given here"),
+    ],
+)
+def test_bad_input_is_one_line_that_names_it_and_exit_code_2(capsys, tmp_path, monkeypatch, words, complaint):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "list.json").write_text("[]")
+    stored = {"format": 1, "target": "table-9", "scale": "full", "seeds": 5, "pieces": {}}
+    (tmp_path / "strange.json").write_text(json.dumps(stored))
+    torn = {"settings": {}, "result": {}, "provenance": {}, "seconds": 1}
+    (tmp_path / "broken.json").write_text(json.dumps(stored | {"target": "table-1", "pieces": {"dac": torn}}))
+    code, _, err = outcome(capsys, "reproduce", *words)
+    assert code == 2
+    assert err.count("\n") == 1 and complaint in err
+    assert sorted(os.listdir(tmp_path)) == ["broken.json", "list.json", "strange.json"]
