@@ -131,6 +131,8 @@ def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
         (["--redraw", "broken.json"], "got broken.json, which is broken"),
         (["--redraw", "list.json", "--seeds", "3"], "--seeds can't be given here"),
         (["--claims", "nowhere"], "claims must be a directory of reproductions, got nowhere"),
+        (["--claims", "misnamed"], "got misnamed/table-1.json of matrix-game"),
+        (["--claims", "broken"], "got broken/table-1.json, which is broken"),
         (["--claims", ".", "--out", "x"], "--out can't be given here"),
     ],
 )
@@ -140,8 +142,13 @@ def test_bad_input_is_one_line_that_names_it_and_exit_code_2(capsys, tmp_path, m
     stored = {"format": 1, "target": "table-9", "scale": "full", "seeds": 5, "pieces": {}}
     (tmp_path / "strange.json").write_text(json.dumps(stored))
     torn = {"settings": {}, "result": {}, "provenance": {}, "seconds": 1}
-    (tmp_path / "broken.json").write_text(json.dumps(stored | {"target": "table-1", "pieces": {"dac": torn}}))
+    broken = json.dumps(stored | {"target": "table-1", "pieces": {"dac": torn}})
+    other = json.dumps(stored | {"target": "matrix-game", "pieces": {"dac": torn, "iql": torn}})
+    (tmp_path / "broken.json").write_text(broken)
+    for name, content in {"broken": broken, "misnamed": other}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "table-1.json").write_text(content)
     code, _, err = outcome(capsys, "reproduce", *words)
     assert code == 2
     assert err.count("\n") == 1 and complaint in err
-    assert sorted(os.listdir(tmp_path)) == ["broken.json", "list.json", "strange.json"]
+    assert sorted(os.listdir(tmp_path)) == ["broken", "broken.json", "list.json", "misnamed", "strange.json"]

@@ -8,7 +8,7 @@ from rich.console import Console
 from decentral.api import redraw, reproduce
 from decentral.cli.numbers import whole
 from decentral.cli.parser import Parser, parser_for
-from decentral.reproduction.claims import claims_table, read_records
+from decentral.reproduction.claims import claims_table, findings_in
 from decentral.reproduction.reproduce import Reproduction
 from decentral.reproduction.target import SCALES
 from decentral.reproduction.targets import TARGETS
@@ -32,7 +32,7 @@ def reproduce_command(words: list[str]) -> None:
     if unused:
         parser.error(f"--{unused[0]} can't be given here")
     if found.claims is not None:
-        print(claims_table(read_records(Path(found.claims))))
+        print(claims_table(findings_in(Path(found.claims))))
     else:
         _print(_redraw(found) if found.target is None else _reproduce(found))
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from decentral.reproduction.record import Record
+from decentral.reproduction.reproduce import read_finished, sense_of
 from decentral.reproduction.target import Finding
 from decentral.reproduction.targets import TARGETS
 from decentral.settings import Refused
@@ -46,20 +46,26 @@ CLAIMS = (
 )
 
 
-def read_records(directory: Path) -> dict[str, Record]:
-    """The data of every target that lies in a directory at full scale."""
+def findings_in(directory: Path) -> dict[str, Finding]:
+    """What the data of every target that lies in a directory say of its claims; a quick scale says nothing."""
     if not directory.is_dir():
         raise Refused(f"claims must be a directory of reproductions, got {directory}")
-    files = [directory / f"{name}.json" for name in TARGETS]
-    records = [Record.read(file) for file in files if file.is_file()]
-    return {record.target: record for record in records if record.scale.is_full}
-
-
-def claims_table(records: dict[str, Record]) -> str:
-    """One row per claim, as Markdown."""
     found: dict[str, Finding] = {}
-    for name, record in records.items():
-        found |= TARGETS[name].findings(record.results)
+    for name, target in TARGETS.items():
+        file = directory / f"{name}.json"
+        if not file.is_file():
+            continue
+        record = read_finished(file)
+        if record.target != name:
+            raise Refused(f"data must be of the target that the file is named after, got {file} of {record.target}")
+        if record.scale.is_full:
+            with sense_of(file):
+                found |= target.findings(record.results)
+    return found
+
+
+def claims_table(found: dict[str, Finding]) -> str:
+    """One row per claim, as Markdown."""
     heads = "| claim | where | the paper | here | verdict | under which reading |\n|---|---|---|---|---|---|"
     return "\n".join([heads, *(_row(claim, found.get(claim.name)) for claim in CLAIMS)])
 

@@ -1,6 +1,7 @@
 """Run a target piece by piece, or draw it again from its data: figure, table and what the paper's claims come to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,12 +70,25 @@ def reproduce(
 
 def redraw(file: Path, out: Path | None = None) -> Reproduction:
     """Figure and table again from the data alone; beside the data unless told otherwise."""
+    record = read_finished(file)
+    with sense_of(file):
+        return render(record, file, file.parent if out is None else out)
+
+
+def read_finished(file: Path) -> Record:
+    """The data of a target all of whose pieces are done."""
     record = Record.read(file)
     missing = {piece.name for piece in target_of(record.target).pieces(record.scale)} - record.pieces.keys()
     if missing:
         raise Refused(f"data must be of a finished reproduction, got {file}, which has no {sorted(missing)[0]}")
+    return record
+
+
+@contextmanager
+def sense_of(file: Path) -> Iterator[None]:
+    """Refuse data that a target can't make sense of."""
     try:
-        return render(record, file, file.parent if out is None else out)
+        yield
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise Refused(f"data must be the JSON file of a reproduction, got {file}, which is broken ({error})") from None
 
