@@ -34,7 +34,7 @@ def reproduce_command(words: list[str]) -> None:
     if found.claims is not None:
         print(claims_table(findings_in(Path(found.claims))))
     else:
-        _print(_redraw(found) if found.target is None else _reproduce(found))
+        _print(_reproduce(found) if found.redraw is None else redraw(found.redraw, out=_out(found)))
 
 
 def _parser() -> Parser:
@@ -53,10 +53,6 @@ def _parser() -> Parser:
 def _reproduce(found: argparse.Namespace) -> Reproduction:
     seeds = None if found.seeds is None else whole("seeds", found.seeds)
     return reproduce(found.target, scale=found.scale or "full", seeds=seeds, out=_out(found))
-
-
-def _redraw(found: argparse.Namespace) -> Reproduction:
-    return redraw(found.redraw, out=_out(found))
 
 
 def _out(found: argparse.Namespace) -> str | None:

@@ -28,11 +28,6 @@ class Record:
         """What figures and tables are made from."""
         return {name: Done(own["settings"], own["result"]) for name, own in self.pieces.items()}
 
-    @property
-    def seconds(self) -> float:
-        """How long all pieces took together."""
-        return sum(own["seconds"] for own in self.pieces.values())
-
     def holds(self, piece: Piece, file: Path) -> bool:
         """Whether a piece is done; one of the same name and other settings is refused."""
         if piece.name not in self.pieces:
@@ -109,4 +104,4 @@ def _flat(settings: Data, before: str = "") -> Data:
 
 def _without_places(made_by: Data) -> Data:
     """Where on a disk something was written says nothing about it."""
-    return made_by | {"command": re.sub(r" --out[ =]\S+", "", made_by["command"])}
+    return made_by | {"command": re.sub(r" --out[ =]('[^']*'|\S+)", "", made_by["command"])}

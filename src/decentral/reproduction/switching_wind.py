@@ -1,6 +1,5 @@
 """The figure of Switching Wind: which contexts DAC's model infers, beside the wind's hidden modes."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,16 +28,6 @@ MEANING = (
     " next, where both windows hold one mode alone."
 )
 
-Measure = Callable[[np.ndarray, np.ndarray, int, int], float]  # of contexts and modes [E, T], window and contexts
-MEASURES: dict[str, Measure] = {
-    "one-to-one": lambda contexts, modes, window, count: one_to_one(_counts(contexts, modes, count))[0],
-    "many-to-one": lambda contexts, modes, window, count: many_to_one(_counts(contexts, modes, count)),
-    "extra labels, window spans a switch": lambda *seen: extra_shares(*seen)[0],
-    "extra labels elsewhere": lambda *seen: extra_shares(*seen)[1],
-    "delay in steps": delay,
-    "changes within a mode": lambda contexts, modes, window, count: flicker(contexts, modes, window),
-}
-
 
 class SwitchingWindContexts(Target):
     """Contexts over time, with one transition and three contexts, and with five transitions and six contexts."""
@@ -59,13 +48,14 @@ class SwitchingWindContexts(Target):
         return contexts_figure(panels, MODES, self.title)
 
     def tabulate(self, results: Results) -> str:
-        lines = [f"| setting | seed | {' | '.join(MEASURES)} |", "|---" * (2 + len(MEASURES)) + "|"]
+        lines = []
         for name in SETTINGS:
             measured = measures(results[name])
             for place, seed in enumerate(results[name].result["seeds"]):
                 cells = " | ".join(_cell(key, own[place]) for key, own in measured.items())
                 lines.append(f"| {name} | {seed} | {cells} |")
-        return "\n".join([*lines, "", MEANING])
+        heads = [f"| setting | seed | {' | '.join(measured)} |", "|---" * (2 + len(measured)) + "|"]
+        return "\n".join([*heads, *lines, "", MEANING])
 
     def findings(self, results: Results) -> dict[str, Finding]:
         short, long = (measures(results[name]) for name in SETTINGS)
@@ -104,9 +94,21 @@ def measures(done: Done) -> dict[str, np.ndarray]:
     """Every measure, seed by seed, over the steps that have k transitions behind them."""
     window, count = _sizes(done)
     contexts, modes = (seen[..., window - 1 :] for seen in _seen(done))
+    each = [_measure(*own, window, count) for own in zip(contexts, modes, strict=True)]
+    return {name: np.asarray([own[name] for own in each]) for name in each[0]}
+
+
+def _measure(contexts: np.ndarray, modes: np.ndarray, window: int, count: int) -> dict[str, float]:
+    """All about one seed's contexts and modes [E, T]."""
+    counts = counts_of(contexts, modes, count, len(MODES))
+    near, far = extra_shares(contexts, modes, window, count)
     return {
-        name: np.asarray([measure(*own, window, count) for own in zip(contexts, modes, strict=True)])
-        for name, measure in MEASURES.items()
+        "one-to-one": one_to_one(counts)[0],
+        "many-to-one": many_to_one(counts),
+        "extra labels, window spans a switch": near,
+        "extra labels elsewhere": far,
+        "delay in steps": delay(contexts, modes, window, count),
+        "changes within a mode": flicker(contexts, modes, window),
     }
 
 
@@ -128,10 +130,6 @@ def _seen(done: Done) -> tuple[np.ndarray, np.ndarray]:
 def _sizes(done: Done) -> tuple[int, int]:
     """k and m."""
     return done.settings["learner"]["window"], done.settings["learner"]["contexts"]
-
-
-def _counts(contexts: np.ndarray, modes: np.ndarray, count: int) -> np.ndarray:
-    return counts_of(contexts, modes, count, len(MODES))
 
 
 def _cell(measure: str, value: float) -> str:
