@@ -30,13 +30,17 @@ def plot_curves(runs: list[Curves], out: Path) -> None:
     save(curves_figure(runs, labels(runs)), out)
 
 
-def curves_figure(runs: list[Curves], names: list[str], title: str | None = None) -> Figure:
-    """The runs' test returns against environment steps: mean and standard deviation over seeds."""
+def curves_figure(runs: list[Curves], names: list[str], title: str | None = None, may_coincide: bool = False) -> Figure:
+    """The runs' test returns against environment steps: mean and standard deviation over seeds.
+
+    Where curves may coincide every other one has wide gaps, through which the one below is seen.
+    """
     many = len(runs) > MOST_INSIDE
     figure, axes = plt.subplots(figsize=(9.6 if many else 6.4, 4.8 if many else 4.2), layout="constrained")
     for number, (run, label) in enumerate(zip(runs, names, strict=True)):
         mean, spread = run.returns.mean(axis=0), run.returns.std(axis=0)
-        draw_curve(axes, run, label, mean - spread, mean + spread, look(number))
+        gaps = {"linestyle": (0, (4, 4)), "linewidth": 2.0} if may_coincide and number % 2 else {}
+        draw_curve(axes, run, label, mean - spread, mean + spread, look(number) | gaps)
     draw_references(axes, runs)
     label_axes(axes, runs)
     if title is not None:

@@ -34,7 +34,7 @@ class MatrixGameCurves(Target):
         from decentral.analysis.plots import curves_figure
 
         runs = [curves_of(results[name]) for name in METHODS]
-        return curves_figure(runs, [METHODS[name] for name in METHODS], self.title)
+        return curves_figure(runs, list(METHODS.values()), self.title, may_coincide=True)
 
     def tabulate(self, results: Results) -> str:
         lines = ["| method | the paper | final greedy return | by seed | seeds | steps |", "|---|---|---|---|---|---|"]
