@@ -1,0 +1,35 @@
+"""What docs/reproduction.md says is what the data in results/reproduction say."""
+
+from pathlib import Path
+
+import pytest
+
+from decentral.reproduction.claims import CLAIMS, claims_table, findings_in
+from decentral.reproduction.reproduce import redraw
+from decentral.reproduction.targets import TARGETS
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "results" / "reproduction"
+
+
+def test_the_table_of_claims_is_up_to_date():
+    told = (ROOT / "docs" / "reproduction.md").read_text()
+    table = told.split("<!-- claims -->\n")[1].split("\n<!-- end of claims -->")[0]
+    assert table == claims_table(findings_in(DATA)), "run decentral reproduce --claims results/reproduction"
+
+
+@pytest.mark.parametrize("name", [file.stem for file in sorted(DATA.glob("*.json"))])
+def test_the_tables_kept_are_those_of_the_data(name, tmp_path):
+    redraw(DATA / f"{name}.json", tmp_path)
+    assert (tmp_path / f"{name}.md").read_text() == (DATA / f"{name}.md").read_text()
+
+
+def test_every_claim_is_spoken_to_by_one_target_at_most():
+    spoken = [claim for target in TARGETS.values() for claim in target.claims]
+    assert len(set(spoken)) == len(spoken) and set(spoken) <= {claim.name for claim in CLAIMS}
+    assert [claim.name for claim in CLAIMS] == [f"C{number}" for number in range(1, 23)]
+
+
+def test_targets_find_what_they_claim_to():
+    kept = [target for name, target in TARGETS.items() if (DATA / f"{name}.json").exists()]
+    assert set(findings_in(DATA)) == {claim for target in kept for claim in target.claims}
