@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SETTINGS = {"k=1, m=3": (1, 3), "k=5, m=6": (5, 6)}
-UPDATES = {"full": 5000, "quick": 1000}
+UPDATES = {"full": 5000, "quick": 3000}
 ALIGNED = 0.95  # of the steps, to call contexts and modes one and the same
 ENOUGH = 0.8  # of the seeds; the paper shows one
 READING = (
