@@ -10,7 +10,7 @@ from decentral.algorithms.attainable import likely_enough, surprise
 from decentral.algorithms.context_value import optimistic_marginal_value
 from decentral.algorithms.contexts import Contexts
 from decentral.algorithms.dac import DAC
-from decentral.algorithms.q_learning import Scene, roll
+from decentral.algorithms.q_learning import Scene, risen, roll
 from decentral.settings import Refused
 from decentral.types import Percept
 from tests.algorithms.test_dac import SPEC, TABLE, lived
@@ -106,7 +106,9 @@ def test_the_prior_trains_itself_and_the_trunk_only_if_asked_to(trains):
     @jax.jit
     @jax.grad
     def gradient_of(models):
-        return jnp.sum(agent.judge(models, models, lived(), inferred(0, 2, 1, count=3))["surprise"])
+        judge = jax.vmap(agent.judge, (None, None, 0, 0))  # an unroll is differentiated over episodes side by side
+        one = jax.tree.map(lambda leaf: leaf[None], (lived(), inferred(0, 2, 1, count=3)))
+        return jnp.sum(judge(models, models, *one)["surprise"])
 
     gradient = gradient_of(models)
     moved = {

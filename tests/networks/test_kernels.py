@@ -85,3 +85,5 @@ def test_gradients_go_through_the_kernels(monkeypatch):
 def test_there_are_kernels_on_a_gpu_for_whole_blocks_and_widths_that_were_tried(monkeypatch, device, batch, width, has):
     monkeypatch.setattr(jax, "default_backend", lambda: device)
     assert backend.has_kernels(batch, width) == has
+    with backend.without_kernels():
+        assert not backend.has_kernels(batch, width)

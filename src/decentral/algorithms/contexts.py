@@ -25,7 +25,7 @@ class ContextModel(eqx.Module):
     window: int = eqx.field(static=True)  # k, in transitions
 
     def infer(self, episode: Episode, length: int | None = None) -> Float[Array, "T contexts"]:
-        """The logits of q(c_t | window ending at t) for every step; if told, the window holds `length` transitions only."""
+        """The logits of q(c_t | window ending at t) for every step; of windows of `length` transitions, if told."""
         seen = windows(flagged_transitions(episode), length or self.window)
         return self.encoder(jnp.pad(seen, ((0, 0), (self.window - seen.shape[1], 0), (0, 0))))
 

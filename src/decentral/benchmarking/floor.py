@@ -7,8 +7,10 @@ from typing import Any
 
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
+from jax.interpreters.partial_eval import dce_jaxpr
 
 from decentral.algorithms.gradient import GradientLearner
+from decentral.networks.backend import without_kernels
 from decentral.training.loop import Lane, Trainee, begin, turn
 
 
@@ -23,9 +25,10 @@ class Floor:
 def floor_of(trainee: Trainee) -> Floor:
     """The floor of a turn in which every agent learns."""
     lane = jax.eval_shape(lambda: begin(trainee, 0))
-    return Floor(
-        product_flops(jax.make_jaxpr(lambda lane: turn(trainee, lane, True))(lane)), moved_bytes(trainee, lane)
-    )
+    with without_kernels():
+        program = jax.make_jaxpr(lambda lane: turn(trainee, lane, True))(lane).jaxpr
+    needed, _ = dce_jaxpr(program, [True] * len(program.outvars))
+    return Floor(product_flops(needed), moved_bytes(trainee, lane))
 
 
 def product_flops(program: ClosedJaxpr | Jaxpr) -> int:

@@ -15,7 +15,7 @@ from decentral.algorithms.dac import DAC
 from decentral.environments.base import Environment
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.settings import as_data
-from decentral.training.context_learning import ContextLearner, most_likely_contexts, newborn, study
+from decentral.training.context_learning import Student, most_likely_contexts, newborn, study
 from decentral.training.rollout import hand_out, play, random_player
 from decentral.types import Episode
 
@@ -63,7 +63,7 @@ class ContextStudy:
         contexts = jax.jit(jax.vmap(most_likely_contexts))(students.model, fresh)
         return np.asarray(contexts), np.asarray(modes)
 
-    def _begin(self, seed: Int[Array, ""]) -> tuple[ContextLearner, Episode, Episode, Modes]:
+    def _begin(self, seed: Int[Array, ""]) -> tuple[Student, Episode, Episode, Modes]:
         keys = jax.random.split(jax.random.key(seed), 3)
         lived, _ = self._live(keys[0], self.episodes)
         fresh, modes = self._live(keys[1], self.fresh_episodes)

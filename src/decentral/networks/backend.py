@@ -1,15 +1,31 @@
 """Which device the programs are made for: some things are written differently for a CPU and for a GPU."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import jax
 from jaxtyping import Array
 
 WIDTHS = (64,)  # of hidden layers that the kernels were tried with on a GPU; they need powers of two of at least 16
 BLOCK = 16  # episodes of one program of a kernel: the least that a tensor core multiplies at once
 
+_kernels_wanted = ContextVar("_kernels_wanted", default=True)
+
 
 def has_kernels(batch: int, width: int) -> bool:
     """Are there kernels for so many episodes and so wide a layer on the device at hand?"""
-    return jax.default_backend() == "gpu" and batch % BLOCK == 0 and width in WIDTHS
+    return _kernels_wanted.get() and jax.default_backend() == "gpu" and batch % BLOCK == 0 and width in WIDTHS
+
+
+@contextmanager
+def without_kernels() -> Iterator[None]:
+    """What is traced within takes the plain loops on every device."""
+    before = _kernels_wanted.set(False)
+    try:
+        yield
+    finally:
+        _kernels_wanted.reset(before)
 
 
 def apart(array: Array) -> Array:

@@ -27,7 +27,10 @@ GateInputs = Float[Array, "P B gates"]
 
 @custom_vmap
 def memories(layers: Layers, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
-    """The memory after each percept of an episode; it starts as zeros. Under `vmap` many episodes go together."""
+    """The memory after each percept of an episode; it starts as zeros.
+
+    Under `vmap` many episodes go together; it can be differentiated only so.
+    """
     return _of_one(layers, inputs)
 
 

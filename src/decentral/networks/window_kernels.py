@@ -97,6 +97,7 @@ def side_by_side(
         jax.lax.fori_loop(0, chunk, step, None)
 
     def call(kernel: Any, *sums: tuple[int, ...]) -> Any:
+        options: dict[str, Any] = {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=WARPS)}
         pieces = pallas.BlockSpec((chunk, BLOCK, width), lambda block, piece: (piece, block, 0))
         return pallas.pallas_call(
             kernel,
@@ -105,7 +106,7 @@ def side_by_side(
             out_specs=[pieces, *(_own(shape) for shape in sums)],
             out_shape=[_numbers(steps.shape), *(_numbers((*programs, *shape)) for shape in sums)],
             interpret=interpret,
-            **({} if interpret else {"compiler_params": triton.CompilerParams(num_warps=WARPS)}),
+            **options,
         )(*given)
 
     by_contexts, *sums = call(through_windows, (outputs, width), (outputs,), (outputs,))

@@ -15,7 +15,7 @@ from decentral.networks.layers import draw
 from decentral.types import AgentSpec, Episode, Metrics
 
 
-class ContextLearner(eqx.Module):
+class Student(eqx.Module):
     """One agent's context model while it learns."""
 
     model: ContextModel
@@ -23,29 +23,29 @@ class ContextLearner(eqx.Module):
     key: Key[Array, ""]  # its stream of chance
 
 
-def newborn(learner: DAC, spec: AgentSpec, key: Key[Array, ""]) -> ContextLearner:
+def newborn(learner: DAC, spec: AgentSpec, key: Key[Array, ""]) -> Student:
     """A context model as a DAC agent is born with it."""
     key_build, key_life = jax.random.split(key)
     model = draw(learner.build_context_model(spec), key_build)
-    return ContextLearner(model, clipped_rmsprop(learner).init(model), key_life)
+    return Student(model, clipped_rmsprop(learner).init(model), key_life)
 
 
 def study(
-    learner: DAC, student: ContextLearner, episodes: Episode, batch: int, updates: Int[Array, ""] | int
-) -> tuple[ContextLearner, Metrics]:
+    learner: DAC, student: Student, episodes: Episode, batch: int, updates: Int[Array, ""] | int
+) -> tuple[Student, Metrics]:
     """`updates` steps along the gradient of L_V, each on `batch` of the episodes, drawn with replacement.
 
     Returns the metrics of the last update too. How the updates are cut into calls makes no difference.
     """
     count = episodes.rewards.shape[0]
 
-    def update(student: ContextLearner) -> tuple[ContextLearner, Metrics]:
+    def update(student: Student) -> tuple[Student, Metrics]:
         key_batch, key_sample, key_life = jax.random.split(student.key, 3)
         chosen = jax.random.randint(key_batch, (batch,), 0, count)
         drawn = jax.tree.map(lambda kept: kept[chosen], episodes)
         gradient, metrics = jax.grad(loss, has_aux=True, argnums=1)(learner, student.model, drawn, key_sample)
         step, optimiser = clipped_rmsprop(learner).update(gradient, student.optimiser, student.model)
-        return ContextLearner(optax.apply_updates(student.model, step), optimiser, key_life), metrics
+        return Student(optax.apply_updates(student.model, step), optimiser, key_life), metrics
 
     shapes = jax.eval_shape(lambda: update(student)[1])
     nothing = {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
@@ -54,8 +54,8 @@ def study(
 
 def loss(learner: DAC, model: ContextModel, episodes: Episode, key: Key[Array, ""]) -> tuple[Float[Array, ""], Metrics]:
     """L_V = L_REC + beta L_KL of a batch of episodes [B, T]."""
-    logits, sample = learner.draw_contexts(model, episodes, key)
-    return learner.context_losses(model, episodes, logits, sample, jax.vmap(learner.has_window)(episodes))
+    _, total, metrics = learner.find_contexts(model, episodes, jax.vmap(learner.has_window)(episodes), key)
+    return total, metrics
 
 
 def most_likely_contexts(model: ContextModel, episodes: Episode) -> Int[Array, "B T"]:

@@ -1,0 +1,44 @@
+"""Forgiving: negative rewards count for nothing at first, and come to count in full."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.environments import PredatorPrey
+from decentral.training.loop import Trainee, begin, turns
+from decentral.training.plan import Plan
+from decentral.training.replay import blank_episode
+from tests.small import small
+
+
+@pytest.mark.parametrize(("lived", "counts"), [(0, 0.0), (9, 0.0), (10, 0.25), (12, 0.75), (13, 1.0), (99, 1.0)])
+def test_penalties_come_to_count_and_gains_always_do(lived, counts):
+    rewards = jnp.asarray([-2.0, 0.0, 3.0])
+    episode = replace(blank_episode(PredatorPrey().spec, 3), rewards=rewards)
+    felt = small("iql", forgive=10.0, forgive_fade=4.0).felt(episode, jnp.asarray(lived))
+    np.testing.assert_allclose(felt.rewards, [-2.0 * counts, 0.0, 3.0])
+
+
+def test_by_default_everything_counts_from_the_first_episode():
+    episode = replace(blank_episode(PredatorPrey().spec, 2), rewards=jnp.asarray([-0.7, 0.3]))
+    np.testing.assert_array_equal(small("iql").felt(episode, jnp.asarray(0)).rewards, episode.rewards)
+
+
+@pytest.mark.parametrize("name", ["iql", "vdn"])
+def test_who_forgives_everything_learns_as_if_there_were_no_penalty(name):
+    def trained(penalty, forgive):
+        world = PredatorPrey(penalty=penalty, length=4)
+        trainee = Trainee.alike(small(name, forgive=forgive), world, Plan(batch_episodes=2, replay_episodes=4))
+        return jax.jit(lambda: turns(trainee, turns(trainee, begin(trainee, 0), 2, False), 6, True))().agents
+
+    forgiving, harmless, resentful = trained(1.0, 1e6), trained(0.0, 0.0), trained(1.0, 0.0)
+    for own, its in zip(jax.tree.leaves(forgiving), jax.tree.leaves(harmless), strict=True):
+        if jnp.issubdtype(own.dtype, jnp.floating):
+            np.testing.assert_array_equal(own, its)
+    assert any(
+        not np.array_equal(own, its)
+        for own, its in zip(jax.tree.leaves(forgiving[0].online), jax.tree.leaves(resentful[0].online), strict=True)
+    )
