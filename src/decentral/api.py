@@ -267,7 +267,7 @@ def _crossplay_data(meeting: Meeting, runs: list[Run], episodes: int, seed: int)
 def reproduce(
     target: str, /, *, scale: str = "full", seeds: int | None = None, out: Place | None = None, progress: bool = True
 ) -> Reproduction:
-    """Run a figure or table of the paper again: `table-1`, `switching-wind` or `matrix-game`.
+    """Run a figure or table of the paper again: `table-1`, `switching-wind`, `matrix-game` or `predator-prey`.
 
     What is already done in `out` is not done again, so that an interrupted reproduction goes on where it was.
     """

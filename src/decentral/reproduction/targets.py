@@ -1,6 +1,7 @@
 """All targets, by name. To add one: a file with a `Target`, and a line here."""
 
 from decentral.reproduction.matrix_game import MatrixGameCurves
+from decentral.reproduction.predator_prey import PredatorPreyCurves
 from decentral.reproduction.switching_wind import SwitchingWindContexts
 from decentral.reproduction.table_1 import TableOne
 from decentral.reproduction.target import Target
@@ -10,6 +11,7 @@ TARGETS: dict[str, Target] = {
     "table-1": TableOne(),
     "switching-wind": SwitchingWindContexts(),
     "matrix-game": MatrixGameCurves(),
+    "predator-prey": PredatorPreyCurves(),
 }
 
 

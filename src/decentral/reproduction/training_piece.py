@@ -19,20 +19,28 @@ def training_piece(name: str, config: Config, look: Look = lambda directory: {})
 
     def produce(workplace: Workplace) -> Data:
         directory = run(config, next_free(workplace.path / "runs", name), workplace.listeners())
-        curves = load_curves(directory)
-        return {
-            "references": curves.references,
-            "seeds": curves.seeds,
-            "steps": curves.steps.astype(int).tolist(),
-            "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
-            **look(directory),
-        }
+        return kept(directory) | look(directory)
 
     return Piece(name, config.as_data(), produce)
 
 
 def curves_of(done: Done) -> Curves:
     """The learning curves of a training that was done."""
-    result = done.result
-    config = done.settings | {"references": result["references"]}
-    return Curves(Path(), config, result["seeds"], np.asarray(result["steps"]), np.asarray(result["returns"]))
+    return curves_from(done.settings, done.result)
+
+
+def kept(directory: RunDirectory) -> Data:
+    """What is kept of a run: its learning curves."""
+    curves = load_curves(directory)
+    return {
+        "references": curves.references,
+        "seeds": curves.seeds,
+        "steps": curves.steps.astype(int).tolist(),
+        "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
+    }
+
+
+def curves_from(config: Data, kept: Data) -> Curves:
+    """The learning curves of a configuration, from what was kept of its run."""
+    config = config | {"references": kept["references"]}
+    return Curves(Path(), config, kept["seeds"], np.asarray(kept["steps"]), np.asarray(kept["returns"]))

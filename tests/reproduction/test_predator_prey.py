@@ -1,0 +1,89 @@
+"""The comparison in predator-prey, on curves written by hand; and a sweep as a piece, at a tiny scale."""
+
+import pytest
+
+from decentral.experiments.config import resolve
+from decentral.reproduction.predator_prey import PredatorPreyCurves
+from decentral.reproduction.sweep_piece import curves_in, sweep_piece
+from decentral.reproduction.target import Done, Scale, Workplace
+from tests.small import TINY
+
+TARGET = PredatorPreyCurves()
+OPTIMAL = 30.0
+
+
+def earned(config, view):
+    """As the paper says it where the teammate is visible; hidden, nobody learns. Weight 0.5 is Hysteretic's best."""
+    penalty, name = config["environment"]["penalty"], config["algorithm"]["name"]
+    if view == "hidden":
+        return -1.0
+    if name == "hysteretic":
+        return 20.0 - 40 * abs(config["algorithm"]["negative_weight"] - 0.5) if penalty < 1 else 2.0
+    if name == "dac":
+        return 28.0
+    return 27.0 if penalty == 0 else 0.0
+
+
+@pytest.fixture(scope="module")
+def results():
+    def curves(config, view):
+        final = earned(config, view)
+        known = {"optimal": OPTIMAL, "random": -5.0}
+        return {
+            "references": known,
+            "seeds": [0, 1],
+            "steps": [0, 100],
+            "returns": [[0.0, final - 1], [0.0, final + 1]],
+        }
+
+    def done(piece):
+        runs = [curves(config, piece.name.split()[0]) for config in piece.settings["configs"]]
+        return Done(piece.settings, {"runs": runs})
+
+    return {piece.name: done(piece) for piece in TARGET.pieces(Scale.of("full", 2))}
+
+
+def test_every_method_meets_every_penalty_with_the_papers_window_and_all_weights_of_hysteretic():
+    pieces = {piece.name: piece.settings["configs"] for piece in TARGET.pieces(Scale.of("full"))}
+    assert len(pieces) == 10
+    assert [config["algorithm"]["window"] for config in pieces["visible dac"]] == [10, 10, 10, 5]
+    assert len(pieces["hidden hysteretic"]) == 4 * 5
+    assert all(config["training"]["steps"] == 3_050_000 for config in pieces["visible iql"])
+    assert not any(config["environment"]["observe_teammate"] for config in pieces["hidden dac+"])
+
+
+def test_the_table_has_a_row_per_view_and_penalty_and_hysteretics_best_weight(results):
+    rows = TARGET.tabulate(results).splitlines()[2:]
+    assert len(rows) == 8
+    assert rows[1].startswith(
+        "| visible | 0.3 | 28.00 ± 1.00 | 20.00 ± 1.00 | 0.00 ± 1.00 | 0.00 ± 1.00 | 28.00 ± 1.00"
+    )
+    assert rows[1].endswith("| 30.00 | -5.00 |")
+
+
+def test_a_claim_holds_where_those_that_are_said_to_learn_do_and_the_others_do_not(results):
+    found = TARGET.findings(results)
+    assert {name: finding.verdict for name, finding in found.items()} == dict.fromkeys(
+        ("C3", "C4", "C5", "C6"), "partly reproduced"
+    )
+    assert "visible: DAC 28.00 ± 1.00, Hysteretic 2.00 ± 1.00" in found["C6"].numbers
+    visible = results | {name.replace("visible", "hidden"): done for name, done in results.items() if "visible" in name}
+    assert TARGET.findings(visible)["C6"].verdict == "reproduced"
+
+
+def test_the_figure_has_a_panel_per_view_and_penalty(results):
+    figure = TARGET.draw(results)
+    assert [axes.get_title() for axes in figure.axes] == 2 * ["P = 0", "P = 0.3", "P = 0.5", "P = 1"]
+    assert len(figure.axes[0].get_lines()) == 5 + 2  # the methods, the optimum and random play
+
+
+def test_a_sweep_is_a_piece_of_several_runs_in_the_order_of_its_configurations(tmp_path):
+    plan = {"steps": 40, "seeds": 2, "test_interval": 40, "test_episodes": 2, "batch_episodes": 4, "replay_episodes": 8}
+    settings = [{"hidden": TINY["hidden"], "learning_rate": rate} for rate in (1e-9, 1e-3)]
+    piece = sweep_piece("iql", [resolve("iql", "matrix-game", own, {}, plan) for own in settings])
+    lines = []
+    done = Done(piece.settings, piece.produce(Workplace(tmp_path, list, lines.append)))
+    runs = curves_in(done)
+    assert [run.config["algorithm"]["learning_rate"] for run in runs] == [1e-9, 1e-3]
+    assert all(run.returns.shape == (2, 2) and run.references["optimal"] == 8.0 for run in runs)
+    assert lines == ["program 1 of 1: 1  2"]
