@@ -36,7 +36,6 @@ VARIANTS = {name: small(name) for name in ALGORITHMS} | {
     "dac full windows": small("dac", **SMALL_DAC | {"window": 1}, window_start="full", context_coin="episode"),
     "dac probabilities": small("dac", **SMALL_DAC, value_context="probabilities", value_trains_encoder=True),
     "dac extended": small("dac", **EXTENDED_DAC),
-    "dac ensemble": small("dac", **SMALL_DAC, context_source="ensemble", next_context="expected"),
     "i2q-forward pair": small("i2q-forward", follow="pair"),
     "rac normal-net": small("rac", head="normal-net", contexts=3),
 }

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.environments import PredatorPrey
+from decentral.environments import MatrixGame, PredatorPrey
 from decentral.training.loop import Trainee, begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
@@ -29,16 +29,14 @@ def test_by_default_everything_counts_from_the_first_episode():
 
 @pytest.mark.parametrize("name", ["iql", "vdn"])
 def test_who_forgives_everything_learns_as_if_there_were_no_penalty(name):
-    def trained(penalty, forgive):
-        world = PredatorPrey(penalty=penalty, length=4)
-        trainee = Trainee.alike(small(name, forgive=forgive), world, Plan(batch_episodes=2, replay_episodes=4))
-        return jax.jit(lambda: turns(trainee, turns(trainee, begin(trainee, 0), 2, False), 6, True))().agents
+    def trained(payoff, forgive):
+        plan = Plan(batch_episodes=2, replay_episodes=4)
+        trainee = Trainee.alike(small(name, forgive=forgive), MatrixGame(payoff=payoff), plan)
+        lane = jax.jit(lambda: turns(trainee, begin(trainee, 0), 8, True))()
+        return [np.asarray(leaf) for leaf in jax.tree.leaves(lane.agents[0].online)]
 
-    forgiving, harmless, resentful = trained(1.0, 1e6), trained(0.0, 0.0), trained(1.0, 0.0)
-    for own, its in zip(jax.tree.leaves(forgiving), jax.tree.leaves(harmless), strict=True):
-        if jnp.issubdtype(own.dtype, jnp.floating):
-            np.testing.assert_array_equal(own, its)
-    assert any(
-        not np.array_equal(own, its)
-        for own, its in zip(jax.tree.leaves(forgiving[0].online), jax.tree.leaves(resentful[0].online), strict=True)
-    )
+    harsh = [[-8.0, -12.0], [-12.0, 6.0]]
+    forgiving, resentful = trained(harsh, 1e6), trained(harsh, 0.0)
+    for own, its in zip(forgiving, trained([[0.0, 0.0], [0.0, 6.0]], 0.0), strict=True):
+        np.testing.assert_array_equal(own, its)
+    assert not all(np.array_equal(own, its) for own, its in zip(forgiving, resentful, strict=True))

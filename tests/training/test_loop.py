@@ -9,7 +9,7 @@ from decentral.algorithms import ALGORITHMS
 from decentral.algorithms.q_learning import Scene
 from decentral.centralised import CENTRALISED
 from decentral.centralised.fingerprints import Fingerprints
-from decentral.environments import MatrixGame, PredatorPrey
+from decentral.environments import MatrixGame
 from decentral.training.evaluation import greedy_returns
 from decentral.training.loop import Trainee, begin, examine, turns
 from decentral.training.plan import Plan
@@ -148,27 +148,6 @@ def test_turns_write_into_the_replay_in_place():
 def test_exploration_falls_linearly_and_then_stays(step, epsilon):
     plan = Plan(epsilon_steps=50)
     np.testing.assert_allclose(plan.epsilon(jnp.asarray(step)), epsilon, rtol=1e-6)
-
-
-def test_penalties_side_by_side_equal_each_alone():
-    """One compiled program may run several values of a number: here the penalty."""
-    penalties = [0.0, 1.0]
-    worlds = jax.tree.map(
-        lambda *numbers: jnp.stack([jnp.asarray(n) for n in numbers]),
-        *(PredatorPrey(penalty=p, length=5) for p in penalties),
-    )
-    plan = Plan(batch_episodes=2, replay_episodes=4)
-
-    def run(world):
-        trainee = Trainee.alike(small("iql"), world, plan)
-        return turns(trainee, begin(trainee, 0), 3, True)
-
-    together = jax.jit(jax.vmap(run))(worlds)
-    for number, penalty in enumerate(penalties):
-        alone = jax.jit(run)(PredatorPrey(penalty=penalty, length=5))
-        np.testing.assert_allclose(together.tally.returns[number], alone.tally.returns, atol=1e-5)
-        head, head_alone = together.agents[0].online.head, alone.agents[0].online.head
-        np.testing.assert_allclose(head.bias[number], head_alone.bias, atol=1e-5)
 
 
 def test_probe_a_world_without_an_end_is_worth_more_than_its_last_reward():

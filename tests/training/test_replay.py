@@ -83,7 +83,7 @@ def test_training_is_the_same_to_the_bit_where_the_type_holds_every_observation(
     def trained(kind):
         plan = Plan(batch_episodes=2, replay_episodes=4, replay_type=kind)
         trainee = Trainee.alike(small("iql"), PredatorPrey(length=4), plan)
-        lane = jax.jit(lambda: turns(trainee, turns(trainee, begin(trainee, 0), 1, False), 6, True))()
+        lane = jax.jit(lambda: turns(trainee, begin(trainee, 0), 6, True))()
         assert lane.replays[0].episodes.percepts.observation.dtype == kind
         return jax.tree.leaves((lane.agents[0].online, lane.agents[0].optimiser, lane.tally))
 
