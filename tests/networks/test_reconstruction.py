@@ -3,8 +3,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from decentral.networks import reconstruction, window_kernels
 from decentral.networks.dynamics import Decoder, windows
-from decentral.networks.layers import draw
+from decentral.networks.layers import Linear, draw
 
 
 def plain_window_loss(decoder, steps, contexts, wanted, weights, length):
@@ -49,3 +50,14 @@ def test_a_loss_that_is_scaled_has_scaled_derivatives():
         for times in (1.0, 3.0)
     )
     np.testing.assert_allclose(thrice, 3 * once, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("outputs", "by_kernel"), [(16, True), (17, False)])
+def test_kernels_are_taken_for_as_many_outputs_as_were_tried(monkeypatch, outputs, by_kernel):
+    taken, share, layer = [], jnp.zeros((2, 16, 64)), Linear(64, outputs)
+    nothing = (jnp.zeros(()), (share, share, layer))
+    monkeypatch.setattr(reconstruction, "has_kernels", lambda batch, width: True)
+    monkeypatch.setattr(reconstruction, "one_by_one", lambda *given: taken.append("loop") or nothing)
+    monkeypatch.setattr(window_kernels, "side_by_side", lambda *given: taken.append("kernel") or nothing)
+    reconstruction.weighted_errors(1, share, share, layer, jnp.zeros((2, 16, outputs)), jnp.zeros((2, 16)))
+    assert taken == ["kernel" if by_kernel else "loop"]

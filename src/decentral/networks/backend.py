@@ -8,6 +8,7 @@ import jax
 from jaxtyping import Array
 
 WIDTHS = (64,)  # of hidden layers that the kernels were tried with on a GPU; they need powers of two of at least 16
+OUTPUTS = 16  # the most of a decoder that they were tried with
 BLOCK = 16  # episodes of one program of a kernel: the least that a tensor core multiplies at once
 
 _kernels_wanted = ContextVar("_kernels_wanted", default=True)

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from decentral.networks.backend import has_kernels
+from decentral.networks.backend import OUTPUTS, has_kernels
 from decentral.networks.layers import Linear, derivative
 
 Share = Float[Array, "T B width"]  # of the hidden layer: of every step, or of every window's context
@@ -35,7 +35,7 @@ def weighted_errors(
 def _forth(
     length: int, steps: Share, contexts: Share, layer: Linear, wanted: Wanted, weights: Weights
 ) -> tuple[Float[Array, ""], Parts]:
-    if not has_kernels(*contexts.shape[1:]):
+    if wanted.shape[-1] > OUTPUTS or not has_kernels(*contexts.shape[1:]):
         return one_by_one(length, steps, contexts, layer, wanted, weights)
     from decentral.networks import window_kernels  # only here, for it takes long to import
 
