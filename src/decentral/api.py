@@ -265,17 +265,25 @@ def _crossplay_data(meeting: Meeting, runs: list[Run], episodes: int, seed: int)
 
 
 def reproduce(
-    target: str, /, *, scale: str = "full", seeds: int | None = None, out: Place | None = None, progress: bool = True
-) -> Reproduction:
+    target: str,
+    /,
+    *,
+    scale: str = "full",
+    seeds: int | None = None,
+    out: Place | None = None,
+    only: Sequence[str] = (),
+    progress: bool = True,
+) -> Reproduction | None:
     """Run a figure or table of the paper again: `table-1`, `switching-wind`, `matrix-game` or `predator-prey`.
 
-    What is already done in `out` is not done again, so that an interrupted reproduction goes on where it was.
+    What is already done in `out` is not done again, so that an interrupted reproduction goes on where it was. With
+    `only`, just those pieces: several processes can share the work in one `out`. None as long as pieces are missing.
     """
     size = Scale.of(scale, seeds)
     name = target if size.is_full else f"{target}-{size.name}"
     place = Path(out) if out is not None else Path("runs") / "reproduction" / name
     say = _say if progress else lambda line: None
-    return reproduce_target(target, size, place, lambda: _listeners(progress, False), say)
+    return reproduce_target(target, size, place, lambda: _listeners(progress, False), say, only)
 
 
 def redraw(file: Place, /, *, out: Place | None = None) -> Reproduction:

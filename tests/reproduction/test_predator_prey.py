@@ -45,11 +45,13 @@ def results():
 
 def test_every_method_meets_every_penalty_with_the_papers_window_and_all_weights_of_hysteretic():
     pieces = {piece.name: piece.settings["configs"] for piece in TARGET.pieces(Scale.of("full"))}
-    assert len(pieces) == 10
+    assert len(pieces) == 12
     assert [config["algorithm"]["window"] for config in pieces["visible dac"]] == [10, 10, 10, 5]
     assert len(pieces["hidden hysteretic"]) == 4 * 5
     assert all(config["training"]["steps"] == 3_050_000 for config in pieces["visible iql"])
     assert not any(config["environment"]["observe_teammate"] for config in pieces["hidden dac+"])
+    assert all(config["algorithm"]["forgive"] == 10_000 for config in pieces["hidden iql+"])
+    assert all(config["training"]["seed"] == 5 for configs in pieces.values() for config in configs)
 
 
 def test_the_table_has_a_row_per_view_and_penalty_and_hysteretics_best_weight(results):
@@ -74,7 +76,7 @@ def test_a_claim_holds_where_those_that_are_said_to_learn_do_and_the_others_do_n
 def test_the_figure_has_a_panel_per_view_and_penalty(results):
     figure = TARGET.draw(results)
     assert [axes.get_title() for axes in figure.axes] == 2 * ["P = 0", "P = 0.3", "P = 0.5", "P = 1"]
-    assert len(figure.axes[0].get_lines()) == 5 + 2  # the methods, the optimum and random play
+    assert len(figure.axes[0].get_lines()) == 6 + 2  # the methods, the optimum and random play
 
 
 def test_a_sweep_is_a_piece_of_several_runs_in_the_order_of_its_configurations(tmp_path):

@@ -49,7 +49,7 @@ def test_a_target_is_run_once_and_drawn_again_from_its_data_alone(capsys, tmp_pa
     assert (code, err) == (0, "")
     assert title in out and "is no evidence" in out and all(text in out for text in told)
     files = {f"{target}.{ending}" for ending in ("json", "md", "png", "svg")}
-    assert set(os.listdir(tmp_path / "new")) == files
+    assert set(os.listdir(tmp_path / "new")) == files | {"pieces"}
     stored = json.loads((tmp_path / "new" / f"{target}.json").read_text())
     assert (stored["target"], stored["scale"], stored["seeds"]) == (target, "quick", 2)
     for piece in stored["pieces"].values():
@@ -87,7 +87,7 @@ def test_an_interrupted_reproduction_goes_on(capsys, tmp_path, monkeypatch):
     words = ["reproduce", "switching-wind", "--seeds", "2", "--out", str(tmp_path)]
     monkeypatch.setattr(ContextStudy, "run", learned)
     assert outcome(capsys, *words)[0] == 130
-    code, _, err = outcome(capsys, "reproduce", "--redraw", str(tmp_path / "switching-wind.json"))
+    code, _, err = outcome(capsys, "reproduce", "--redraw", str(tmp_path / "pieces" / "k=1, m=3.json"))
     assert code == 2 and "data must be of a finished reproduction" in err and "has no k=5, m=6" in err
     interrupted_at = None
     code, out, _ = outcome(capsys, *words)
@@ -98,6 +98,17 @@ def test_an_interrupted_reproduction_goes_on(capsys, tmp_path, monkeypatch):
     code, out, _ = outcome(capsys, "reproduce", "--claims", str(tmp_path))
     assert code == 0 and "| C19 | Switching Wind |" in out and "on 2 of 2 seeds | reproduced |" in out
     assert out.count("not yet run") == 20
+
+
+def test_several_processes_share_the_pieces_of_a_target(capsys, tmp_path):
+    words = ["reproduce", "switching-wind", "--scale", "quick", "--out", str(tmp_path)]
+    code, out, _ = outcome(capsys, *words, "--only", "k=5, m=6")
+    assert code == 0 and "piece 2 of 2: k=5, m=6" in out and "piece 1" not in out
+    assert "1 of 2 pieces are done, left: k=1, m=3" in out
+    assert os.listdir(tmp_path) == ["pieces"]
+    code, out, _ = outcome(capsys, *words, "--only", "k=1, m=3")
+    assert code == 0 and "piece 2" not in out and "C19: " in out
+    assert json.loads((tmp_path / "switching-wind.json").read_text())["pieces"].keys() == {"k=1, m=3", "k=5, m=6"}
 
 
 def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
@@ -120,6 +131,7 @@ def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
         ([], "TARGET, --redraw FILE or --claims DIR: exactly one of them"),
         (["table-1", "--claims", "."], "exactly one of them"),
         (["table-9"], "unknown target 'table-9': choose one of table-1, switching-wind, matrix-game, predator-prey"),
+        (["table-1", "--only", "dac+"], "only must name pieces of table-1, of 'dac', got 'dac+'"),
         (["table-1", "--scale", "huge"], "scale must be one of quick, full, got 'huge'"),
         (["table-1", "--seeds", "0"], "seeds must be a whole number from 1 to 1000, got 0"),
         (["table-1", "--seeds", "many"], "seeds must be a whole number, got 'many'"),
@@ -130,6 +142,7 @@ def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
         (["--redraw", "strange.json"], "unknown target 'table-9'"),
         (["--redraw", "broken.json"], "got broken.json, which is broken"),
         (["--redraw", "list.json", "--seeds", "3"], "--seeds can't be given here"),
+        (["--redraw", "list.json", "--only", "dac"], "--only can't be given here"),
         (["--claims", "nowhere"], "claims must be a directory of reproductions, got nowhere"),
         (["--claims", "misnamed"], "got misnamed/table-1.json of matrix-game"),
         (["--claims", "broken"], "got broken/table-1.json, which is broken"),

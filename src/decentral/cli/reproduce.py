@@ -15,7 +15,7 @@ from decentral.reproduction.targets import TARGETS
 from decentral.settings import Refused
 
 USAGE = (
-    "decentral reproduce TARGET [--scale quick|full] [--seeds N] [--out DIR]\n"
+    "decentral reproduce TARGET [--scale quick|full] [--seeds N] [--only PIECE]... [--out DIR]\n"
     "       decentral reproduce --redraw FILE [--out DIR]\n       decentral reproduce --claims DIR"
 )
 
@@ -26,15 +26,17 @@ def reproduce_command(words: list[str]) -> None:
     found = parser.parse_all(words)
     if sum(asked is not None for asked in (found.target, found.redraw, found.claims)) != 1:
         parser.error("TARGET, --redraw FILE or --claims DIR: exactly one of them")
-    unused = [name for name in ("scale", "seeds") if found.target is None and getattr(found, name) is not None]
+    unused = [name for name in ("scale", "seeds", "only") if found.target is None and getattr(found, name) is not None]
     if found.claims is not None and found.out is not None:
         unused.append("out")
     if unused:
         parser.error(f"--{unused[0]} can't be given here")
     if found.claims is not None:
         print(claims_table(findings_in(Path(found.claims))))
-    else:
-        _print(_reproduce(found) if found.redraw is None else redraw(found.redraw, out=_out(found)))
+    elif found.redraw is not None:
+        _print(redraw(found.redraw, out=_out(found)))
+    elif (done := _reproduce(found)) is not None:
+        _print(done)
 
 
 def _parser() -> Parser:
@@ -43,6 +45,9 @@ def _parser() -> Parser:
     parser.add_argument("--scale", metavar="|".join(SCALES), help="the paper's protocol, or a glance (default: full)")
     parser.add_argument("--seeds", metavar="N", help="how many (default: 5, at quick scale 2)")
     parser.add_argument(
+        "--only", metavar="PIECE", action="append", help="just this piece of it; may be given again (default: all)"
+    )
+    parser.add_argument(
         "--out", metavar="DIR", help="where it goes, and goes on if interrupted (default: runs/reproduction/TARGET)"
     )
     parser.add_argument("--redraw", metavar="FILE", help="figure and table again from TARGET.json, without training")
@@ -50,9 +55,9 @@ def _parser() -> Parser:
     return parser
 
 
-def _reproduce(found: argparse.Namespace) -> Reproduction:
+def _reproduce(found: argparse.Namespace) -> Reproduction | None:
     seeds = None if found.seeds is None else whole("seeds", found.seeds)
-    return reproduce(found.target, scale=found.scale or "full", seeds=seeds, out=_out(found))
+    return reproduce(found.target, scale=found.scale or "full", seeds=seeds, out=_out(found), only=found.only or ())
 
 
 def _out(found: argparse.Namespace) -> str | None:

@@ -1,9 +1,11 @@
-"""TARGET.json: the data behind a figure and a table, and where they come from. It grows by one piece at a time."""
+"""TARGET.json: the data behind a figure and a table, and where they come from. Until it is whole, a file per piece."""
 
 import json
 import os
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from decentral.reproduction.target import Data, Done, Piece, Results, Scale, Wor
 from decentral.settings import Refused
 
 FORMAT = 1
+PIECES = "pieces"  # the directory of the files of single pieces
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,9 @@ class Record:
             )
         return True
 
-    def with_piece(self, piece: Piece, workplace: Workplace) -> "Record":
-        """The record with one more piece, which is run now."""
+    @staticmethod
+    def of_piece(target: str, scale: Scale, piece: Piece, workplace: Workplace) -> "Record":
+        """A record of one piece, which is run now."""
         begun = time.perf_counter()
         result = piece.produce(workplace)
         made = {
@@ -48,20 +52,27 @@ class Record:
             "seconds": round(time.perf_counter() - begun, 1),
             "provenance": _without_places(provenance()),
         }
-        return Record(self.target, self.scale, self.pieces | {piece.name: made})
+        return Record(target, scale, {piece.name: made})
+
+    @staticmethod
+    def gather(target: str, scale: Scale, out: Path) -> "Record":
+        """All pieces that are done in a directory; those of another target or scale are refused."""
+        whole, pieces = out / f"{target}.json", {}
+        for file in [*([whole] if whole.exists() else []), *sorted(out.glob(f"{PIECES}/*.json"))]:
+            found = Record.read(file)
+            if (found.target, found.scale) != (target, scale):
+                said = f"{found.target} at {found.scale.name} scale with {found.scale.seeds} seeds"
+                raise Refused(f"out must hold the same target, scale and seeds, got {file} of {said}: take another out")
+            pieces |= found.pieces
+        return Record(target, scale, pieces)
 
     def write(self, file: Path) -> None:
         """Write everything at once: an interrupted writing leaves the earlier file."""
         header = {"format": FORMAT, "target": self.target, "scale": self.scale.name, "seeds": self.scale.seeds}
         unfinished = file.with_suffix(".json.new")
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+        with can_write(file.parent):
             unfinished.write_text(json.dumps(header | {"pieces": self.pieces}) + "\n")
             os.replace(unfinished, file)
-        except OSError as error:
-            raise Refused(
-                f"out must be a directory that can be written, got {file.parent} ({error.strerror})"
-            ) from None
 
     @staticmethod
     def read(file: Path) -> "Record":
@@ -77,6 +88,21 @@ class Record:
             return Record(str(data["target"]), Scale.of(data["scale"], data["seeds"]), pieces)
         except (KeyError, TypeError, ValueError, AttributeError, Refused):
             raise Refused(f"data must be the JSON file of a reproduction, got {file}, which is none") from None
+
+
+@contextmanager
+def can_write(directory: Path) -> Iterator[None]:
+    """Make a directory if need be; refuse one that can't be written."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise Refused(f"out must be a directory that can be written, got {directory} ({error.strerror})") from None
+
+
+def piece_file(out: Path, name: str) -> Path:
+    """Where a piece that was run lies until its target is whole."""
+    return out / PIECES / f"{name}.json"
 
 
 def _checked(own: Any) -> Data:

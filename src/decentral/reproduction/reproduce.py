@@ -1,6 +1,6 @@
 """Run a target piece by piece, or draw it again from its data: figure, table and what the paper's claims come to."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.placement import use_every_core
 from decentral.experiments.runner import Listener
-from decentral.reproduction.record import Record
+from decentral.reproduction.record import Record, can_write, piece_file
 from decentral.reproduction.target import Finding, Scale, Target, Workplace
 from decentral.reproduction.targets import target_of
 from decentral.settings import Refused
@@ -47,24 +47,38 @@ class Reproduction:
 
 
 def reproduce(
-    name: str, scale: Scale, out: Path, listeners: Callable[[], list[Listener]], say: Callable[[str], None]
-) -> Reproduction:
-    """Run all pieces of a target that are not done yet, and write its files. Everything is checked first."""
+    name: str,
+    scale: Scale,
+    out: Path,
+    listeners: Callable[[], list[Listener]],
+    say: Callable[[str], None],
+    only: Sequence[str] = (),
+) -> Reproduction | None:
+    """Run all pieces of a target, or `only` some, that are not done yet; write its files once all are done.
+
+    Everything is checked first. Every piece is written to a file of its own, so that several processes may share the
+    work in one directory, each with pieces of its own.
+    """
     pieces, file = target_of(name).pieces(scale), out / f"{name}.json"
-    record = Record.read(file) if file.exists() else Record(name, scale, {})
-    if (record.target, record.scale) != (name, scale):
-        found = f"{record.target} at {record.scale.name} scale with {record.scale.seeds} seeds"
-        raise Refused(f"out must hold the same target, scale and seeds, got {file} of {found}: take another out")
-    left = [piece for piece in pieces if not record.holds(piece, file)]
-    record.write(file)
+    names = [piece.name for piece in pieces]
+    if unknown := [piece for piece in only if piece not in names]:
+        raise Refused(f"only must name pieces of {name}, of {', '.join(map(repr, names))}, got {unknown[0]!r}")
+    with can_write(out):
+        record = Record.gather(name, scale, out)
+    done = [piece.name for piece in pieces if record.holds(piece, file)]
+    left = [piece for piece in pieces if piece.name not in done and (not only or piece.name in only)]
     use_every_core()
     keep_compiled_programs()
     if not scale.is_full:
         say(NO_EVIDENCE)
-    for number, piece in enumerate(left, start=1 + len(pieces) - len(left)):
-        say(f"{name}, piece {number} of {len(pieces)}: {piece.name}")
-        record = record.with_piece(piece, Workplace(out, listeners, say))
-        record.write(file)
+    for piece in left:
+        say(f"{name}, piece {1 + names.index(piece.name)} of {len(names)}: {piece.name}")
+        Record.of_piece(name, scale, piece, Workplace(out, listeners, say)).write(piece_file(out, piece.name))
+    record = Record.gather(name, scale, out)
+    if missing := [name for name in names if name not in record.pieces]:
+        say(f"{len(names) - len(missing)} of {len(names)} pieces are done, left: {', '.join(missing)}")
+        return None
+    record.write(file)
     return render(record, file, out)
 
 
