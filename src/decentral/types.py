@@ -5,13 +5,14 @@ S seed, N agent, B episode of a batch, T step (P = T + 1 percepts), K step of a 
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
+Tree = TypeVar("Tree")
 Metrics = dict[str, Float[Array, "..."]]  # one agent's numbers; with the axes that vmap adds, a team's
 
 
@@ -66,3 +67,8 @@ class Episode(eqx.Module):
     terminated: Bool[Array, "*batch T"]  # this step ended the task: nothing follows it
     happened: Bool[Array, "*batch T"]  # this step is not padding
     remarks: Any = ()  # [*batch, T, ...]
+
+
+def time_first(batch: Tree) -> Tree:
+    """Arrays [B, T, ...] as [T, B, ...]: a shift in time then moves whole blocks, and recurrences turn nothing round."""
+    return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), batch)

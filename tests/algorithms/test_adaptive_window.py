@@ -52,9 +52,9 @@ def test_the_encoder_sees_the_chosen_transitions_and_zeros_before_them():
 def test_every_window_is_reconstructed_at_its_own_length():
     agent = DAC(hidden=2, contexts=2, window=2, window_choice="adaptive", reconstruction="summed", discount=0.5)
     models = eqx.tree_at(lambda m: m.context, jax.tree.map(jnp.zeros_like, agent.build(SPEC)), rewarding())
-    batch = jax.tree.map(lambda leaf: leaf[None], lived())
-    of_length = {2: jnp.asarray([[True, False, True]]), 1: jnp.asarray([[False, True, False]])}
-    sure = jax.nn.one_hot(jnp.asarray([[0, 1, 0]]), 2)
+    batch = jax.tree.map(lambda leaf: leaf[:, None], lived())
+    of_length = {2: jnp.asarray([[True], [False], [True]]), 1: jnp.asarray([[False], [True], [False]])}
+    sure = jax.nn.one_hot(jnp.asarray([[0], [1], [0]]), 2)
     _, metrics = agent.context_losses(models.context, batch, sure, sure, batch.happened, of_length)
     # rewards 1, 2, 4; t=0, context 0 says 2: 1; t=1 alone, context 1 says 4: 4; t=1 and 2, context 0 says 2: 0 + 4
     np.testing.assert_allclose(metrics["reward_error"], (1 + 4 + 4) / 3, rtol=1e-6)

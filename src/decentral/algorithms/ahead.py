@@ -8,8 +8,8 @@ from jaxtyping import Array, Bool, Float
 from decentral.algorithms.context_value import optimistic_marginal_value
 from decentral.networks.heads import ContextHead
 
-Values = Float[Array, "T actions"]
-EveryContext = Float[Array, "T contexts actions"]
+Values = Float[Array, "T *B actions"]
+EveryContext = Float[Array, "T *B contexts actions"]
 
 
 class Ahead(eqx.Module):
@@ -20,19 +20,19 @@ class Ahead(eqx.Module):
 
     head: ContextHead
     slow_head: ContextHead
-    hidden: Float[Array, "T hidden"]
-    slow_hidden: Float[Array, "T hidden"]
+    hidden: Float[Array, "T *B hidden"]
+    slow_hidden: Float[Array, "T *B hidden"]
 
-    def under(self, contexts: Float[Array, "T contexts"]) -> tuple[Values, Values]:
+    def under(self, contexts: Float[Array, "T *B contexts"]) -> tuple[Values, Values]:
         """Q(h_{t+1}, ., c) under given contexts."""
         return self.head(self.hidden, contexts), self.slow_head(self.slow_hidden, contexts)
 
-    def expected(self, shares: Float[Array, "T contexts #actions"]) -> tuple[Values, Values]:
+    def expected(self, shares: Float[Array, "T *B contexts #actions"]) -> tuple[Values, Values]:
         """sum_c p(c) Q(h_{t+1}, ., c), where contexts may have other shares p(c) for other actions."""
         every, slow = self.every()
         return jnp.sum(shares * every, axis=-2), jnp.sum(shares * slow, axis=-2)
 
-    def optimistic(self, among: Bool[Array, "T contexts actions"] | None, double_q: bool) -> tuple[Values, Values]:
+    def optimistic(self, among: Bool[Array, "T *B contexts actions"] | None, double_q: bool) -> tuple[Values, Values]:
         """phi(h_{t+1}, .); if `double_q`, the slow copy's values in the contexts that the online network finds best."""
         every, slow = self.every()
         phi = optimistic_marginal_value(every, among)
@@ -44,14 +44,14 @@ class Ahead(eqx.Module):
 
 
 def in_best_context(
-    valued: EveryContext, judge: EveryContext, among: Bool[Array, "T contexts actions"] | None
+    valued: EveryContext, judge: EveryContext, among: Bool[Array, "T *B contexts actions"] | None
 ) -> Values:
     """What each action is worth in the context, among those named for it, in which the judge finds it best."""
     best = jnp.argmax(judge if among is None else jnp.where(among, judge, -jnp.inf), axis=-2)
     return jnp.sum(valued * jax.nn.one_hot(best, valued.shape[-2], axis=-2), axis=-2)
 
 
-def one_step_on(of_steps: Float[Array, "T features"], last: Bool[Array, " T"]) -> Float[Array, "T features"]:
+def one_step_on(of_steps: Float[Array, "T *B features"], last: Bool[Array, "T *B"]) -> Float[Array, "T *B features"]:
     """What belongs to the following step; the last step of an episode keeps its own."""
     following = jnp.concatenate([of_steps[1:], of_steps[-1:]])
-    return jnp.where(last[:, None], of_steps, following)
+    return jnp.where(last[..., None], of_steps, following)

@@ -6,11 +6,19 @@ from jaxtyping import Array, Bool, Float, Key
 
 from decentral.algorithms.adaptive_window import infer_by_fit, lengths
 from decentral.algorithms.context_sources import ensemble, noise, reward_bins
-from decentral.algorithms.contexts import ContextModel, Contexts, averaged, kl_to_uniform, summed, transition_size
+from decentral.algorithms.contexts import (
+    ContextModel,
+    Contexts,
+    averaged,
+    kl_to_uniform,
+    numbers_of_steps,
+    summed,
+    transition_size,
+)
 from decentral.algorithms.dac_settings import DACSettings
 from decentral.algorithms.q_learning import draw_by_step, masked_mean
 from decentral.networks.dynamics import Decoder, Encoder, straight_through_sample
-from decentral.types import AgentSpec, Episode, Metrics
+from decentral.types import AgentSpec, Episode, Metrics, time_first
 
 
 class ContextLearner(DACSettings):
@@ -28,22 +36,25 @@ class ContextLearner(DACSettings):
         )
 
     def find_contexts(
-        self, model: ContextModel | None, episodes: Episode, modelled: Bool[Array, "B T"], key: Key[Array, ""]
+        self, model: ContextModel | None, episodes: Episode, modelled: Bool[Array, "T B"], key: Key[Array, ""]
     ) -> tuple[Contexts, Float[Array, ""], Metrics]:
-        """The contexts that values learn with, and the loss of the model that infers them, where there is one."""
+        """The contexts that values learn with, and the loss of the model that infers them, where there is one.
+
+        The episodes lie side by side with time first [T, B], here and in what is found.
+        """
         rewards = episodes.rewards
         if self.context_source == "ensemble":
             return ensemble(rewards, self.contexts), jnp.zeros(()), {}
         if self.context_source == "reward-bins":
             bins = reward_bins(rewards, self.window, self.reward_low, self.reward_high, self.contexts)
             return bins, jnp.zeros(()), {"contexts_used": contexts_used(bins.chosen, modelled)}
-        gumbel = draw_by_step(jax.random.gumbel, key, (*rewards.shape, self.contexts))
+        gumbel = time_first(draw_by_step(jax.random.gumbel, key, (*rewards.T.shape, self.contexts)))
         if model is None:
             return noise(gumbel), jnp.zeros(()), {}
         if self.window_choice == "fixed":
-            logits, of_length = jax.vmap(model.infer)(episodes), {self.window: modelled}
+            logits, of_length = model.infer(episodes), {self.window: modelled}
         else:
-            logits, best = jax.vmap(infer_by_fit, (None, 0, None))(model, episodes, self.predict == "change")
+            logits, best = infer_by_fit(model, episodes, self.predict == "change")
             of_length = {length: modelled & (best == place) for place, length in enumerate(lengths(self.window))}
         sample = straight_through_sample(logits, gumbel, self.temperature, self.hard)
         contexts = Contexts(self.contexts_for_values(logits, sample), jax.nn.softmax(logits, axis=-1))
@@ -53,10 +64,10 @@ class ContextLearner(DACSettings):
         self,
         model: ContextModel,
         episodes: Episode,
-        logits: Float[Array, "B T contexts"],
-        sample: Float[Array, "B T contexts"],
-        modelled: Bool[Array, "B T"],
-        of_length: dict[int, Bool[Array, "B T"]],
+        logits: Float[Array, "T B contexts"],
+        sample: Float[Array, "T B contexts"],
+        modelled: Bool[Array, "T B"],
+        of_length: dict[int, Bool[Array, "T B"]],
     ) -> tuple[Float[Array, ""], Metrics]:
         """L_V = L_REC + beta L_KL, over the steps whose window counts; `of_length` tells which windows are how long."""
         gather = averaged if self.reconstruction == "averaged" else summed
@@ -84,11 +95,11 @@ class ContextLearner(DACSettings):
         ]
         return contexts if self.value_trains_encoder else jax.lax.stop_gradient(contexts)
 
-    def has_window(self, episode: Episode) -> Bool[Array, " T"]:
+    def has_window(self, episode: Episode) -> Bool[Array, "T *B"]:
         """The steps that have a window to learn from."""
         if self.window_start == "padded":
             return episode.happened
-        return episode.happened & (jnp.arange(episode.happened.shape[0]) >= self.window - 1)
+        return episode.happened & (numbers_of_steps(episode.happened) >= self.window - 1)
 
 
 def contexts_used(contexts: Float[Array, "*batch contexts"], counted: Bool[Array, "*batch"]) -> Float[Array, ""]:

@@ -4,33 +4,33 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from decentral.algorithms.contexts import Contexts
-from decentral.networks.dynamics import windows
+from decentral.algorithms.contexts import Contexts, numbers_of_steps
+from decentral.networks.dynamics import steps_of_windows
 
 
-def noise(gumbel: Float[Array, "B T contexts"]) -> Contexts:
+def noise(gumbel: Float[Array, "T B contexts"]) -> Contexts:
     """Contexts that know nothing: drawn uniformly at each step, given their noise."""
     drawn = jax.nn.one_hot(jnp.argmax(gumbel, axis=-1), gumbel.shape[-1])
     return Contexts(drawn, jnp.full_like(drawn, 1 / gumbel.shape[-1]))
 
 
-def ensemble(rewards: Float[Array, "B T"], count: int) -> Contexts:
-    """Each context in turn for every step [contexts, B, T, contexts], so that every head learns from all of them."""
+def ensemble(rewards: Float[Array, "T B"], count: int) -> Contexts:
+    """Each context in turn for every step [contexts, T, B, contexts], so that every head learns from all of them."""
     each = jnp.broadcast_to(jnp.eye(count)[:, None, None], (count, *rewards.shape, count))
     return Contexts(each, jnp.full_like(each, 1 / count))
 
 
 def reward_bins(
-    rewards: Float[Array, "B T"],
+    rewards: Float[Array, "T B"],
     window: int,
     low: Float[Array, ""] | float,
     high: Float[Array, ""] | float,
     count: int,
 ) -> Contexts:
     """The interval that the mean reward of a step's window lies in."""
-    held = jnp.minimum(1 + jnp.arange(rewards.shape[1]), window)
-    sums = jnp.sum(jax.vmap(windows, (0, None))(rewards[..., None], window), axis=(2, 3))
-    bins = interval(sums / held[None, :], low, high, count)
+    held = jnp.minimum(1 + numbers_of_steps(rewards), window)
+    sums = sum(steps_of_windows(rewards, window))
+    bins = interval(sums / held, low, high, count)
     return Contexts(bins, bins)
 
 

@@ -33,7 +33,7 @@ from decentral.algorithms.sampled import few_contexts
 from decentral.algorithms.value_learner import Hidden
 from decentral.networks.heads import CONTEXT_HEADS, HyperNet
 from decentral.networks.trunk import Trunk
-from decentral.types import AgentSpec, Episode, Metrics
+from decentral.types import AgentSpec, Episode, Metrics, time_first
 
 
 class DACModels(eqx.Module):
@@ -92,13 +92,12 @@ class DAC(ContextLearner):
     def losses(
         self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        modelled = jax.vmap(self.has_window)(episodes)
+        episodes = time_first(episodes)
+        modelled = self.has_window(episodes)
         contexts, context_loss, metrics = self.find_contexts(online.context, episodes, modelled, key)
-        judge = jax.vmap(self.judge, (None, None, 0, 0))
-        if self.context_source == "ensemble":
-            judge = jax.vmap(judge, (None, None, None, 0))
-        seen = judge(online, target, episodes, contexts)
-        valued = jnp.broadcast_to(modelled & ~jax.vmap(self.is_unanswered)(episodes), seen["error"].shape)
+        judge = partial(self.judge, online, target, episodes)
+        seen = jax.vmap(judge)(contexts) if self.context_source == "ensemble" else judge(contexts)
+        valued = jnp.broadcast_to(modelled & ~self.is_unanswered(episodes), seen["error"].shape)
         value_loss = masked_mean(jnp.square(seen["error"]), valued)
         loss = value_loss + context_loss
         if online.prior is not None:
@@ -106,13 +105,24 @@ class DAC(ContextLearner):
             loss = loss + prior_loss
             metrics |= {"prior_loss": prior_loss, "contexts_attainable": masked_mean(seen["attainable"], modelled)}
         metrics |= {name: masked_mean(seen[name], valued) for name in ("phi_gap", "bonus") if name in seen}
-        return loss, metrics | {
+        values = {f"q_{name}_mean": masked_mean(seen[name], valued) for name in ("taken", "greedy")}
+        hidden, available = seen["hidden"][..., :1, :], episodes.percepts.available[:-1, :1]
+        phi = self.highest_phi(online, hidden, jnp.broadcast_to(available, (*hidden.shape[:-1], available.shape[-1])))
+        return loss, metrics | values | {
             "loss": value_loss,
             "td_error_abs": masked_mean(jnp.abs(seen["error"]), valued),
-        } | {f"q_{name}_mean": masked_mean(seen[name], valued) for name in ("taken", "greedy", "optimistic")}
+            "q_optimistic_mean": masked_mean(phi, valued[..., :1]),  # of one episode, for phi costs much
+        }
+
+    def highest_phi(
+        self, models: DACModels, hidden: Float[Array, "*T hidden"], available: Bool[Array, "*T actions"]
+    ) -> Float[Array, "*T"]:
+        """The value of the best available action by phi."""
+        phi = optimistic_marginal_value(models.value.head.every(hidden), self.attainable_contexts(models.prior, hidden))
+        return jnp.max(mask_unavailable(phi, available), axis=-1)
 
     def judge(self, online: DACModels, target: DACModels, episode: Episode, contexts: Contexts) -> Metrics:
-        """What one episode says of the networks, by name [T].
+        """What one episode says of the networks, by name [T], or what many say that lie side by side [T, B].
 
         Among it Q(h_t, a_t, c_t), and how far it is from r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, ., c_{t+1}), c_{t+1}).
         """
@@ -122,21 +132,23 @@ class DAC(ContextLearner):
         taken = jnp.sum(values * actions, axis=-1)
         ahead = Ahead(online.value.head, target.value.head, hidden[1:], slow_hidden[1:])
         following = self.following(ahead, online.prior, episode, contexts)
-        among = self.attainable_contexts(online.prior, hidden[:-1])
-        every = online.value.head.every(hidden[:-1])
-        phi = optimistic_marginal_value(every, among)
         seen = {
+            "hidden": hidden[:-1],
             "taken": taken,
             "error": taken - td_target(episode, self.discount, following),
             "greedy": jnp.max(mask_unavailable(values, available), axis=-1),
-            "optimistic": jnp.max(mask_unavailable(phi, available), axis=-1),
         }
         if self.explore_bonus != "none" and online.context is not None:
             errors = online.context.step_errors(episode, contexts.chosen, self.predict == "change")
             seen["bonus"] = self.bonus_weight * jax.lax.stop_gradient(errors)
             seen["error"] -= seen["bonus"]  # the target is higher by it
         if self.max_over == "sampled":
-            of_few = jax.vmap(lambda memory, values: self.sampled_phi(online.prior, memory, lambda few: values[few]))
+            every = online.value.head.every(hidden[:-1])
+            phi = optimistic_marginal_value(every, self.attainable_contexts(online.prior, hidden[:-1]))
+            of_few = jnp.vectorize(
+                lambda memory, values: self.sampled_phi(online.prior, memory, lambda few: values[few]),
+                signature="(h),(c,a)->(a)",
+            )
             seen["phi_gap"] = jnp.mean(jnp.abs(phi - of_few(hidden[:-1], every)), axis=-1)
         if online.prior is not None:
             seen |= self.judge_prior(online.prior, hidden[:-1], contexts.chosen, actions)
@@ -145,21 +157,21 @@ class DAC(ContextLearner):
     def judge_prior(
         self,
         prior: ContextPrior,
-        hidden: Float[Array, "T hidden"],
-        contexts: Float[Array, "T contexts"],
-        actions: Float[Array, "T actions"],
+        hidden: Float[Array, "*T hidden"],
+        contexts: Float[Array, "*T contexts"],
+        actions: Float[Array, "*T actions"],
     ) -> Metrics:
         """How much each context surprised the prior, and how many contexts were attainable by the action taken."""
         log_p = prior(hidden if self.prior_trains_trunk else jax.lax.stop_gradient(hidden))
         attainable = likely_enough(log_p, self.delta(prior))
         return {
             "surprise": surprise(log_p, jax.lax.stop_gradient(contexts), actions),
-            "attainable": jnp.sum(attainable * actions[:, None], axis=(-2, -1)),
+            "attainable": jnp.sum(attainable * actions[..., None, :], axis=(-2, -1)),
         }
 
     def following(
         self, ahead: Ahead, prior: ContextPrior | None, episode: Episode, contexts: Contexts
-    ) -> Float[Array, " T"]:
+    ) -> Float[Array, "T *B"]:
         """What each step is followed by, before the discount."""
         last = last_steps(episode)
         if self.next_context == "optimistic":
@@ -172,7 +184,7 @@ class DAC(ContextLearner):
         if self.last_context == "optimistic":
             best = ahead.optimistic(self.attainable_contexts(prior, ahead.hidden), self.double_q)
             values, slow_values = (
-                jnp.where(last[:, None], phi, told) for phi, told in zip(best, (values, slow_values), strict=True)
+                jnp.where(last[..., None], phi, told) for phi, told in zip(best, (values, slow_values), strict=True)
             )
         return best_next_value(values, slow_values, episode.percepts.available[1:], self.double_q)
 
@@ -188,7 +200,7 @@ class DAC(ContextLearner):
         """The share of the likeliest context's probability that a context must have now to be attainable."""
         return self.attainable * risen(self.attainable_start, self.attainable_ramp, prior.episodes)
 
-    def is_unanswered(self, episode: Episode) -> Bool[Array, " T"]:
+    def is_unanswered(self, episode: Episode) -> Bool[Array, "T *B"]:
         """The steps that are left out because nothing tells the context after them."""
         cut_off = last_steps(episode) & ~episode.terminated
         return cut_off if self.last_context == "masked" else jnp.zeros_like(cut_off)
@@ -214,7 +226,7 @@ class DAC(ContextLearner):
         return one_optimiser_per_part(self, "value", *(part for part, is_there in there.items() if is_there))
 
 
-def last_steps(episode: Episode) -> Bool[Array, " T"]:
+def last_steps(episode: Episode) -> Bool[Array, "T *B"]:
     """The last step that happened in an episode."""
     following = jnp.concatenate([episode.happened[1:], jnp.zeros_like(episode.happened[:1])])
     return episode.happened & ~following

@@ -47,9 +47,9 @@ def draw_by_step(
     return jnp.moveaxis(draw(key, (math.prod(shape),)).reshape(steps, batch, *rest), 0, 1)
 
 
-def network_inputs(percept: Percept, last_action: Float[Array, " actions"]) -> Float[Array, " inputs"]:
+def network_inputs(percept: Percept, last_action: Float[Array, "*batch actions"]) -> Float[Array, "*batch inputs"]:
     """What a network sees: the observation and the agent's own last action, one-hot (zeros at the start)."""
-    return jnp.concatenate([percept.observation, last_action])
+    return jnp.concatenate([percept.observation, last_action], axis=-1)
 
 
 def scene_inputs(scene: Scene) -> Float[Array, " inputs"]:
@@ -57,14 +57,14 @@ def scene_inputs(scene: Scene) -> Float[Array, " inputs"]:
     return network_inputs(scene.percept, scene.last_action)
 
 
-def episode_inputs(episode: Episode) -> Float[Array, "P inputs"]:
+def episode_inputs(episode: Episode) -> Float[Array, "P *B inputs"]:
     """The network's inputs at every percept of an episode."""
     taken = one_hot_actions(episode)
     last = jnp.concatenate([jnp.zeros_like(taken[:1]), taken])
-    return jax.vmap(network_inputs)(episode.percepts, last)
+    return network_inputs(episode.percepts, last)
 
 
-def one_hot_actions(episode: Episode) -> Float[Array, "T actions"]:
+def one_hot_actions(episode: Episode) -> Float[Array, "T *B actions"]:
     """The agent's own actions, one-hot."""
     return jax.nn.one_hot(episode.actions, episode.percepts.available.shape[-1])
 
@@ -88,11 +88,11 @@ def epsilon_greedy(
 
 
 def best_next_value(
-    online: Float[Array, "T actions"],
-    target: Float[Array, "T actions"],
-    available: Bool[Array, "T actions"],
+    online: Float[Array, "*T actions"],
+    target: Float[Array, "*T actions"],
+    available: Bool[Array, "*T actions"],
     double_q: bool,
-) -> Float[Array, " T"]:
+) -> Float[Array, "*T"]:
     """The target network's value of the best available action: best by the online network if `double_q`."""
     judge = online if double_q else target
     best = jnp.argmax(mask_unavailable(judge, available), axis=-1)
@@ -100,19 +100,19 @@ def best_next_value(
 
 
 def td_target(
-    episode: Episode, discount: Float[Array, ""] | float, following: Float[Array, " T"]
-) -> Float[Array, " T"]:
+    episode: Episode, discount: Float[Array, ""] | float, following: Float[Array, "*T"]
+) -> Float[Array, "*T"]:
     """r + discount * (what follows), where nothing follows a step that ended the task."""
     return jax.lax.stop_gradient(episode.rewards + discount * jnp.where(episode.terminated, 0.0, following))
 
 
 def taken_and_wanted(
-    online: Float[Array, "P actions"],
-    target: Float[Array, "P actions"],
+    online: Float[Array, "P *B actions"],
+    target: Float[Array, "P *B actions"],
     episode: Episode,
     discount: Float[Array, ""] | float,
     double_q: bool,
-) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
+) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
     """Q(h_t, a_t), and r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, .)) that it should be, from values at every percept."""
     taken = jnp.sum(online[:-1] * one_hot_actions(episode), axis=-1)
     following = best_next_value(online[1:], target[1:], episode.percepts.available[1:], double_q)

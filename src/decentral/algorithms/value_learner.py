@@ -16,7 +16,7 @@ from decentral.algorithms.q_learning import Scene, episode_inputs, masked_mean, 
 from decentral.networks.layers import Linear
 from decentral.networks.trunk import Trunk
 from decentral.settings import setting
-from decentral.types import AgentSpec, Episode, Metrics
+from decentral.types import AgentSpec, Episode, Metrics, time_first
 
 Hidden = Float[Array, " hidden"]
 
@@ -38,8 +38,8 @@ class ValueNetwork(eqx.Module):
         memory = self.trunk.step(memory, scene_inputs(scene))
         return self.head(memory), memory
 
-    def unroll(self, episode: Episode) -> Float[Array, "P actions"]:
-        """The values of all actions at every percept of an episode."""
+    def unroll(self, episode: Episode) -> Float[Array, "P *B actions"]:
+        """The values of all actions at every percept of an episode, or of many that lie side by side."""
         return self.head(self.trunk.unroll(episode_inputs(episode)))
 
 
@@ -92,8 +92,8 @@ class ValueLearner(ValueActor):
     def losses(
         self, online: ValueNetwork, target: ValueNetwork, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        judge = jax.vmap(td_step, (None, None, 0, None, None))
-        taken, wanted = judge(online, target, episodes, self.discount, self.double_q)
+        of_all = td_step(online, target, time_first(episodes), self.discount, self.double_q)
+        taken, wanted = time_first(of_all)  # and back again
         surprise = wanted - taken
         weights = jax.lax.stop_gradient(self.weights(surprise, episodes, key))
         loss = masked_mean(weights * jnp.square(surprise), episodes.happened)
@@ -107,7 +107,7 @@ class ValueLearner(ValueActor):
 
 def td_step(
     online: ValueNetwork, target: ValueNetwork, episode: Episode, discount: Float[Array, ""] | float, double_q: bool
-) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
+) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
     """Q(h_t, a_t) of a network and its slow copy, and what it should be."""
     return taken_and_wanted(online.unroll(episode), target.unroll(episode), episode, discount, double_q)
 

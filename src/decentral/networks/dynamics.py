@@ -9,11 +9,13 @@ from decentral.networks.layers import Linear
 from decentral.networks.reconstruction import weighted_errors
 
 
-def windows(steps: Float[Array, "T features"], length: int) -> Float[Array, "T K features"]:
-    """For each step, the last `length` steps up to it, the oldest first; zeros before the first."""
-    count = steps.shape[0]
+def steps_of_windows(steps: Float[Array, "T ..."], length: int) -> list[Float[Array, "T ..."]]:
+    """The windows of the last `length` steps up to each step: their first steps, their second ones, and so on.
+
+    A window holds zeros before the first step. The oldest step comes first.
+    """
     padded = jnp.concatenate([jnp.zeros((length - 1, *steps.shape[1:])), steps])
-    return jnp.stack([padded[offset : offset + count] for offset in range(length)], axis=1)
+    return [padded[offset : offset + steps.shape[0]] for offset in range(length)]
 
 
 def straight_through_sample(
@@ -40,8 +42,8 @@ class Encoder(eqx.Module):
         self.first = Linear(inputs, width)
         self.second = Linear(width, contexts)
 
-    def __call__(self, windows: Float[Array, "*T K features"]) -> Float[Array, "*T contexts"]:
-        return self.second(jax.nn.relu(self.first(windows.reshape(*windows.shape[:-2], -1))))
+    def __call__(self, windows: Float[Array, "*T inputs"]) -> Float[Array, "*T contexts"]:
+        return self.second(jax.nn.relu(self.first(windows)))
 
 
 class Decoder(eqx.Module):
@@ -64,26 +66,14 @@ class Decoder(eqx.Module):
 
     def window_loss(
         self,
-        steps: Float[Array, "B T inputs"],
-        contexts: Float[Array, "B T contexts"],
-        wanted: Float[Array, "B T outputs"],
-        weights: Float[Array, "B T"],
+        steps: Float[Array, "T B inputs"],
+        contexts: Float[Array, "T B contexts"],
+        wanted: Float[Array, "T B outputs"],
+        weights: Float[Array, "T B"],
         length: int,
     ) -> Float[Array, ""]:
         """The weighted sum over windows of the squared errors of their steps, each under the context of its window.
 
         The first layer is linear, so its two shares are computed once per step and once per window.
         """
-        return weighted_errors(
-            length,
-            self.from_step(time_first(steps)),
-            self.from_context(time_first(contexts)),
-            self.second,
-            time_first(wanted),
-            time_first(weights),
-        )
-
-
-def time_first(of_batch: Float[Array, "B T *rest"]) -> Float[Array, "T B *rest"]:
-    """Steps before episodes: then a shift in time moves whole blocks."""
-    return jnp.swapaxes(of_batch, 0, 1)
+        return weighted_errors(length, self.from_step(steps), self.from_context(contexts), self.second, wanted, weights)

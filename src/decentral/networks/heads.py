@@ -50,24 +50,17 @@ class HyperNet(ContextHead):
         self.bias_bias = jnp.full(actions, half_width)
 
     def __call__(self, hidden: Hidden, context: Context) -> Values:
-        # Q is affine in the context, so the products with the hidden state are shared by all contexts.
-        return jnp.einsum("...m,...ma->...a", context, self._own(hidden)) + self._common(hidden)
+        # Q is affine in the context, whose entries sum to one: the mean of what each context alone would make.
+        return jnp.einsum("...m,...ma->...a", context, self.every(hidden))
 
     def every(self, hidden: Hidden) -> AllValues:
-        return self._own(hidden) + self._common(hidden)[..., None, :]
+        layers, biases = self.weight + self.weight_bias[None], self.bias + self.bias_bias[None]
+        values = jnp.einsum("...h,mah->...ma", hidden, layers)
+        return values + jnp.broadcast_to(biases, values.shape)
 
     def some(self, hidden: Hidden, which: Int[Array, " few"]) -> Float[Array, "*rows few actions"]:
         few = eqx.tree_at(lambda head: (head.weight, head.bias), self, (self.weight[which], self.bias[which]))
         return few.every(hidden)
-
-    def _own(self, hidden: Hidden) -> AllValues:
-        flat = times(self.weight.reshape(-1, self.weight.shape[-1]), hidden)
-        own = flat.reshape(*hidden.shape[:-1], *self.bias.shape)
-        return own + jnp.broadcast_to(self.bias, own.shape)
-
-    def _common(self, hidden: Hidden) -> Values:
-        common = times(self.weight_bias, hidden)
-        return common + jnp.broadcast_to(self.bias_bias, common.shape)
 
 
 class NormalNet(ContextHead):

@@ -38,7 +38,7 @@ def memories(layers: Layers, inputs: Float[Array, "P inputs"]) -> Float[Array, "
 def _of_many(size: int, mapped: Any, layers: Layers, inputs: Array) -> tuple[Array, bool]:
     if _any(mapped[0]):
         return _of_networks(*_each(size, mapped, layers, inputs)), True
-    return jnp.swapaxes(_of_batch(layers, jnp.swapaxes(inputs, 0, 1)), 0, 1), True
+    return jnp.swapaxes(memories_of_batch(layers, jnp.swapaxes(inputs, 0, 1)), 0, 1), True
 
 
 @custom_vmap
@@ -50,7 +50,7 @@ def _of_networks(layers: Layers, inputs: Float[Array, "n P inputs"]) -> Float[Ar
 def _of_many_networks(size: int, mapped: Any, layers: Layers, inputs: Array) -> tuple[Array, bool]:
     if _any(mapped[0]):
         return jax.vmap(jax.vmap(_of_one))(*_each(size, mapped, layers, inputs)), True
-    return jnp.moveaxis(jax.vmap(_of_batch)(layers, jnp.moveaxis(inputs, 0, 2)), 2, 0), True
+    return jnp.moveaxis(jax.vmap(memories_of_batch)(layers, jnp.moveaxis(inputs, 0, 2)), 2, 0), True
 
 
 def _any(mapped: Any) -> bool:
@@ -63,11 +63,12 @@ def _each(size: int, mapped: Any, *trees: Any) -> Any:
 
 
 def _of_one(layers: Layers, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
-    return _of_batch(layers, inputs[:, None])[:, 0]
+    return memories_of_batch(layers, inputs[:, None])[:, 0]
 
 
 @jax.custom_vjp
-def _of_batch(layers: Layers, inputs: Inputs) -> Memories:
+def memories_of_batch(layers: Layers, inputs: Inputs) -> Memories:
+    """The same of many episodes side by side."""
     entered, gate_inputs = _enter(layers, inputs)
     return _way(entered).recur(gate_inputs, layers[2].weight, layers[2].bias, keep_gates=False)[0]
 
@@ -91,7 +92,7 @@ def _back(kept: tuple[Layers, Inputs, Memories, Memories, Gates], wanted: Memori
     return by_layers, by_entered @ entry.weight
 
 
-_of_batch.defvjp(_forth, _back)
+memories_of_batch.defvjp(_forth, _back)
 
 
 def _enter(layers: Layers, inputs: Inputs) -> tuple[Memories, GateInputs]:

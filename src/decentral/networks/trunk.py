@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 
 from decentral.networks.gates import next_memory, open_gates, shares_of
 from decentral.networks.layers import Linear
-from decentral.networks.recurrence import memories
+from decentral.networks.recurrence import memories, memories_of_batch
 
 
 class Trunk(eqx.Module):
@@ -32,6 +32,7 @@ class Trunk(eqx.Module):
         gates = open_gates(shares_of(by_input), shares_of(self.from_memory(memory)))
         return next_memory(memory, gates)
 
-    def unroll(self, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
-        """The memory after each percept of an episode."""
-        return memories((self.entry, self.from_input, self.from_memory), inputs)
+    def unroll(self, inputs: Float[Array, "P *B inputs"]) -> Float[Array, "P *B width"]:
+        """The memory after each percept of an episode, or of many that lie side by side."""
+        layers = (self.entry, self.from_input, self.from_memory)
+        return memories(layers, inputs) if inputs.ndim == 2 else memories_of_batch(layers, inputs)

@@ -1,8 +1,9 @@
 """The errors of all windows and their derivatives as two GPU kernels.
 
-One program goes through a few windows of a few episodes. What a step is worth is summed over the windows that hold
-it, by a second kernel that goes through steps instead of windows: errors are computed twice, but no two programs
-write to the same place, so that the sums are always the same.
+Steps and the windows that end at them lie in rows, the episodes of a step side by side: so many steps back are so many
+rows up. One program takes a block of windows through their steps, one lag after the other. What a step is worth is
+summed over the windows that hold it, by a second kernel that takes blocks of steps instead: errors are computed twice,
+but no two programs write to the same place, so that the sums are always the same.
 """
 
 from typing import Any, NamedTuple
@@ -13,16 +14,15 @@ from jax.experimental import pallas
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Float
 
-from decentral.networks.backend import BLOCK
 from decentral.networks.layers import Linear
 
-WARPS = 1
-LONGEST_CHUNK = 2  # windows, or steps, that one program goes through
-LEAST = 16  # columns of a matrix for a tensor core
+WARPS = 4
+ROWS = 64  # windows, or steps, of one program
+LEAST = 16  # columns of a matrix for a tensor core; a single output does without
 
 
 class Given(NamedTuple):
-    """What both kernels read: of all steps of a program's episodes, and of the layer."""
+    """What both kernels read: rows of steps, contexts, wanted outputs and weights, and the layer."""
 
     steps: Any
     contexts: Any
@@ -37,105 +37,111 @@ def side_by_side(
 ) -> tuple[Float[Array, ""], tuple[Array, Array, Linear]]:
     """What `reconstruction.one_by_one` returns, by two kernels."""
     (count, batch, width), kept = contexts.shape, wanted.shape[-1]
-    outputs = max(LEAST, 1 << (kept - 1).bit_length())
+    outputs = 1 if kept == 1 else max(LEAST, 1 << (kept - 1).bit_length())
+    rows, blocks = count * batch, -(-count * batch // ROWS)
     more = ((0, 0), (0, outputs - kept))
     given = Given(
-        steps,
-        contexts,
-        jnp.pad(wanted, ((0, 0), *more)),
-        weights[..., None],
+        steps.reshape(rows, width),
+        contexts.reshape(rows, width),
+        jnp.pad(wanted.reshape(rows, kept), more),
+        weights.reshape(rows, 1),
         jnp.pad(layer.weight.T, more).T,
         jnp.pad(layer.bias[None], more),
     )
-    chunk = max(size for size in range(1, LONGEST_CHUNK + 1) if count % size == 0)
-    programs = (batch // BLOCK, count // chunk)
 
     def through_windows(*refs: Any) -> None:
         given, (by_contexts, *sums) = Given(*refs[:6]), refs[6:]
-        first, layer = pallas.program_id(1) * chunk, (given.weight[:, :], given.bias[0])
+        weight, bias, mine = given.weight[:, :], given.bias[0], _rows_of_program()
+        context, worth = given.contexts[_held(mine, rows)], _weights(given, mine, rows)
 
-        def window(place: Array, shared: tuple[Array, ...]) -> tuple[Array, ...]:
-            end = first + place
-            context, weight = given.contexts[end], given.weights[end]
+        def step(back: Array, so_far: tuple[Array, ...]) -> tuple[Array, ...]:
+            by_context, by_weight, by_bias, total = so_far
+            own = mine - back * batch
+            hidden = jax.nn.relu(given.steps[_held(own, rows)] + context)
+            errors = _predict(hidden, weight, bias) - given.wanted[_held(own, rows)]
+            by_output = 2 * jnp.where((own >= 0)[:, None], worth, 0) * errors
+            return (
+                by_context + _back(by_output, weight, hidden),
+                by_weight + _by_weight(by_output, hidden),
+                by_bias + by_output,
+                total + by_output * errors,
+            )
 
-            def step(back: Array, so_far: tuple[Array, ...]) -> tuple[Array, ...]:
-                by_context, by_weight, by_bias, total = so_far
-                own = jnp.maximum(end - back, 0)
-                hidden = jax.nn.relu(given.steps[own] + context)
-                errors, by_output, by_hidden = _worth(
-                    hidden, layer, given.wanted[own], jnp.where(end >= back, weight, 0)
-                )
-                return (
-                    by_context + by_hidden,
-                    by_weight + _dot(by_output.T, hidden),
-                    by_bias + jnp.sum(by_output, axis=0),
-                    total + jnp.sum(by_output * errors, axis=0),
-                )
-
-            nothing = jnp.zeros((BLOCK, width), jnp.float32)
-            by_contexts[place], *shared = jax.lax.fori_loop(0, length, step, (nothing, *shared))
-            return tuple(shared)
-
-        zeros = [jnp.zeros(shape, jnp.float32) for shape in ((outputs, width), (outputs,), (outputs,))]
-        for ref, value in zip(sums, jax.lax.fori_loop(0, chunk, window, tuple(zeros)), strict=True):
-            ref[0, 0] = value
+        shapes = [(ROWS, width), (ROWS if outputs == 1 else outputs, width), (ROWS, outputs), (ROWS, outputs)]
+        nothing = tuple(jnp.zeros(shape, jnp.float32) for shape in shapes)
+        by_contexts[:, :], by_weight, *of_rows = jax.lax.fori_loop(0, length, step, nothing)
+        sums[0][0] = jnp.sum(by_weight, axis=0)[None] if outputs == 1 else by_weight
+        for ref, own in zip(sums[1:], of_rows, strict=True):
+            ref[0] = jnp.sum(own, axis=0)
 
     def through_steps(*refs: Any) -> None:
         given, by_steps = Given(*refs[:6]), refs[6]
-        first, layer = pallas.program_id(1) * chunk, (given.weight[:, :], given.bias[0])
+        weight, bias, mine = given.weight[:, :], given.bias[0], _rows_of_program()
+        own, wanted = given.steps[_held(mine, rows)], given.wanted[_held(mine, rows)]
 
-        def step(place: Array, _: None) -> None:
-            own, wanted = given.steps[first + place], given.wanted[first + place]
+        def window(ahead: Array, by_step: Array) -> Array:
+            end = mine + ahead * batch
+            hidden = jax.nn.relu(own + given.contexts[_held(end, rows)])
+            errors = _predict(hidden, weight, bias) - wanted
+            return by_step + _back(2 * _weights(given, end, rows) * errors, weight, hidden)
 
-            def window(ahead: Array, by_step: Array) -> Array:
-                end = jnp.minimum(first + place + ahead, count - 1)
-                weight = jnp.where(first + place + ahead < count, given.weights[end], 0)
-                return by_step + _worth(jax.nn.relu(own + given.contexts[end]), layer, wanted, weight)[2]
-
-            by_steps[place] = jax.lax.fori_loop(0, length, window, jnp.zeros((BLOCK, width), jnp.float32))
-
-        jax.lax.fori_loop(0, chunk, step, None)
+        by_steps[:, :] = jax.lax.fori_loop(0, length, window, jnp.zeros((ROWS, width), jnp.float32))
 
     def call(kernel: Any, *sums: tuple[int, ...]) -> Any:
         options: dict[str, Any] = {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=WARPS)}
-        pieces = pallas.BlockSpec((chunk, BLOCK, width), lambda block, piece: (piece, block, 0))
         return pallas.pallas_call(
             kernel,
-            grid=programs,
-            in_specs=[*(_of_episodes(own) for own in given[:4]), *(_whole(own) for own in given[4:])],
-            out_specs=[pieces, *(_own(shape) for shape in sums)],
-            out_shape=[_numbers(steps.shape), *(_numbers((*programs, *shape)) for shape in sums)],
+            grid=(blocks,),
+            in_specs=[pallas.BlockSpec(own.shape, lambda block: (0, 0)) for own in given],
+            out_specs=[pallas.BlockSpec((ROWS, width), lambda block: (block, 0)), *(_of_block(own) for own in sums)],
+            out_shape=[_numbers((blocks * ROWS, width)), *(_numbers((blocks, *own)) for own in sums)],
             interpret=interpret,
             **options,
         )(*given)
 
     by_contexts, *sums = call(through_windows, (outputs, width), (outputs,), (outputs,))
-    by_weight, by_bias, total = (jnp.sum(of_each, axis=(0, 1)) for of_each in sums)
+    by_steps = call(through_steps)[0]
+    by_weight, by_bias, total = (jnp.sum(of_each, axis=0) for of_each in sums)
     by_layer = jax.tree.unflatten(jax.tree.structure(layer), [by_weight[:kept], by_bias[:kept]])
-    return jnp.sum(total) / 2, (call(through_steps)[0], by_contexts, by_layer)
+    by_rows = (own[:rows].reshape(steps.shape) for own in (by_steps, by_contexts))
+    return jnp.sum(total) / 2, (*by_rows, by_layer)
 
 
-def _worth(hidden: Array, layer: tuple[Array, Array], wanted: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """The errors of what a layer makes of hidden units, and what changes of its output and of them are worth."""
-    errors = _dot(hidden, layer[0].T) + layer[1][None] - wanted
-    by_output = 2 * weight * errors
-    return errors, by_output, jnp.where(hidden > 0, _dot(by_output, layer[0]), 0.0)
+def _rows_of_program() -> Array:
+    return pallas.program_id(0) * ROWS + jnp.arange(ROWS)
+
+
+def _held(wanted: Array, rows: int) -> Array:
+    """Row numbers that can be read; what is read for one that is none counts for nothing."""
+    return jnp.clip(wanted, 0, rows - 1)
+
+
+def _weights(given: Given, ends: Array, rows: int) -> Array:
+    return jnp.where((ends < rows)[:, None], given.weights[_held(ends, rows)], 0)
+
+
+def _predict(hidden: Array, weight: Array, bias: Array) -> Array:
+    if weight.shape[0] == 1:
+        return jnp.sum(hidden * weight, axis=1, keepdims=True) + bias[None]
+    return _dot(hidden, weight.T) + bias[None]
+
+
+def _back(by_output: Array, weight: Array, hidden: Array) -> Array:
+    by_hidden = by_output * weight if weight.shape[0] == 1 else _dot(by_output, weight)
+    return jnp.where(hidden > 0, by_hidden, 0.0)
+
+
+def _by_weight(by_output: Array, hidden: Array) -> Array:
+    """A block's share of the weight's derivative; of a single output row by row, to be summed in the end."""
+    return by_output * hidden if by_output.shape[1] == 1 else _dot(by_output.T, hidden)
 
 
 def _dot(rows: Array, matrix: Array) -> Array:
     return jnp.dot(rows, matrix, preferred_element_type=jnp.float32)
 
 
-def _of_episodes(array: Array) -> pallas.BlockSpec:
-    return pallas.BlockSpec((array.shape[0], BLOCK, array.shape[2]), lambda block, piece: (0, block, 0))
-
-
-def _whole(array: Array) -> pallas.BlockSpec:
-    return pallas.BlockSpec(array.shape, lambda block, piece: (0, 0))
-
-
-def _own(shape: tuple[int, ...]) -> pallas.BlockSpec:
-    return pallas.BlockSpec((1, 1, *shape), lambda block, piece: (block, piece, *[0] * len(shape)))
+def _of_block(shape: tuple[int, ...]) -> pallas.BlockSpec:
+    return pallas.BlockSpec((1, *shape), lambda block: (block, *[0] * len(shape)))
 
 
 def _numbers(shape: tuple[int, ...]) -> jax.ShapeDtypeStruct:

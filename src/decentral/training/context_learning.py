@@ -12,7 +12,7 @@ from decentral.algorithms.contexts import ContextModel
 from decentral.algorithms.dac import DAC
 from decentral.algorithms.gradient import clipped_rmsprop
 from decentral.networks.layers import draw
-from decentral.types import AgentSpec, Episode, Metrics
+from decentral.types import AgentSpec, Episode, Metrics, time_first
 
 
 class Student(eqx.Module):
@@ -54,7 +54,8 @@ def study(
 
 def loss(learner: DAC, model: ContextModel, episodes: Episode, key: Key[Array, ""]) -> tuple[Float[Array, ""], Metrics]:
     """L_V = L_REC + beta L_KL of a batch of episodes [B, T]."""
-    _, total, metrics = learner.find_contexts(model, episodes, jax.vmap(learner.has_window)(episodes), key)
+    episodes = time_first(episodes)
+    _, total, metrics = learner.find_contexts(model, episodes, learner.has_window(episodes), key)
     return total, metrics
 
 
