@@ -1,6 +1,7 @@
 """All targets, by name. To add one: a file with a `Target`, and a line here."""
 
 from decentral.reproduction.ablation import Ablation
+from decentral.reproduction.controls import Controls
 from decentral.reproduction.matrix_game import MatrixGameCurves
 from decentral.reproduction.predator_prey import PredatorPreyCurves
 from decentral.reproduction.switching_wind import SwitchingWindContexts
@@ -14,6 +15,7 @@ TARGETS: dict[str, Target] = {
     "matrix-game": MatrixGameCurves(),
     "predator-prey": PredatorPreyCurves(),
     "ablation": Ablation(),
+    "controls": Controls(),
 }
 
 
