@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from decentral.analysis.statistics import bootstrap_interval, interquartile_mean, mean, summarise
+from decentral.analysis.statistics import bootstrap_interval, clearly_above, interquartile_mean, mean, summarise
 from decentral.settings import Refused
 
 
@@ -116,3 +116,19 @@ def test_a_summary_of_one_seed_has_no_width():
 def test_what_makes_no_sense_is_refused(attempt, refusal):
     with pytest.raises(Refused, match=refusal):
         attempt()
+
+
+@pytest.mark.parametrize(
+    ("scores", "others", "above"),
+    [
+        ([3, 5], [0, 2], True),  # 3 > sqrt(2/2 + 2/2) = 1.41
+        ([2.5, 4.5], [2, 2, 2], True),  # 1.5 > sqrt(2/2 + 0) = 1
+        ([2, 4], [2, 2, 2], False),  # exactly 1
+        ([1, 3], [0, 2], False),  # 1 < 1.41
+        ([0, 2], [3, 5], False),
+        ([4, 4], [4, 4], False),
+        ([9], [0, 0], False),  # how much one seed varies is not known
+    ],
+)
+def test_above_is_by_more_than_the_standard_error_of_the_difference(scores, others, above):
+    assert clearly_above(np.asarray(scores, float), np.asarray(others, float)) is above

@@ -6,10 +6,10 @@ from decentral.experiments.config import resolve
 from decentral.reproduction.predator_prey import PredatorPreyCurves
 from decentral.reproduction.sweep_piece import curves_in, sweep_piece
 from decentral.reproduction.target import Done, Scale, Workplace
+from tests.reproduction.by_hand import results_by_hand
 from tests.small import TINY
 
 TARGET = PredatorPreyCurves()
-OPTIMAL = 30.0
 
 
 def earned(config, view):
@@ -26,21 +26,7 @@ def earned(config, view):
 
 @pytest.fixture(scope="module")
 def results():
-    def curves(config, view):
-        final = earned(config, view)
-        known = {"optimal": OPTIMAL, "random": -5.0}
-        return {
-            "references": known,
-            "seeds": [0, 1],
-            "steps": [0, 100],
-            "returns": [[0.0, final - 1], [0.0, final + 1]],
-        }
-
-    def done(piece):
-        runs = [curves(config, piece.name.split()[0]) for config in piece.settings["configs"]]
-        return Done(piece.settings, {"runs": runs})
-
-    return {piece.name: done(piece) for piece in TARGET.pieces(Scale.of("full", 2))}
+    return results_by_hand(TARGET, Scale.of("full", 2), lambda config, piece: earned(config, piece.split()[0]))
 
 
 def test_every_method_meets_every_penalty_with_the_papers_window_and_all_weights_of_hysteretic():

@@ -130,7 +130,11 @@ def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
     [
         ([], "TARGET, --redraw FILE or --claims DIR: exactly one of them"),
         (["table-1", "--claims", "."], "exactly one of them"),
-        (["table-9"], "unknown target 'table-9': choose one of table-1, switching-wind, matrix-game, predator-prey"),
+        (
+            ["table-9"],
+            "unknown target 'table-9': choose one of"
+            " table-1, switching-wind, matrix-game, predator-prey, ablation, controls",
+        ),
         (["table-1", "--only", "dac+"], "only must name pieces of table-1, of 'dac', got 'dac+'"),
         (["table-1", "--scale", "huge"], "scale must be one of quick, full, got 'huge'"),
         (["table-1", "--seeds", "0"], "seeds must be a whole number from 1 to 1000, got 0"),

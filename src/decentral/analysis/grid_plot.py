@@ -1,36 +1,54 @@
-"""Learning curves in a grid of panels: the same methods under several circumstances."""
+"""Learning curves in a grid of panels: the same methods, or row by row others, under several circumstances."""
 
 import matplotlib.pyplot as plt
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from decentral.analysis.plots import draw_curve, draw_references, label_axes, look
-from decentral.analysis.results import Curves
+from decentral.analysis.results import Panel
 
 
-def grid_figure(rows: dict[str, list[list[Curves]]], columns: list[str], names: list[str], title: str) -> Figure:
-    """One panel per row and column with the curves of all methods: mean and standard deviation over seeds."""
-    size = (3.2 * len(columns), 2.9 * len(rows) + 0.8)
+def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) -> Figure:
+    """One panel per row and column: mean and standard deviation over seeds.
+
+    Where the first row has the names of all, one legend serves the figure; otherwise each row has its own.
+    """
+    first, *others = [_names(panels) for panels in rows.values()]
+    shared = all(set(names) <= set(first) for names in others)
+    width = max(3.2 * len(columns), 6.4) if shared else 3.2 * len(columns) + 2.4  # a legend below or beside
+    size = (width, 2.9 * len(rows) + 0.8)
     figure, axes = plt.subplots(
         len(rows), len(columns), figsize=size, layout="constrained", sharex=True, sharey="row", squeeze=False
     )
     for (row, panels), own in zip(rows.items(), axes, strict=True):
-        for column, runs, panel in zip(columns, panels, own, strict=True):
-            _draw(panel, runs, names)
+        for column, curves, panel in zip(columns, panels, own, strict=True):
+            _draw(panel, curves, first if shared else _names(panels))
             panel.set_title(column)
             panel.label_outer()
         own[0].set_ylabel(f"{row}\ntest return")
+        if not shared:
+            own[-1].legend(*_entries(own[0]), loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     figure.suptitle(title)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(
-        handles, [label.split(":")[0] for label in labels], loc="outside lower center", ncols=4, frameon=False
-    )
+    if shared:
+        figure.legend(*_entries(axes[0, 0]), loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
-def _draw(panel: Axes, runs: list[Curves], names: list[str]) -> None:
-    for number, (run, name) in enumerate(zip(runs, names, strict=True)):
+def _names(panels: list[Panel]) -> list[str]:
+    """All names in a row, in the order in which they come."""
+    return list(dict.fromkeys(name for panel in panels for name in panel))
+
+
+def _draw(panel: Axes, curves: Panel, names: list[str]) -> None:
+    for name, run in curves.items():
         mean, spread = run.returns.mean(axis=0), run.returns.std(axis=0)
-        draw_curve(panel, run, name, mean - spread, mean + spread, look(number))
-    draw_references(panel, runs)
-    label_axes(panel, runs)
+        draw_curve(panel, run, name, mean - spread, mean + spread, look(names.index(name)))
+    draw_references(panel, list(curves.values()))
+    label_axes(panel, list(curves.values()))
+
+
+def _entries(panel: Axes) -> tuple[list[Artist], list[str]]:
+    """What a legend shows: exact returns differ between panels and are left out of it."""
+    handles, labels = panel.get_legend_handles_labels()
+    return handles, [label.split(":")[0] for label in labels]

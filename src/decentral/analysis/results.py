@@ -39,6 +39,9 @@ class Curves:
         return self.config.get("strictness", {}).get("decentralised", True)
 
 
+Panel = dict[str, Curves]  # curves that are shown together, by name
+
+
 def load_curves(directory: RunDirectory) -> Curves:
     """The curves of a run, finished or not: the tests that every seed has done."""
     config = directory.read_json("config.json")

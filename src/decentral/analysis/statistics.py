@@ -82,3 +82,14 @@ def bootstrap_interval(
     tail = (1 - confidence) / 2
     low, high = np.quantile(statistic(scores[..., picks]), [tail, 1 - tail], axis=-1)
     return low, high
+
+
+def clearly_above(scores: np.ndarray, others: np.ndarray) -> bool:
+    """Whether the mean of some seeds' scores exceeds that of others by more than the standard error of the difference.
+
+    The error is sqrt(s^2 / n + s'^2 / n'), with the variances of samples; one seed alone is above nobody.
+    """
+    if min(len(scores), len(others)) < 2:
+        return False
+    error = np.sqrt(scores.var(ddof=1) / len(scores) + others.var(ddof=1) / len(others))
+    return bool(scores.mean() - others.mean() > error)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from decentral.reproduction.markdown import markdown_table
 from decentral.reproduction.reproduce import read_finished, sense_of
 from decentral.reproduction.target import Finding
 from decentral.reproduction.targets import TARGETS
@@ -66,10 +67,10 @@ def findings_in(directory: Path) -> dict[str, Finding]:
 
 def claims_table(found: dict[str, Finding]) -> str:
     """One row per claim, as Markdown."""
-    heads = "| claim | where | the paper | here | verdict | under which reading |\n|---|---|---|---|---|---|"
-    return "\n".join([heads, *(_row(claim, found.get(claim.name)) for claim in CLAIMS)])
+    heads = ["claim", "where", "the paper", "here", "verdict", "under which reading"]
+    return markdown_table(heads, [_row(claim, found.get(claim.name)) for claim in CLAIMS])
 
 
-def _row(claim: Claim, finding: Finding | None) -> str:
+def _row(claim: Claim, finding: Finding | None) -> list[str]:
     here = ("", "not yet run", "") if finding is None else (finding.numbers, finding.verdict, finding.reading)
-    return f"| {claim.name} | {claim.where} | {claim.words} | {' | '.join(here)} |"
+    return [claim.name, claim.where, claim.words, *here]

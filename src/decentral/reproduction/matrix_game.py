@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from decentral.experiments.config import resolve
+from decentral.reproduction.markdown import markdown_table
+from decentral.reproduction.returns import mean_and_spread
 from decentral.reproduction.target import Finding, Piece, Results, Scale, Target, verdict_of
 from decentral.reproduction.training_piece import curves_of, training_piece
 
@@ -37,25 +39,19 @@ class MatrixGameCurves(Target):
         return curves_figure(runs, list(METHODS.values()), self.title, may_coincide=True)
 
     def tabulate(self, results: Results) -> str:
-        lines = ["| method | the paper | final greedy return | by seed | seeds | steps |", "|---|---|---|---|---|---|"]
+        heads, rows = ["method", "the paper", "final greedy return", "by seed", "seeds", "steps"], []
         for name, label in METHODS.items():
             curves = curves_of(results[name])
             final = curves.returns[:, -1]
             by_seed = " ".join(f"{own:.2f}" for own in final)
-            lines.append(
-                f"| {label} | {PAPER[name]:.0f} | {mean_and_spread(final)} | {by_seed} | {len(final)}"
-                f" | {curves.steps[-1]:,.0f} |"
-            )
+            sizes = [f"{len(final)}", f"{curves.steps[-1]:,.0f}"]
+            rows.append([label, f"{PAPER[name]:.0f}", mean_and_spread(final), by_seed, *sizes])
         known = curves_of(results["dac"]).references
-        return "\n".join([*lines, "", f"Known exactly: optimal {known['optimal']:.2f}, random {known['random']:.2f}."])
+        exactly = f"Known exactly: optimal {known['optimal']:.2f}, random {known['random']:.2f}."
+        return f"{markdown_table(heads, rows)}\n\n{exactly}"
 
     def findings(self, results: Results) -> dict[str, Finding]:
         finals = {name: curves_of(results[name]).returns[:, -1] for name in METHODS}
         numbers = ", ".join(f"{METHODS[name]} {mean_and_spread(final)}" for name, final in finals.items())
         met = [bool(np.all(np.abs(final - PAPER[name]) < 0.01)) for name, final in finals.items()]
         return {"C1": Finding(f"{numbers} ({len(finals['dac'])} seeds)", verdict_of(met), READING)}
-
-
-def mean_and_spread(returns: np.ndarray) -> str:
-    """Mean and standard deviation over seeds."""
-    return f"{returns.mean():.2f} ± {returns.std():.2f}"

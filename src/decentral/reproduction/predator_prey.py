@@ -1,14 +1,16 @@
 """Parts (b) to (e) of the figure of comparisons: predator-prey at four penalties, the teammate visible and hidden."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from decentral.analysis.results import Curves
-from decentral.experiments.config import Config, resolve
+from decentral.analysis.results import Curves, Panel
+from decentral.experiments.config import Config
 from decentral.experiments.presets import PENALTIES
+from decentral.reproduction.hunts import columns_of, finals_table, hunts, penalty_of
+from decentral.reproduction.returns import final_of, learned
 from decentral.reproduction.sweep_piece import curves_in, sweep_piece
-from decentral.reproduction.target import Finding, Piece, Results, Scale, Target, verdict_of
+from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target, verdict_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +24,7 @@ METHODS = {
     "dac+": "DAC, extended",
     "iql+": "IQL, forgiving",
 }
-OURS = {  # beyond the paper: an algorithm and its settings
+OURS: dict[str, tuple[str, Data]] = {  # beyond the paper: an algorithm and its settings
     "dac+": ("dac", EXTENDED),
     "iql+": ("iql", {"forgive": 10_000.0}),
 }
@@ -34,8 +36,6 @@ CLAIMED = {  # which methods the paper says to learn, by penalty
     "C5": (0.5, {"dac", "hysteretic"}),
     "C6": (1.0, {"dac"}),
 }
-QUICK_PLAN = {"steps": 10_000, "epsilon_steps": 5_000, "test_interval": 2_000}
-FULL_PLAN = {"seed": 5, "test_interval": 50_000}  # choices had been made on seeds 0 to 4
 READING = (
     "learned: on average at least half of the optimal return at the end. Teammate visible, then hidden; Hysteretic with"
     " its best weight at each penalty"
@@ -59,18 +59,10 @@ class PredatorPreyCurves(Target):
         from decentral.analysis.grid_plot import grid_figure
 
         rows = {f"teammate {view}": self._row(results, view) for view in VIEWS}
-        columns = [f"P = {penalty:g}" for penalty in PENALTIES]
-        return grid_figure(rows, columns, list(METHODS.values()), self.title)
+        return grid_figure(rows, columns_of(PENALTIES), self.title)
 
     def tabulate(self, results: Results) -> str:
-        heads = ["teammate", "P", *METHODS.values(), "optimal", "random"]
-        lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-        for view in VIEWS:
-            for penalty, runs in zip(PENALTIES, self._row(results, view), strict=True):
-                finals = [final_of(run) for run in runs]
-                known = [f"{runs[0].references[name]:.2f}" for name in ("optimal", "random")]
-                lines.append(f"| {' | '.join([view, f'{penalty:g}', *finals, *known])} |")
-        return "\n".join(lines)
+        return finals_table("teammate", {view: self._row(results, view) for view in VIEWS})
 
     def findings(self, results: Results) -> dict[str, Finding]:
         return {claim: self._finding(results, *what) for claim, what in CLAIMED.items()}
@@ -78,43 +70,27 @@ class PredatorPreyCurves(Target):
     def _finding(self, results: Results, penalty: float, said: set[str]) -> Finding:
         numbers, met = [], []
         for view in VIEWS:
-            runs = dict(zip(METHODS, self._row(results, view)[PENALTIES.index(penalty)], strict=True))
-            numbers.append(f"{view}: " + ", ".join(f"{METHODS[name]} {final_of(run)}" for name, run in runs.items()))
-            met.append(all(learned(run) == (name in said) for name, run in runs.items() if name not in OURS))
+            panel = self._row(results, view)[PENALTIES.index(penalty)]
+            numbers.append(f"{view}: " + ", ".join(f"{label} {final_of(run)}" for label, run in panel.items()))
+            theirs = {name: learned(panel[label]) for name, label in METHODS.items() if name not in OURS}
+            met.append(all(own == (name in said) for name, own in theirs.items()))
         return Finding("; ".join(numbers), verdict_of(met), READING)
 
-    def _row(self, results: Results, view: str) -> list[list[Curves]]:
+    def _row(self, results: Results, view: str) -> list[Panel]:
         """For each penalty the run of every method: of several weights the best."""
         return [
-            [
-                _best([run for run in curves_in(results[f"{view} {method}"]) if _penalty(run) == penalty])
-                for method in METHODS
-            ]
+            {
+                label: _best([run for run in curves_in(results[f"{view} {method}"]) if penalty_of(run) == penalty])
+                for method, label in METHODS.items()
+            }
             for penalty in PENALTIES
         ]
 
 
-def final_of(run: Curves) -> str:
-    """The final return, mean and standard deviation over seeds."""
-    final = run.returns[:, -1]
-    return f"{final.mean():.2f} ± {final.std():.2f}"
-
-
-def learned(run: Curves) -> bool:
-    """Does a run end with at least half of the optimal return?"""
-    return bool(run.returns[:, -1].mean() >= 0.5 * run.references["optimal"])
-
-
 def _configs(method: str, visible: bool, scale: Scale) -> list[Config]:
     name, settings = OURS.get(method, (method, {}))
-    each: list[dict[str, Any]] = [{"negative_weight": own} for own in WEIGHTS] if name == "hysteretic" else [settings]
-    plan = {"seeds": scale.seeds} | (FULL_PLAN if scale.is_full else QUICK_PLAN)
-    worlds = [{"penalty": penalty, "observe_teammate": visible} for penalty in PENALTIES]
-    return [resolve(name, "predator-prey", own, world, plan) for world in worlds for own in each]
-
-
-def _penalty(run: Curves) -> float:
-    return run.config["environment"]["penalty"]
+    each = [{"negative_weight": own} for own in WEIGHTS] if name == "hysteretic" else [settings]
+    return hunts(name, each, PENALTIES, visible, scale)
 
 
 def _best(runs: list[Curves]) -> Curves:

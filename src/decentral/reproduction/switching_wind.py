@@ -8,6 +8,7 @@ from decentral.algorithms.dac import DAC
 from decentral.analysis.assignment import counts_of, delay, extra_shares, flicker, many_to_one, one_to_one
 from decentral.environments.switching_wind import MODES, SwitchingWind
 from decentral.experiments.context_study import ContextStudy
+from decentral.reproduction.markdown import markdown_table
 from decentral.reproduction.target import Data, Done, Finding, Piece, Results, Scale, Target, Workplace, verdict_of
 
 if TYPE_CHECKING:
@@ -48,14 +49,12 @@ class SwitchingWindContexts(Target):
         return contexts_figure(panels, MODES, self.title)
 
     def tabulate(self, results: Results) -> str:
-        lines = []
+        rows = []
         for name in SETTINGS:
             measured = measures(results[name])
             for place, seed in enumerate(results[name].result["seeds"]):
-                cells = " | ".join(_cell(key, own[place]) for key, own in measured.items())
-                lines.append(f"| {name} | {seed} | {cells} |")
-        heads = [f"| setting | seed | {' | '.join(measured)} |", "|---" * (2 + len(measured)) + "|"]
-        return "\n".join([*heads, *lines, "", MEANING])
+                rows.append([name, f"{seed}", *(_cell(key, own[place]) for key, own in measured.items())])
+        return f"{markdown_table(['setting', 'seed', *measured], rows)}\n\n{MEANING}"
 
     def findings(self, results: Results) -> dict[str, Finding]:
         short, long = (measures(results[name]) for name in SETTINGS)

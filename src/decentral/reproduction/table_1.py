@@ -10,6 +10,7 @@ from decentral.experiments.config import resolve
 from decentral.experiments.trained import Trained
 from decentral.experiments.values import ValueTable, occurring, value_tables
 from decentral.records import RunDirectory
+from decentral.reproduction.markdown import markdown_table
 from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target, verdict_of
 from decentral.reproduction.training_piece import curves_of, training_piece
 
@@ -111,32 +112,26 @@ def _table_data(table: ValueTable) -> Data:
 
 def _payoff_table(payoff: np.ndarray) -> str:
     names = [f"a{number + 1}" for number in range(payoff.shape[1])]
-    lines = [f"| payoff | {' | '.join(names)} |", "|---" * (1 + len(names)) + "|"]
-    lines += [f"| a{row + 1} | {' | '.join(f'{cell:g}' for cell in cells)} |" for row, cells in enumerate(payoff)]
-    return "\n".join(lines)
+    rows = [[f"a{row + 1}", *(f"{cell:g}" for cell in cells)] for row, cells in enumerate(payoff)]
+    return markdown_table(["payoff", *names], rows)
 
 
 def _agent_table(own: Judged) -> str:
-    contexts = range(own.by_context.shape[1])
-    lines = [
-        f"| agent {own.agent + 1}, seed {own.seed} | phi | {' | '.join(f'c={number}' for number in contexts)} |",
-        "|---" * (2 + len(contexts)) + "|",
-    ]
+    contexts = [f"c={number}" for number in range(own.by_context.shape[1])]
+    rows = []
     for action, phi in enumerate(own.phi):
         pairs = zip(own.by_context[action], own.occurs[action], strict=True)
         cells = [f"{value:.2f}" if occurs else f"({value:.2f})" for value, occurs in pairs]
-        lines.append(f"| a{action + 1} | {phi:.2f} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        rows.append([f"a{action + 1}", f"{phi:.2f}", *cells])
+    return markdown_table([f"agent {own.agent + 1}, seed {own.seed}", "phi", *contexts], rows)
 
 
 def _errors_table(every: list[Judged], curves: Curves) -> str:
     final = dict(zip(curves.seeds, curves.returns[:, -1], strict=True))
-    lines = [
-        "| seed | agent | phi | largest error of phi | largest error of an attainable entry | greedy return |",
-        "|---|---|---|---|---|---|",
-    ]
+    heads = ["seed", "agent", "phi", "largest error of phi", "largest error of an attainable entry", "greedy return"]
+    rows = []
     for own in every:
         phi = " ".join(f"{value:.2f}" for value in own.phi)
-        errors = f"{own.phi_error:.2f} | {own.entry_error:.2f}"
-        lines.append(f"| {own.seed} | {own.agent + 1} | {phi} | {errors} | {final[own.seed]:.2f} |")
-    return "\n".join(lines)
+        numbers = [f"{number:.2f}" for number in (own.phi_error, own.entry_error, final[own.seed])]
+        rows.append([f"{own.seed}", f"{own.agent + 1}", phi, *numbers])
+    return markdown_table(heads, rows)

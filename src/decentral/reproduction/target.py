@@ -87,7 +87,7 @@ class Finding:
 
 
 class Target(ABC):
-    """A figure or table of the paper."""
+    """A figure or table of the paper, or one that is not in it and has no claims."""
 
     title: ClassVar[str]
     claims: ClassVar[tuple[str, ...]]

@@ -1,5 +1,7 @@
 """All targets, by name. To add one: a file with a `Target`, and a line here."""
 
+from decentral.reproduction.ablation import Ablation
+from decentral.reproduction.controls import Controls
 from decentral.reproduction.matrix_game import MatrixGameCurves
 from decentral.reproduction.predator_prey import PredatorPreyCurves
 from decentral.reproduction.switching_wind import SwitchingWindContexts
@@ -12,6 +14,8 @@ TARGETS: dict[str, Target] = {
     "switching-wind": SwitchingWindContexts(),
     "matrix-game": MatrixGameCurves(),
     "predator-prey": PredatorPreyCurves(),
+    "ablation": Ablation(),
+    "controls": Controls(),
 }
 
 

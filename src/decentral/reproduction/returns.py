@@ -1,0 +1,26 @@
+"""What runs have earned, in words: at the end of training, and over its last third."""
+
+import numpy as np
+
+from decentral.analysis.results import Curves
+
+
+def mean_and_spread(returns: np.ndarray) -> str:
+    """Mean and standard deviation over seeds."""
+    return f"{returns.mean():.2f} ± {returns.std():.2f}"
+
+
+def final_of(run: Curves) -> str:
+    """The final return, mean and standard deviation over seeds."""
+    return mean_and_spread(run.returns[:, -1])
+
+
+def last_third_of(run: Curves) -> str:
+    """The mean return of the tests in the last third of training, mean and standard deviation over seeds."""
+    late = run.steps * 3 >= run.steps[-1] * 2
+    return mean_and_spread(run.returns[:, late].mean(axis=1))
+
+
+def learned(run: Curves) -> bool:
+    """Does a run end with at least half of the optimal return?"""
+    return bool(run.returns[:, -1].mean() >= 0.5 * run.references["optimal"])

@@ -1,0 +1,30 @@
+"""Curves in a grid of panels."""
+
+from pathlib import Path
+
+import numpy as np
+
+from decentral.analysis.grid_plot import grid_figure
+from decentral.analysis.results import Curves
+
+
+def panel(*names):
+    config = {"environment": {"name": "world"}, "algorithm": {"name": "learner"}}
+    return {name: Curves(Path(), config, [0], np.asarray([0.0, 1.0]), np.zeros((1, 2))) for name in names}
+
+
+def colours(axes):
+    return {line.get_label().split()[0]: line.get_color() for line in axes.get_lines()}
+
+
+def test_a_name_looks_the_same_in_all_rows_under_one_legend():
+    figure = grid_figure({"all": [panel("a", "b", "c")], "fewer": [panel("a", "c")]}, ["only"], "title")
+    above, below = map(colours, figure.axes)
+    assert len(figure.legends) == 1 and len(set(above.values())) == 3
+    assert below == {"a": above["a"], "c": above["c"]}
+
+
+def test_rows_of_other_names_have_legends_of_their_own():
+    figure = grid_figure({"first": [panel("a", "b")], "second": [panel("c", "d")]}, ["only"], "title")
+    shown = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in figure.axes]
+    assert shown == [["a (1 seed)", "b (1 seed)"], ["c (1 seed)", "d (1 seed)"]] and not figure.legends
