@@ -70,5 +70,5 @@ class Episode(eqx.Module):
 
 
 def time_first(batch: Tree) -> Tree:
-    """Arrays [B, T, ...] as [T, B, ...]: a shift in time then moves whole blocks, and recurrences turn nothing round."""
+    """Arrays [B, T, ...] as [T, B, ...]: a shift in time then moves whole blocks, and nothing is turned round."""
     return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), batch)

@@ -49,6 +49,8 @@ def test_evaluate_plot_and_values_look_at_a_run(capsys, tmp_path):
     assert code == 0 and "3 greedy episodes per seed" in out and "optimal 8.00" in out
     code, out, _ = outcome(capsys, "plot", run, str(small_run("iql").path), "--out", str(tmp_path / "p.png"))
     assert code == 0 and (tmp_path / "p.png").is_file()
+    code, out, _ = outcome(capsys, "plot", run, "--diagnostics", "--out", str(tmp_path / "d.png"))
+    assert code == 0 and "written to" in out and (tmp_path / "d.png").is_file()
     code, out, _ = outcome(capsys, "values", run, "--seed", "1")
     assert code == 0 and "seed 1, agent 2" in out and "seed 0" not in out and "phi(s,a)" in out
 
@@ -156,6 +158,8 @@ def test_more_bad_requests_about_a_run_are_one_line(capsys):
         (["evaluate", run, "--episodes", "x"], "episodes must be a whole number, got 'x'"),
         (["values", run, "--seed", "7"], "seed must be one of 0, 1, got 7"),
         (["plot", run, "--out", "p.bmp"], "out must end in .png"),
+        (["plot", run, "--diagnostics", "--out", "p.bmp"], "out must end in .png"),
+        (["plot", run, run, "--diagnostics"], "RUN must be one directory with --diagnostics, got 2"),
     ]:
         code, _, err = outcome(capsys, *words)
         assert code == 2 and err.count("\n") == 1 and complaint in err

@@ -1,5 +1,9 @@
 """Worked moves on the 5x5 grid. Cells are written (row, column); moves: 0 up, 1 left, 2 stay, 3 right, 4 down."""
 
+import functools
+import itertools
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -110,6 +114,60 @@ def test_the_oracle_knows_the_best_and_the_random_return(penalty, optimal, rando
     known = PredatorPrey(penalty=penalty).references()
     assert round(known["optimal"], 2) == optimal
     assert round(known["random"], 2) == random
+
+
+@pytest.mark.parametrize("settings", [{}, {"coordinates": "fractions"}, {"observe_teammate": True, "num_predators": 3}])
+def test_what_all_predators_perceive_together_tells_the_state(settings):
+    world = PredatorPrey(**settings)
+    states = jax.vmap(world.reset)(jax.random.split(jax.random.key(0), 100))
+    told = jax.vmap(lambda state: world.locate(world.perceive(state)))(states)
+    np.testing.assert_array_equal(told.cells, states.cells)
+
+
+@functools.cache
+def best_moves():
+    """The oracle's verdict on every joint move in two states of a small grid with one step to go, at two penalties.
+
+    In the first state the predators stand on both sides of the prey in the middle of the grid, in the second far away.
+    """
+    world = PredatorPrey(size=3, length=1)
+    states = jax.vmap(Hunt)(jnp.asarray([[3, 5, 4], [0, 1, 8]]))
+    moves = jnp.asarray(list(itertools.product(range(5), repeat=2)))
+
+    def approved(penalty):
+        hunt = eqx.tree_at(lambda own: own.penalty, world, penalty)
+        oracle, percepts = hunt.oracle(), jax.vmap(hunt.perceive)(states)
+        return jax.vmap(jax.vmap(oracle.approves, (None, 0)), (0, None))(percepts, moves)
+
+    def worth(penalty, state, joint):
+        hunt = eqx.tree_at(lambda own: own.penalty, world, penalty)
+        rewards = [hunt.judge(hunt.advance(list(state.cells), [*joint, prey]))[0] for prey in jnp.arange(5)]
+        return jnp.mean(jnp.stack(rewards))
+
+    def look(penalty):
+        every = jax.vmap(jax.vmap(worth, (None, None, 0)), (None, 0, None))(penalty, states, moves)
+        return approved(penalty), every
+
+    return [np.asarray(found) for found in jax.jit(jax.vmap(look))(jnp.asarray([0.0, 2.0]))]
+
+
+def test_the_oracle_approves_of_all_joint_moves_of_the_highest_worth():
+    """Also where lanes of different penalties stand side by side."""
+    approved, worth = best_moves()
+    np.testing.assert_array_equal(approved, worth >= worth.max(axis=-1, keepdims=True) - 1e-4)
+
+
+def test_both_predators_stay_beside_a_prey_between_them():
+    """The prey leaves with probability 2/5, up or down, and is caught otherwise: worth 0.6."""
+    approved, worth = best_moves()
+    stay = 5 * STAY + STAY
+    np.testing.assert_allclose(worth[:, 0, stay], 0.6, rtol=1e-6)
+    assert approved[:, 0, stay].all() and approved[:, 1, stay].all()  # far away nothing is lost
+    assert 0 < approved[1, 0].sum() < 25
+
+
+def test_only_two_predators_on_a_small_grid_have_an_oracle():
+    assert PredatorPrey(num_predators=3).oracle() is None and PredatorPrey(size=7).oracle() is None
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1.0])

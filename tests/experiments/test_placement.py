@@ -40,14 +40,14 @@ from tests.small import small
 def show(*trainees):
     machine = Machine.start(*trainees)
     machine.advance(3)
-    returns, _ = machine.test()
-    known = [returns, *map(np.asarray, jax.tree.leaves(machine.lanes.agents[0].online))]
+    returns, diagnosis, _ = machine.test()
+    known = [returns, *map(np.asarray, jax.tree.leaves((diagnosis, machine.lanes.agents[0].online)))]
     lanes = np.concatenate([leaf.reshape(len(machine.seeds), -1) for leaf in known], axis=1)
     print(json.dumps([machine.programs.placement.seeds, machine.programs.placement.agents, lanes.tolist()]))
 
 
 def trainee(seeds=1, learning_rate=0.005):
-    plan = Plan(seeds=seeds, batch_episodes=1, replay_episodes=4, test_episodes=2)
+    plan = Plan(seeds=seeds, batch_episodes=1, replay_episodes=4, test_episodes=2, diagnostics=True)
     return Trainee.alike(small("iql", learning_rate=learning_rate), MatrixGame(), plan)
 
 

@@ -32,12 +32,12 @@ def test_every_number_of_a_record_becomes_a_scalar_of_its_seed(monkeypatch, tmp_
     monkeypatch.setitem(sys.modules, "tensorboard.summary", types.SimpleNamespace(Writer=Writer))
     board = TensorBoard()
     board.started([Planned(None, tmp_path)], "")
-    board.tested([[{"seed": 3, "step": 20, "test_return_mean": 6.0, "loss": [0.5, 0.25]}]])
+    board.tested([[{"seed": 3, "step": 20, "test_return_mean": 6.0, "loss": [0.5, None, 0.25]}]])
     board.closed()
     assert Writer.written == [
         ("seed-3", "test_return_mean", 6.0, 20),
         ("seed-3", "loss/agent-0", 0.5, 20),
-        ("seed-3", "loss/agent-1", 0.25, 20),
+        ("seed-3", "loss/agent-2", 0.25, 20),
         ("seed-3", "closed", 0.0, 0),
     ]
 

@@ -96,6 +96,13 @@ class Algorithm(Settings):
         """After an episode, before it is remembered: bring the notes up to date, and remark on its steps."""
         return agent, ()
 
+    def contexts_in(self, models: Models, episode: Episode) -> Float[Array, "T contexts"] | None:
+        """The likeliest context of every step of one episode, one-hot; zeros at steps that have none. For analysis.
+
+        None: the algorithm infers no contexts.
+        """
+        return None
+
     def felt(self, episodes: Episode, lived: Int[Array, ""]) -> Episode:
         """Episodes as the agent learns from them when it has lived so many: penalties may count for less."""
         counts = risen(self.forgive, self.forgive_fade, lived)

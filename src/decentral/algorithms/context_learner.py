@@ -95,6 +95,20 @@ class ContextLearner(DACSettings):
         ]
         return contexts if self.value_trains_encoder else jax.lax.stop_gradient(contexts)
 
+    def likeliest_contexts(self, model: ContextModel | None, episode: Episode) -> Float[Array, "T contexts"] | None:
+        """The most likely context of every step that has a window, one-hot; none where contexts are not inferred."""
+        if self.context_source == "reward-bins":
+            bins = reward_bins(episode.rewards, self.window, self.reward_low, self.reward_high, self.contexts)
+            logits = bins.chosen
+        elif model is None:
+            return None
+        elif self.window_choice == "fixed":
+            logits = model.infer(episode)
+        else:
+            logits, _ = infer_by_fit(model, episode, self.predict == "change")
+        named = jax.nn.one_hot(jnp.argmax(logits, axis=-1), self.contexts)
+        return jnp.where(self.has_window(episode)[:, None], named, 0.0)
+
     def has_window(self, episode: Episode) -> Bool[Array, "T *B"]:
         """The steps that have a window to learn from."""
         if self.window_start == "padded":

@@ -21,7 +21,7 @@ def ensemble(rewards: Float[Array, "T B"], count: int) -> Contexts:
 
 
 def reward_bins(
-    rewards: Float[Array, "T B"],
+    rewards: Float[Array, "T *B"],
     window: int,
     low: Float[Array, ""] | float,
     high: Float[Array, ""] | float,

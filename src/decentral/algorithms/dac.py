@@ -89,6 +89,9 @@ class DAC(ContextLearner):
         among = None if prior is None or log_p is None else likely_enough(log_p[few], self.delta(prior))
         return optimistic_marginal_value(some(few), among)
 
+    def contexts_in(self, models: DACModels, episode: Episode) -> Float[Array, "T contexts"] | None:
+        return self.likeliest_contexts(models.context, episode)
+
     def losses(
         self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:

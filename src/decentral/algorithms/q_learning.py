@@ -59,9 +59,13 @@ def scene_inputs(scene: Scene) -> Float[Array, " inputs"]:
 
 def episode_inputs(episode: Episode) -> Float[Array, "P *B inputs"]:
     """The network's inputs at every percept of an episode."""
+    return network_inputs(episode.percepts, last_actions(episode))
+
+
+def last_actions(episode: Episode) -> Float[Array, "P *B actions"]:
+    """The agent's own action before every percept, one-hot; zeros before the first."""
     taken = one_hot_actions(episode)
-    last = jnp.concatenate([jnp.zeros_like(taken[:1]), taken])
-    return network_inputs(episode.percepts, last)
+    return jnp.concatenate([jnp.zeros_like(taken[:1]), taken])
 
 
 def one_hot_actions(episode: Episode) -> Float[Array, "T *B actions"]:

@@ -48,6 +48,9 @@ class RAC(JudgedLearner):
     def acting(self, models: RACModels) -> ValueNetwork:
         return models.acting
 
+    def contexts_in(self, models: RACModels, episode: Episode) -> Float[Array, "T contexts"]:
+        return jnp.where(episode.happened[:, None], self.context_of(episode)[None], 0.0)
+
     def weigh(self, seen: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
         context_loss, acting_loss = mean_squares(seen, happened, "context_error", "acting_error")
         divergence = masked_mean(seen["divergence"], happened)

@@ -1,10 +1,12 @@
-"""`decentral plot`: learning curves of finished runs."""
+"""`decentral plot`: learning curves of finished runs, or what one of them measured besides its returns."""
 
 from pathlib import Path
 
+from decentral.analysis.diagnostics_plot import plot_diagnostics
 from decentral.analysis.plots import plot_curves
 from decentral.api import load
 from decentral.cli.parser import parser_for
+from decentral.settings import Refused
 
 
 def plot_command(words: list[str]) -> None:
@@ -12,8 +14,18 @@ def plot_command(words: list[str]) -> None:
     parser = parser_for("plot")
     parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="directories of runs")
     parser.add_argument(
-        "--out", metavar="FILE", type=Path, default=Path("returns.png"), help="PNG, SVG or PDF (default: returns.png)"
+        "--diagnostics", action="store_true", help="instead of returns, what one RUN measured besides them"
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", type=Path, help="PNG, SVG or PDF (default: returns.png, or diagnostics.png)"
     )
     found = parser.parse_all(words)
-    plot_curves([load(run).curves for run in found.runs], found.out)
-    print(f"written to {found.out}")
+    out = found.out or Path("diagnostics.png" if found.diagnostics else "returns.png")
+    if found.diagnostics and len(found.runs) > 1:
+        raise Refused(f"RUN must be one directory with --diagnostics, got {len(found.runs)}")
+    runs = [load(run).curves for run in found.runs]
+    if found.diagnostics:
+        plot_diagnostics(runs[0], out)
+    else:
+        plot_curves(runs, out)
+    print(f"written to {out}")

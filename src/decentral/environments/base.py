@@ -4,7 +4,7 @@ from abc import abstractmethod
 from typing import Any
 
 import equinox as eqx
-from jaxtyping import Array, Bool, Float, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.settings import Settings
 from decentral.types import AgentSpec, Percept
@@ -19,6 +19,14 @@ class Outcome(eqx.Module):
     reward: Float[Array, ""]
     terminated: Bool[Array, ""]  # the task is over; running out of time is not an end
     facts: dict[str, Array]  # for analysis alone: no agent is ever shown them
+
+
+class Oracle(eqx.Module):
+    """Someone who knows the best joint actions of a world exactly. For analysis alone: no agent is ever told."""
+
+    @abstractmethod
+    def approves(self, percepts: Percept, actions: Int[Array, " agents"]) -> Bool[Array, ""]:
+        """Is the joint action one of the best, where the agents together perceive this?"""
 
 
 class Environment(Settings):
@@ -71,3 +79,7 @@ class Environment(Settings):
     def references(self) -> dict[str, float]:
         """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
         return {}
+
+    def oracle(self) -> Oracle | None:
+        """Who knows the best joint actions, where they are known exactly. Its numbers may be traced."""
+        return None

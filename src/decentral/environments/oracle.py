@@ -1,4 +1,4 @@
-"""The exact returns of predator-prey with two predators, by dynamic programming over the full state."""
+"""Predator-prey with two predators, solved exactly by dynamic programming over the full state."""
 
 import itertools
 from functools import lru_cache, partial
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
 if TYPE_CHECKING:
     from decentral.environments.predator_prey import PredatorPrey
 
 MOVES = 5
+TIE = 1e-4  # by which two returns may differ through rounding
 
 
 def hunt_returns(hunt: "PredatorPrey") -> dict[str, float]:
@@ -23,6 +24,20 @@ def hunt_returns(hunt: "PredatorPrey") -> dict[str, float]:
     return {"optimal": float(np.asarray(optimal).mean()), "random": float(np.asarray(random).mean())}
 
 
+def best_joint_actions(hunt: "PredatorPrey") -> Bool[Array, "states joint"]:
+    """Which joint actions are the best in each state with a whole episode to go; its penalty may be traced."""
+    rewards, following = _outcomes(hunt, _states(hunt.size), _numbering(hunt.size))
+    reappear = jnp.asarray(_reappearances(hunt.size))
+    optimal, _ = _solve(rewards, following, reappear, hunt.length - 1)
+    worth = _look_ahead(rewards, following, reappear, optimal)
+    return worth >= jnp.max(worth, axis=1, keepdims=True) - TIE
+
+
+def state_number(cells: Int[Array, "3"], size: int) -> Int[Array, ""]:
+    """The number of the state in which the two predators and the prey stand on these cells."""
+    return jnp.asarray(_numbering(size))[tuple(cells)]
+
+
 @partial(jax.jit, static_argnums=3)
 def _solve(
     rewards: Float[Array, "states triples"],
@@ -30,17 +45,24 @@ def _solve(
     reappear: Int[Array, "states places"],
     length: int,
 ) -> tuple[Float[Array, " states"], Float[Array, " states"]]:
-    def look_ahead(values: Float[Array, " states"]) -> Float[Array, "states joint"]:
-        after_catch = jnp.mean(values[reappear], axis=1)
-        future = jnp.concatenate([values, after_catch])[following]
-        return jnp.mean((rewards + future).reshape(len(values), MOVES**2, MOVES), axis=2)
-
     def earlier(_: Int[Array, ""], later: tuple[Array, Array]) -> tuple[Array, Array]:
-        optimal, random = later
-        return jnp.max(look_ahead(optimal), axis=1), jnp.mean(look_ahead(random), axis=1)
+        optimal, random = (_look_ahead(rewards, following, reappear, values) for values in later)
+        return jnp.max(optimal, axis=1), jnp.mean(random, axis=1)
 
     nothing = jnp.zeros(len(reappear))
     return jax.lax.fori_loop(0, length, earlier, (nothing, nothing))
+
+
+def _look_ahead(
+    rewards: Float[Array, "states triples"],
+    following: Int[Array, "states triples"],
+    reappear: Int[Array, "states places"],
+    values: Float[Array, " states"],
+) -> Float[Array, "states joint"]:
+    """What each joint action is worth, if a state is worth so much one step later."""
+    after_catch = jnp.mean(values[reappear], axis=1)
+    future = jnp.concatenate([values, after_catch])[following]
+    return jnp.mean((rewards + future).reshape(len(values), MOVES**2, MOVES), axis=2)
 
 
 @jax.jit

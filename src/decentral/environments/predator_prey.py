@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.environments.base import Environment, Outcome
-from decentral.environments.oracle import hunt_returns
+from decentral.environments.base import Environment, Oracle, Outcome
+from decentral.environments.oracle import MOVES, best_joint_actions, hunt_returns, state_number
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Discrete, Percept
 
@@ -75,14 +75,20 @@ class PredatorPrey(Environment):
         return Hunt(jnp.stack(cells))
 
     def perceive(self, state: Hunt) -> Percept:
-        unit = 1.0 if self.coordinates == "cells" else 1.0 / (self.size - 1)
-        place = unit * jnp.stack([state.cells // self.size, state.cells % self.size], axis=-1)
+        place = self._unit * jnp.stack([state.cells // self.size, state.cells % self.size], axis=-1)
         predators, prey = place[:-1], place[-1]
         parts = [predators, jnp.eye(self.num_predators), prey[None] - predators]
         if self.observe_teammate:
             parts += [jnp.roll(predators, -other, axis=0) - predators for other in range(1, self.num_predators)]
         available = jnp.ones((self.num_predators, len(ROW_OF_MOVE)), bool)
         return Percept(jnp.concatenate(parts, axis=-1), available)
+
+    def locate(self, percepts: Percept) -> Hunt:
+        """The state that the predators together perceive, the inverse of `perceive`. No agent can tell it alone."""
+        seen = jnp.round(percepts.observation / self._unit).astype(jnp.int32)
+        own, to_prey = seen[:, :2], seen[0, 2 + self.num_predators :][:2]
+        place = jnp.concatenate([own, (own[0] + to_prey)[None]])
+        return Hunt(place[:, 0] * self.size + place[:, 1])
 
     def step(self, state: Hunt, actions: Int[Array, " predators"], key: Key[Array, ""]) -> tuple[Hunt, Outcome]:
         return self.step_by(state, actions, self.draw(key))
@@ -120,8 +126,18 @@ class PredatorPrey(Environment):
         return jnp.where(caught, 1.0, jnp.where(alone, -self.penalty, 0.0)), caught
 
     def references(self) -> dict[str, float]:
-        solvable = self.num_predators == 2 and self.size <= LARGEST_SOLVED_GRID
-        return hunt_returns(self) if solvable else {}
+        return hunt_returns(self) if self._solvable else {}
+
+    def oracle(self) -> Oracle | None:
+        return HuntOracle(self, best_joint_actions(self)) if self._solvable else None
+
+    @property
+    def _solvable(self) -> bool:
+        return self.num_predators == 2 and self.size <= LARGEST_SOLVED_GRID
+
+    @property
+    def _unit(self) -> float:
+        return 1.0 if self.coordinates == "cells" else 1.0 / (self.size - 1)
 
     def _neighbour(self, cell: Scalar, move: Scalar) -> Scalar:
         row = jnp.clip(cell // self.size + jnp.asarray(ROW_OF_MOVE)[move], 0, self.size - 1)
@@ -132,6 +148,17 @@ class PredatorPrey(Environment):
         rows = jnp.abs(cell // self.size - other // self.size)
         columns = jnp.abs(cell % self.size - other % self.size)
         return rows + columns == 1
+
+
+class HuntOracle(Oracle):
+    """The best joint moves of two predators, in every state as if a whole episode were to go."""
+
+    hunt: PredatorPrey
+    best: Bool[Array, "states joint"]
+
+    def approves(self, percepts: Percept, actions: Int[Array, " predators"]) -> Bool[Array, ""]:
+        state = state_number(self.hunt.locate(percepts).cells, self.hunt.size)
+        return self.best[state, MOVES * actions[0] + actions[1]]
 
 
 def push(

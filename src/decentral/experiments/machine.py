@@ -9,8 +9,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from decentral.environments.base import Oracle
 from decentral.experiments.placement import Placement
 from decentral.experiments.shapes import side_by_side
+from decentral.training.diagnosis import Diagnosis
 from decentral.training.loop import Lane, Tally, Trainee, begin, examine, turns
 from decentral.training.spread import SEEDS
 
@@ -24,6 +26,7 @@ class Machine:
     lanes: Lane
     idle_turns: int  # still to be played before there is enough to learn from
     programs: "Programs"
+    oracle: Oracle | None = None  # its numbers have the lanes' axis if those of the trainee have
 
     @staticmethod
     def start(*trainees: Trainee) -> "Machine":
@@ -31,7 +34,8 @@ class Machine:
         trainee, seeds, own = _prepare(trainees)
         with own.placed():
             lanes = own.begin(trainee, seeds)
-        return Machine(trainee, seeds, lanes, trainee.plan.idle_turns, own)
+            oracle = own.oracle(trainee) if trainee.plan.diagnostics else None
+        return Machine(trainee, seeds, lanes, trainee.plan.idle_turns, own, oracle)
 
     @staticmethod
     def describe(*trainees: Trainee) -> Lane:
@@ -53,11 +57,12 @@ class Machine:
         with self.programs.placed():
             self.lanes = self.programs.turns(self.trainee, self.lanes, count, learning)
 
-    def test(self) -> tuple[np.ndarray, Tally]:
-        """The returns [S, episodes] of a greedy test, and the tally since the last one."""
+    def test(self) -> tuple[np.ndarray, Diagnosis | None, Tally]:
+        """The returns [S, episodes] of a greedy test, its diagnosis if planned, and the tally since the last one."""
         with self.programs.placed():
-            returns, tally, self.lanes = self.programs.examine(self.trainee, self.lanes, self.seeds)
-        return np.asarray(returns), jax.device_get(tally)
+            returns, *measured, self.lanes = self.programs.examine(self.trainee, self.lanes, self.seeds, self.oracle)
+        diagnosis, tally = jax.device_get(measured)
+        return np.asarray(returns), diagnosis, tally
 
     @property
     def shares(self) -> list[range]:
@@ -85,11 +90,12 @@ def _prepare(trainees: Sequence[Trainee]) -> tuple[Trainee, np.ndarray, "Program
 
 @dataclass(frozen=True)
 class Programs:
-    """The three programs of a training, compiled for where its lanes are."""
+    """The programs of a training, compiled for where its lanes are."""
 
     begin: Callable[..., Any]
     turns: Callable[..., Any]
     examine: Callable[..., Any]
+    oracle: Callable[..., Any]
     placed: Callable[[], AbstractContextManager]
     placement: Placement
 
@@ -107,7 +113,10 @@ def programs(placement: Placement, several: bool) -> Programs:
     return Programs(
         jax.jit(every_lane(begin, (numbers, 0)), out_shardings=lanes),
         jax.jit(every_lane(turns, (numbers, 0, None, None)), static_argnums=3, donate_argnums=1, out_shardings=lanes),
-        jax.jit(every_lane(examine, (numbers, 0, 0)), donate_argnums=1, out_shardings=(None, None, lanes)),
+        jax.jit(
+            every_lane(examine, (numbers, 0, 0, numbers)), donate_argnums=1, out_shardings=(None, None, None, lanes)
+        ),
+        jax.jit(partial(jax.lax.map, Trainee.oracle) if several else Trainee.oracle),  # large in the making
         nullcontext if mesh is None else partial(jax.set_mesh, mesh),
         placement,
     )

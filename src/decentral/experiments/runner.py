@@ -22,9 +22,11 @@ from decentral.experiments.provenance import provenance
 from decentral.experiments.references import known_returns
 from decentral.experiments.shapes import check_one_shape
 from decentral.records import RunDirectory
+from decentral.training.diagnosis import Diagnosis
 from decentral.training.loop import Tally, Trainee
 from decentral.training.plan import Plan
 from decentral.training.team import Team
+from decentral.types import Metrics
 
 SECONDS_PER_CHUNK = 2.0  # how often the progress is shown
 
@@ -126,7 +128,7 @@ class Pace:
 
 
 def _records(trainees: list[Trainee], machine: Machine, seconds: float) -> list[Rows]:
-    returns, tally = machine.test()
+    returns, diagnosis, tally = machine.test()
     steps, episodes = machine.steps, np.asarray(machine.lanes.episodes)
 
     def record(trainee: Trainee, lane: int) -> dict[str, Any]:
@@ -139,7 +141,7 @@ def _records(trainees: list[Trainee], machine: Machine, seconds: float) -> list[
             "epsilon": round(float(trainee.plan.epsilon(jnp.asarray(steps[lane]))), 6),
             "seconds": round(seconds, 3),
         }
-        return row | _train_metrics(tally, lane, trainee.team)
+        return row | _train_metrics(tally, lane, trainee.team) | _diagnostics(diagnosis, lane, trainee.team)
 
     return [[record(trainee, lane) for lane in share] for trainee, share in zip(trainees, machine.shares, strict=True)]
 
@@ -151,15 +153,29 @@ def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
         metrics["train_return_mean"] = float(tally.returns[lane] / tally.episodes[lane])
     if not tally.updates[lane]:
         return metrics
+    means = jax.tree.map(lambda sums: sums[lane] / tally.updates[lane], tally.metrics)
+    return metrics | _by_agent(team, means)
+
+
+def _diagnostics(diagnosis: Diagnosis | None, lane: int, team: Team) -> dict[str, Any]:
+    """What a test said besides its returns: per agent, and of the team as a whole."""
+    if diagnosis is None:
+        return {}
+    own = jax.tree.map(itemgetter(lane), diagnosis)
+    return _by_agent(team, own.agents) | {name: float(value) for name, value in own.team.items()}
+
+
+def _by_agent(team: Team, measured: tuple[Metrics, ...]) -> dict[str, Any]:
+    """What each squad measured [n], as one list per name with an entry for every place."""
+    metrics: dict[str, Any] = {}
     size = sum(len(squad.places) for squad in team.squads)
-    for squad, measured in zip(team.squads, tally.metrics, strict=True):
-        for name, sums in measured.items():
-            mean = sums[lane] / tally.updates[lane]
-            if mean.ndim == 0:  # one learner for the whole team
-                metrics[name] = [float(mean)]
+    for squad, of_squad in zip(team.squads, measured, strict=True):
+        for name, values in of_squad.items():
+            if values.ndim == 0:  # one learner for the whole team
+                metrics[name] = [float(values)]
                 continue
             own = metrics.setdefault(name, [None] * size)
-            for place, value in zip(squad.places, mean.tolist(), strict=True):
+            for place, value in zip(squad.places, values.tolist(), strict=True):
                 own[place] = value
     return metrics
 

@@ -52,7 +52,8 @@ def _scalars(row: dict[str, Any]) -> list[tuple[str, float]]:
     scalars = []
     for name, value in row.items():
         if isinstance(value, list):
-            scalars += [(f"{name}/agent-{agent}", number) for agent, number in enumerate(value)]
+            measured = [(agent, number) for agent, number in enumerate(value) if number is not None]
+            scalars += [(f"{name}/agent-{agent}", number) for agent, number in measured]
         elif name not in ("seed", "step"):
             scalars.append((name, float(value)))
     return scalars

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from decentral.networks.layers import Linear, times
+from decentral.networks.layers import Linear
 
 Hidden = Float[Array, "*rows width"]
 Context = Float[Array, "*rows contexts"]

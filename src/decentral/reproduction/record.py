@@ -57,7 +57,7 @@ class Record:
     @staticmethod
     def gather(target: str, scale: Scale, out: Path) -> "Record":
         """All pieces that are done in a directory; those of another target or scale are refused."""
-        whole, pieces = out / f"{target}.json", {}
+        whole, pieces = out / f"{target}.json", dict[str, Data]()
         for file in [*([whole] if whole.exists() else []), *sorted(out.glob(f"{PIECES}/*.json"))]:
             found = Record.read(file)
             if (found.target, found.scale) != (target, scale):

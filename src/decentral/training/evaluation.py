@@ -1,6 +1,7 @@
-"""How good a team is: the returns of episodes played greedily."""
+"""How good a team is: episodes played greedily, and their returns."""
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +9,7 @@ from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.base import Models
 from decentral.environments.base import Environment
-from decentral.training.rollout import Player, greedy_player, play, random_player
+from decentral.training.rollout import Player, Trajectory, greedy_player, play, random_player
 from decentral.training.team import Team
 
 
@@ -16,19 +17,50 @@ def greedy_returns(
     team: Team, environment: Environment, bodies: tuple[Models, ...], episodes: int, key: Key[Array, ""]
 ) -> Float[Array, " episodes"]:
     """The undiscounted return of each of `episodes` greedy episodes; `bodies` are by squad."""
-    return _returns(environment, lambda key: greedy_player(team, bodies, environment.time_limit, key), episodes, key)
+    return _greedily(team, environment, bodies, episodes, key, _return)
+
+
+def greedy_episodes(
+    team: Team, environment: Environment, bodies: tuple[Models, ...], episodes: int, key: Key[Array, ""]
+) -> Trajectory:
+    """The episodes that `greedy_returns` gives the returns of [episodes, ...]."""
+    return _greedily(team, environment, bodies, episodes, key, lambda lived: lived)
 
 
 def random_returns(environment: Environment, episodes: int, key: Key[Array, ""]) -> Float[Array, " episodes"]:
     """The undiscounted return of each of `episodes` episodes of uniformly random play."""
-    return _returns(environment, lambda key: random_player(environment, key), episodes, key)
+    return _play_all(environment, lambda key: random_player(environment, key), episodes, key, _return)
 
 
-def _returns(
-    environment: Environment, player: Callable[[Key[Array, ""]], Player], episodes: int, key: Key[Array, ""]
-) -> Float[Array, " episodes"]:
-    def return_of_one(key: Key[Array, ""]) -> Float[Array, ""]:
+def _return(lived: Trajectory) -> Float[Array, ""]:
+    return jnp.sum(lived.rewards)
+
+
+def _greedily(
+    team: Team,
+    environment: Environment,
+    bodies: tuple[Models, ...],
+    episodes: int,
+    key: Key[Array, ""],
+    tell: Callable[[Trajectory], Any],
+) -> Any:
+    def player(key: Key[Array, ""]) -> Player:
+        return greedy_player(team, bodies, environment.time_limit, key)
+
+    return _play_all(environment, player, episodes, key, tell)
+
+
+def _play_all(
+    environment: Environment,
+    player: Callable[[Key[Array, ""]], Player],
+    episodes: int,
+    key: Key[Array, ""],
+    tell: Callable[[Trajectory], Any],
+) -> Any:
+    """What is told of each of `episodes` episodes, played side by side."""
+
+    def play_one(key: Key[Array, ""]) -> Any:
         key_player, key_world = jax.random.split(key)
-        return jnp.sum(play(environment, player(key_player), key_world).rewards)
+        return tell(play(environment, player(key_player), key_world))
 
-    return jax.vmap(return_of_one)(jax.random.split(key, episodes))
+    return jax.vmap(play_one)(jax.random.split(key, episodes))

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Algorithm, Models, Notes
-from decentral.environments.base import Environment
+from decentral.environments.base import Environment, Oracle
 from decentral.training.batches import Batch
-from decentral.training.evaluation import greedy_returns
+from decentral.training.diagnosis import Diagnosis, diagnose
+from decentral.training.evaluation import greedy_episodes, greedy_returns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
 from decentral.training.rollout import Trajectory, hand_out, play, team_player
@@ -53,6 +54,10 @@ class Trainee(eqx.Module):
     def alike(algorithm: Algorithm, environment: Environment, plan: Plan) -> "Trainee":
         """A team of one algorithm in a world."""
         return Trainee(Team.alike(algorithm, environment.num_agents), environment, plan)
+
+    def oracle(self) -> Oracle | None:
+        """Who knows the best joint actions, where a test asks for them."""
+        return self.environment.oracle() if self.plan.diagnostics else None
 
     @property
     def batch(self) -> Batch:
@@ -136,16 +141,18 @@ def absorb(
     return eqx.tree_at(lambda old: (old.agents, old.replays, old.tally), lane, (agents, replays, tally))
 
 
-def examine(trainee: Trainee, lane: Lane, seed: Int[Array, ""] | int) -> tuple[Float[Array, " episodes"], Tally, Lane]:
-    """The returns of a greedy test, the tally since the last one, and the lane with a fresh tally.
+def examine(
+    trainee: Trainee, lane: Lane, seed: Int[Array, ""] | int, oracle: Oracle | None = None
+) -> tuple[Float[Array, " episodes"], Diagnosis | None, Tally, Lane]:
+    """The returns of a greedy test, its diagnosis if planned, the tally since the last one, the lane with a fresh one.
 
     The test's chance comes from the seed and the step, so that testing more or less often changes no training.
     """
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2), lane.steps)
     bodies = trainee.team.each(lambda squad, own: squad.bodies(own), lane.agents)
-    returns = on_every_device(_play_test)(trainee, bodies, key)
+    returns, diagnosis = on_every_device(_play_test)(trainee, bodies, oracle, key)
     fresh = jax.tree.map(jnp.zeros_like, lane.tally)
-    return returns, lane.tally, eqx.tree_at(lambda old: old.tally, lane, fresh)
+    return returns, diagnosis, lane.tally, eqx.tree_at(lambda old: old.tally, lane, fresh)
 
 
 def _play_side_by_side(
@@ -166,8 +173,14 @@ def _play_side_by_side(
     return jax.vmap(play_one)(keys_each, jax.random.split(key, plan.num_environments))
 
 
-def _play_test(trainee: Trainee, bodies: tuple[Models, ...], key: Key[Array, ""]) -> Float[Array, " episodes"]:
-    return greedy_returns(trainee.team, trainee.environment, bodies, trainee.plan.test_episodes, key)
+def _play_test(
+    trainee: Trainee, bodies: tuple[Models, ...], oracle: Oracle | None, key: Key[Array, ""]
+) -> tuple[Float[Array, " episodes"], Diagnosis | None]:
+    test = (trainee.team, trainee.environment, bodies, trainee.plan.test_episodes, key)
+    if not trainee.plan.diagnostics:
+        return greedy_returns(*test), None
+    lived = greedy_episodes(*test)
+    return jnp.sum(lived.rewards, axis=-1), diagnose(trainee.team, bodies, oracle, lived)
 
 
 def _no_metrics(

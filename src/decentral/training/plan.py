@@ -27,6 +27,10 @@ class Plan(Settings):
     epsilon_steps: int = setting(50_000, "T_epsilon, steps over which exploration falls", at_least=1)
     test_interval: int = setting(2000, "environment steps between two tests", at_least=1)
     test_episodes: int = setting(32, "greedy episodes of a test", at_least=1, at_most=100_000)
+    diagnostics: bool = setting(
+        False,
+        "measure more in every test: values against returns, contexts against partners, agreement with the oracle",
+    )
 
     def check_together(self) -> None:
         for name in ("batch_episodes", "num_environments"):

@@ -73,8 +73,8 @@ def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Traje
 def hand_out(trajectory: Trajectory) -> Episode:
     """The privacy gate: each agent's own percepts and actions, and the shared reward [N, T].
 
-    This is the only function that holds the joint action. Agent i's part of what it returns depends on the other
-    agents' actions through the percepts and the reward alone.
+    This is the only function on the way to learning that holds the joint action. Agent i's part of what it returns
+    depends on the other agents' actions through the percepts and the reward alone.
     """
     agents = trajectory.actions.shape[1]
 
