@@ -39,6 +39,11 @@ class Curves:
         return self.config.get("strictness", {}).get("decentralised", True)
 
 
+def in_last_third(run: Curves) -> np.ndarray:
+    """Which tests lie in the last third of training [tests]."""
+    return run.steps * 3 >= run.steps[-1] * 2
+
+
 Panel = dict[str, Curves]  # curves that are shown together, by name
 
 

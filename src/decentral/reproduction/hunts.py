@@ -9,7 +9,7 @@ from decentral.reproduction.returns import final_of
 from decentral.reproduction.target import Data, Scale
 
 QUICK_PLAN: Data = {"steps": 10_000, "epsilon_steps": 5_000, "test_interval": 2_000}
-FULL_PLAN: Data = {"seed": 5, "test_interval": 50_000}  # choices had been made on seeds 0 to 4
+FULL_PLAN: Data = {"seed": 5, "test_interval": 50_000, "diagnostics": True}  # choices had been made on seeds 0 to 4
 QUICK_PENALTIES = (0.5,)  # for a target of many programs
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from decentral.analysis.results import Curves
+from decentral.analysis.results import Curves, in_last_third
 
 
 def mean_and_spread(returns: np.ndarray) -> str:
@@ -17,8 +17,7 @@ def final_of(run: Curves) -> str:
 
 def last_third_of(run: Curves) -> str:
     """The mean return of the tests in the last third of training, mean and standard deviation over seeds."""
-    late = run.steps * 3 >= run.steps[-1] * 2
-    return mean_and_spread(run.returns[:, late].mean(axis=1))
+    return mean_and_spread(run.returns[:, in_last_third(run)].mean(axis=1))
 
 
 def learned(run: Curves) -> bool:

@@ -5,12 +5,22 @@ from pathlib import Path
 
 import numpy as np
 
-from decentral.analysis.results import Curves, load_curves
+from decentral.analysis.measures import load_measures
+from decentral.analysis.results import Curves, in_last_third, load_curves
 from decentral.experiments.config import Config
 from decentral.experiments.runner import run
 from decentral.records import RunDirectory, next_free
 from decentral.reproduction.target import Data, Done, Piece, Workplace
 
+MEASURES = (
+    "value_start",
+    "value_achieved",
+    "value_gap",
+    "oracle_agreement",
+    "context_partner_bits",
+    "context_partner_share",
+    "contexts_used",
+)
 Look = Callable[[RunDirectory], Data]  # what else is worth keeping of a run
 
 
@@ -30,13 +40,15 @@ def curves_of(done: Done) -> Curves:
 
 
 def kept(directory: RunDirectory) -> Data:
-    """What is kept of a run: its learning curves."""
+    """What is kept of a run: its learning curves, and of what else it measured the mean over the last third."""
     curves = load_curves(directory)
+    late, measured = in_last_third(curves), load_measures(curves, MEASURES)
     return {
         "references": curves.references,
         "seeds": curves.seeds,
         "steps": curves.steps.astype(int).tolist(),
         "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
+        "measures": {name: table[late].mean(axis=0).round(4).tolist() for name, table in measured.items()},
     }
 
 
