@@ -10,8 +10,9 @@ install: $(VENV)/installed-
 demo: $(VENV)/installed-
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
+# Most of the time goes into compiling programs that run once: they are compiled with little optimisation.
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n $(JOBS)
+	JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n $(JOBS)
 
 test-long: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n $(JOBS) -m long

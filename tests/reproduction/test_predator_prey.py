@@ -35,8 +35,8 @@ def test_every_method_meets_every_penalty_with_the_papers_window_and_all_weights
     assert [config["algorithm"]["window"] for config in pieces["visible dac"]] == [10, 10, 10, 5]
     assert len(pieces["hidden hysteretic"]) == 4 * 5
     assert all(config["training"]["steps"] == 3_050_000 for config in pieces["visible iql"])
-    assert not any(config["environment"]["observe_teammate"] for config in pieces["hidden dac+"])
-    assert all(config["algorithm"]["forgive"] == 10_000 for config in pieces["hidden iql+"])
+    assert not any(config["environment"]["observe_teammate"] for config in pieces["hidden dac-extended"])
+    assert all(config["algorithm"]["forgive"] == 10_000 for config in pieces["hidden iql-forgiving"])
     assert all(config["training"]["seed"] == 5 for configs in pieces.values() for config in configs)
 
 
@@ -57,6 +57,18 @@ def test_a_claim_holds_where_those_that_are_said_to_learn_do_and_the_others_do_n
     assert "visible: DAC 28.00 ± 1.00, Hysteretic 2.00 ± 1.00" in found["C6"].numbers
     visible = results | {name.replace("visible", "hidden"): done for name, done in results.items() if "visible" in name}
     assert TARGET.findings(visible)["C6"].verdict == "reproduced"
+
+
+def test_who_promises_itself_a_tenth_more_than_it_gets_overestimates():
+    def measured(config):
+        gap = 5.0 if config["algorithm"]["name"] == "hysteretic" and config["environment"]["penalty"] < 1 else 1.0
+        return {"value_gap": [gap - 1, gap + 1], "value_achieved": [19.0, 21.0]}
+
+    results = results_by_hand(TARGET, Scale.of("full", 2), lambda config, piece: 1.0, measured)
+    found = TARGET.findings(results)["C21"]
+    assert found.verdict == "partly reproduced"  # not at P = 1, where Hysteretic does not
+    assert found.numbers.startswith("visible, P = 0: Hysteretic +5.00 ± 1.00 on 20.00, DAC +1.00 ± 1.00 on 20.00; ")
+    assert "C21" not in TARGET.findings(results_by_hand(TARGET, Scale.of("quick"), lambda config, piece: 1.0))
 
 
 def test_the_figure_has_a_panel_per_view_and_penalty(results):

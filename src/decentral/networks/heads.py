@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from decentral.networks.layers import Linear
+from decentral.networks.layers import Linear, times
 
 Hidden = Float[Array, "*rows width"]
 Context = Float[Array, "*rows contexts"]
@@ -55,7 +55,7 @@ class HyperNet(ContextHead):
 
     def every(self, hidden: Hidden) -> AllValues:
         layers, biases = self.weight + self.weight_bias[None], self.bias + self.bias_bias[None]
-        values = jnp.einsum("...h,mah->...ma", hidden, layers)
+        values = times(layers.reshape(-1, layers.shape[-1]), hidden).reshape(*hidden.shape[:-1], *biases.shape)
         return values + jnp.broadcast_to(biases, values.shape)
 
     def some(self, hidden: Hidden, which: Int[Array, " few"]) -> Float[Array, "*rows few actions"]:

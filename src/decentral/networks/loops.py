@@ -36,7 +36,8 @@ def walk_back(wanted: Memories, before: Memories, gates: Gates, weight: Weight) 
 
     `before` are the memories before each step.
     """
-    of_input, of_memory = slopes(before, gates)
+    reset, update, candidate = parts_of_slope(before, gates)
+    of_memory = jnp.concatenate([reset, update, candidate * gates.reset], axis=-1)
 
     def step(later: Array, here: tuple[Array, Array, Array]) -> tuple[Array, Array]:
         wanted, slope, update = here
@@ -44,17 +45,9 @@ def walk_back(wanted: Memories, before: Memories, gates: Gates, weight: Weight) 
         return total * update + (slope * jnp.tile(total, 3)) @ weight, total
 
     here = (wanted, of_memory, gates.update)
-    totals = jnp.tile(jax.lax.scan(step, jnp.zeros_like(wanted[0]), here, reverse=True)[1], 3)
-    return of_input * totals, of_memory * totals
-
-
-def slopes(before: Memories, gates: Gates) -> tuple[GateInputs, GateInputs]:
-    """How the memory after a step changes with the input's share of each gate, and with the memory's share."""
-    reset, update, candidate = parts_of_slope(before, gates)
-    return (
-        jnp.concatenate([reset, update, candidate], axis=-1),
-        jnp.concatenate([reset, update, candidate * gates.reset], axis=-1),
-    )
+    totals = jax.lax.scan(step, jnp.zeros_like(wanted[0]), here, reverse=True)[1]
+    by_input = jnp.concatenate([slope * totals for slope in (reset, update, candidate)], axis=-1)
+    return by_input, of_memory * jnp.tile(totals, 3)
 
 
 def parts_of_slope(before: Array, gates: Gates) -> tuple[Array, Array, Array]:

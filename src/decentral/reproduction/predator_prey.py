@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from decentral.analysis.results import Curves, Panel
+from decentral.analysis.results import Panel
 from decentral.experiments.config import Config
 from decentral.experiments.presets import PENALTIES
+from decentral.reproduction import overestimation
 from decentral.reproduction.hunts import columns_of, finals_table, hunts, penalty_of
 from decentral.reproduction.returns import final_of, learned
 from decentral.reproduction.sweep_piece import curves_in, sweep_piece
-from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target, verdict_of
+from decentral.reproduction.target import Data, Done, Finding, Piece, Results, Scale, Target, verdict_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,12 +22,12 @@ METHODS = {
     "hysteretic": "Hysteretic",
     "i2q": "I2Q",
     "iql": "IQL",
-    "dac+": "DAC, extended",
-    "iql+": "IQL, forgiving",
+    "dac-extended": "DAC, extended",
+    "iql-forgiving": "IQL, forgiving",
 }
 OURS: dict[str, tuple[str, Data]] = {  # beyond the paper: an algorithm and its settings
-    "dac+": ("dac", EXTENDED),
-    "iql+": ("iql", {"forgive": 10_000.0}),
+    "dac-extended": ("dac", EXTENDED),
+    "iql-forgiving": ("iql", {"forgive": 10_000.0, "forgive_fade": 10_000.0}),
 }
 WEIGHTS = (0.01, 0.1, 0.3, 0.5, 0.7)  # Hysteretic's beta: the best of them counts, at each penalty
 VIEWS = {"visible": True, "hidden": False}
@@ -46,7 +47,7 @@ class PredatorPreyCurves(Target):
     """Test returns over training, mean and standard deviation over seeds."""
 
     title = "Comparison in predator-prey"
-    claims = tuple(CLAIMED)
+    claims = (*CLAIMED, overestimation.CLAIM)
 
     def pieces(self, scale: Scale) -> list[Piece]:
         return [
@@ -65,7 +66,19 @@ class PredatorPreyCurves(Target):
         return finals_table("teammate", {view: self._row(results, view) for view in VIEWS})
 
     def findings(self, results: Results) -> dict[str, Finding]:
-        return {claim: self._finding(results, *what) for claim, what in CLAIMED.items()}
+        found = {claim: self._finding(results, *what) for claim, what in CLAIMED.items()}
+        return found | self._overestimation(results)
+
+    def _overestimation(self, results: Results) -> dict[str, Finding]:
+        """What is to be said of overestimation, where it was measured."""
+        promises = {}
+        for view in VIEWS:
+            for penalty in PENALTIES:
+                both = [_measures(results[f"{view} {method}"], penalty) for method in ("hysteretic", "dac")]
+                if all(both):
+                    theirs, ours = (overestimation.Promise.of(measures) for measures in both)
+                    promises[f"{view}, P = {penalty:g}"] = theirs, ours
+        return {overestimation.CLAIM: overestimation.finding_of(promises)} if promises else {}
 
     def _finding(self, results: Results, penalty: float, said: set[str]) -> Finding:
         numbers, met = [], []
@@ -80,7 +93,7 @@ class PredatorPreyCurves(Target):
         """For each penalty the run of every method: of several weights the best."""
         return [
             {
-                label: _best([run for run in curves_in(results[f"{view} {method}"]) if penalty_of(run) == penalty])
+                label: curves_in(results[f"{view} {method}"])[_best(results[f"{view} {method}"], penalty)]
                 for method, label in METHODS.items()
             }
             for penalty in PENALTIES
@@ -93,5 +106,12 @@ def _configs(method: str, visible: bool, scale: Scale) -> list[Config]:
     return hunts(name, each, PENALTIES, visible, scale)
 
 
-def _best(runs: list[Curves]) -> Curves:
-    return runs[int(np.argmax([run.returns[:, -1].mean() for run in runs]))]
+def _measures(done: Done, penalty: float) -> Data:
+    """What the best run of a method at a penalty measured besides its returns."""
+    return done.result["runs"][_best(done, penalty)].get("measures", {})
+
+
+def _best(done: Done, penalty: float) -> int:
+    """Which run of a method ends highest at a penalty."""
+    finals = [run.returns[:, -1].mean() if penalty_of(run) == penalty else -np.inf for run in curves_in(done)]
+    return int(np.argmax(finals))
