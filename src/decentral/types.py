@@ -1,8 +1,8 @@
 """The words every other file speaks: what one agent perceives, lives through and is told of its world.
 
 Axes stand in this order, and a function sees only its own; `vmap` adds the rest outside:
-S seed, N agent, B episode of a batch, T step (P = T + 1 percepts), then features. Where an algorithm learns from a whole
-batch it may turn it round once, to [T, B, ...]: `time_first`.
+S seed, N agent, B episode of a batch, T step (P = T + 1 percepts), then features. Where an algorithm learns from a
+whole batch it may turn it round once, to [T, B, ...]: `time_first`.
 """
 
 from dataclasses import dataclass
