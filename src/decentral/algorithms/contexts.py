@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from decentral.networks.dynamics import Decoder, Encoder, steps_of_windows
+from decentral.networks.overlapping import first_layer_of_windows
 from decentral.types import Episode
 
 
@@ -26,7 +27,11 @@ class ContextModel(eqx.Module):
 
     def infer(self, episode: Episode, length: int | None = None) -> Float[Array, "T *B contexts"]:
         """The logits of q(c_t | window ending at t) for every step; of windows of `length` transitions, if told."""
-        length, transitions = length or self.window, flagged_transitions(episode)
+        if length is None or length == self.window:
+            observations = episode.percepts.observation
+            hidden = first_layer_of_windows(self.encoder.first, observations, what_was_between(episode), self.window)
+            return self.encoder.logits(hidden)
+        transitions = flagged_transitions(episode)
         before = [jnp.zeros_like(transitions)] * (self.window - length)
         return self.encoder(jnp.concatenate([*before, *steps_of_windows(transitions, length)], axis=-1))
 
@@ -73,9 +78,14 @@ def transition_size(observation_size: int, num_actions: int) -> int:
 
 def flagged_transitions(episode: Episode) -> Float[Array, "T *B transition"]:
     """(s, a, r, s', 1) of every step: the last entry tells a step from the zeros before an episode's start."""
-    observations, rewards = episode.percepts.observation, episode.rewards[..., None]
-    parts = [observations[:-1], action_features(episode), rewards, observations[1:], jnp.ones_like(rewards)]
+    observations, between = episode.percepts.observation, what_was_between(episode)
+    parts = [observations[:-1], between, observations[1:], jnp.ones_like(between[..., :1])]
     return jnp.concatenate(parts, axis=-1)
+
+
+def what_was_between(episode: Episode) -> Float[Array, "T *B others"]:
+    """(a, r) of every step."""
+    return jnp.concatenate([action_features(episode), episode.rewards[..., None]], axis=-1)
 
 
 def decoder_inputs(episode: Episode) -> Float[Array, "T *B inputs"]:

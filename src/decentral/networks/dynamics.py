@@ -43,7 +43,11 @@ class Encoder(eqx.Module):
         self.second = Linear(width, contexts)
 
     def __call__(self, windows: Float[Array, "*T inputs"]) -> Float[Array, "*T contexts"]:
-        return self.second(jax.nn.relu(self.first(windows)))
+        return self.logits(self.first(windows))
+
+    def logits(self, hidden: Float[Array, "*T width"]) -> Float[Array, "*T contexts"]:
+        """What is made of the first layer's units."""
+        return self.second(jax.nn.relu(hidden))
 
 
 class Decoder(eqx.Module):

@@ -1,0 +1,32 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.networks.dynamics import steps_of_windows
+from decentral.networks.layers import Linear, draw
+from decentral.networks.overlapping import first_layer_of_windows
+
+
+@pytest.mark.parametrize(
+    ("steps", "window", "batch"), [(7, 3, ()), (7, 3, (2,)), (3, 5, (2,)), (4, 1, (2,)), (4, 5, ())]
+)
+def test_reading_every_percept_once_equals_the_layer_over_whole_transitions(steps, window, batch):
+    keys = jax.random.split(jax.random.key(0), 3)
+    observations = jax.random.normal(keys[0], (steps + 1, *batch, 2))
+    between = jax.random.normal(keys[1], (steps, *batch, 3))
+    layer = draw(Linear(window * (2 + 3 + 2 + 1), 4), keys[2])
+
+    def fast(layer):
+        return first_layer_of_windows(layer, observations, between, window)
+
+    def plain(layer):
+        transitions = jnp.concatenate(
+            [observations[:-1], between, observations[1:], jnp.ones((steps, *batch, 1))], axis=-1
+        )
+        return layer(jnp.concatenate(steps_of_windows(transitions, window), axis=-1))
+
+    np.testing.assert_allclose(fast(layer), plain(layer), atol=1e-5)
+    ours, theirs = (jax.grad(lambda own, of=of: jnp.sum(jnp.sin(of(own))))(layer) for of in (fast, plain))
+    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
