@@ -78,7 +78,15 @@ def test_the_figure_has_a_panel_per_view_and_penalty(results):
 
 
 def test_a_sweep_is_a_piece_of_several_runs_in_the_order_of_its_configurations(tmp_path):
-    plan = {"steps": 40, "seeds": 2, "test_interval": 40, "test_episodes": 2, "batch_episodes": 4, "replay_episodes": 8}
+    plan = {
+        "diagnostics": True,
+        "steps": 40,
+        "seeds": 2,
+        "test_interval": 40,
+        "test_episodes": 2,
+        "batch_episodes": 4,
+        "replay_episodes": 8,
+    }
     settings = [{"hidden": TINY["hidden"], "learning_rate": rate} for rate in (1e-9, 1e-3)]
     piece = sweep_piece("iql", [resolve("iql", "matrix-game", own, {}, plan) for own in settings])
     lines = []
@@ -86,4 +94,7 @@ def test_a_sweep_is_a_piece_of_several_runs_in_the_order_of_its_configurations(t
     runs = curves_in(done)
     assert [run.config["algorithm"]["learning_rate"] for run in runs] == [1e-9, 1e-3]
     assert all(run.returns.shape == (2, 2) and run.references["optimal"] == 8.0 for run in runs)
+    measures = done.result["runs"][0]["measures"]
+    assert set(measures) == {"value_start", "value_achieved", "value_gap"}
+    assert all(len(own) == 2 * 2 for own in measures.values())  # seeds and agents
     assert lines == ["program 1 of 1: 1  2"]

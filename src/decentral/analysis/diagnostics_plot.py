@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 4.0, 2.9  # of a panel, in inches
 
 
 @dataclass(frozen=True)
-class Panel:
+class Group:
     """Numbers that belong into one picture, by name, and how each is called in it."""
 
     title: str
@@ -28,10 +28,10 @@ class Panel:
     by_decades: bool = False
 
 
-PANELS = (
-    Panel("value of a test episode", {"value_start": "promised at the start", "value_achieved": "achieved"}),
-    Panel("value promised less value achieved", {"value_gap": "gap"}, level=0.0),
-    Panel(
+GROUPS = (
+    Group("value of a test episode", {"value_start": "promised at the start", "value_achieved": "achieved"}),
+    Group("value promised less value achieved", {"value_gap": "gap"}, level=0.0),
+    Group(
         "values in learning",
         {
             "q_optimistic_mean": "best action, best context",
@@ -39,11 +39,11 @@ PANELS = (
             "q_taken_mean": "action taken",
         },
     ),
-    Panel("contexts in use", {"contexts_used": "in use"}),
-    Panel("KL divergence", {"kl": "KL"}),
-    Panel("reconstruction errors", {"state_error": "state", "reward_error": "reward"}, by_decades=True),
-    Panel("bits of a partner's action in a context", {"context_partner_bits": "bits"}),
-    Panel("steps on which the oracle agrees", {"oracle_agreement": "share"}, level=1.0),
+    Group("contexts in use", {"contexts_used": "in use"}),
+    Group("KL divergence", {"kl": "KL"}),
+    Group("reconstruction errors", {"state_error": "state", "reward_error": "reward"}, by_decades=True),
+    Group("bits of a partner's action in a context", {"context_partner_bits": "bits"}),
+    Group("steps on which the oracle agrees", {"oracle_agreement": "share"}, level=1.0),
 )
 
 
@@ -58,28 +58,28 @@ def diagnostics_figure(run: Curves) -> Figure:
 
     The band of a deviation reaches no further than the numbers themselves: a share is not above 1.
     """
-    names = [name for panel in PANELS for name in panel.names]
+    names = [name for group in GROUPS for name in group.names]
     measured = load_measures(run, names)
-    panels = [panel for panel in PANELS if measured.keys() & panel.names.keys()]
-    if not panels:
+    groups = [group for group in GROUPS if measured.keys() & group.names.keys()]
+    if not groups:
         raise Refused(
             f"RUN must have measured at least one of {', '.join(names)}, got {run.path}, which has none: "
             "train with --training.diagnostics true"
         )
-    columns = math.ceil(math.sqrt(len(panels)))
-    rows = -(-len(panels) // columns)
+    columns = math.ceil(math.sqrt(len(groups)))
+    rows = -(-len(groups) // columns)
     size = (WIDTH * columns, HEIGHT * rows + 0.4)
     figure, grid = plt.subplots(rows, columns, figsize=size, layout="constrained", sharex=True, squeeze=False)
-    for axes, panel in zip(grid.flat, panels, strict=False):
-        _draw(axes, panel, run, measured)
-    for axes in grid.flat[len(panels) :]:
+    for axes, group in zip(grid.flat, groups, strict=False):
+        _draw(axes, group, run, measured)
+    for axes in grid.flat[len(groups) :]:
         axes.remove()
     figure.suptitle(f"{labels([run])[0]} on {run.environment}")
     return figure
 
 
-def _draw(axes: Axes, panel: Panel, run: Curves, measured: dict[str, np.ndarray]) -> None:
-    for number, name in enumerate(panel.names):
+def _draw(axes: Axes, group: Group, run: Curves, measured: dict[str, np.ndarray]) -> None:
+    for number, name in enumerate(group.names):
         if name not in measured:
             continue
         known = np.isfinite(measured[name]).any(axis=1)
@@ -87,18 +87,18 @@ def _draw(axes: Axes, panel: Panel, run: Curves, measured: dict[str, np.ndarray]
         mean, spread = np.nanmean(table, axis=1), np.nanstd(table, axis=1)
         low = np.maximum(mean - spread, np.nanmin(table, axis=1))
         high = np.minimum(mean + spread, np.nanmax(table, axis=1))
-        axes.plot(steps, mean, label=panel.names[name], **look(number))
+        axes.plot(steps, mean, label=group.names[name], **look(number))
         axes.fill_between(steps, low, high, color=look(number)["color"], alpha=0.2, linewidth=0)
-    contexts = _contexts(run) if "contexts_used" in panel.names else None
-    level = panel.level if contexts is None else contexts
+    contexts = _contexts(run) if "contexts_used" in group.names else None
+    level = group.level if contexts is None else contexts
     if level is not None:
         label = None if contexts is None else f"all {contexts}"
         axes.axhline(level, linestyle="--", color="grey", linewidth=1, label=label)
-    if len(panel.names) > 1 or contexts is not None:
+    if len(group.names) > 1 or contexts is not None:
         axes.legend(frameon=False, fontsize="small")
-    if panel.by_decades:
+    if group.by_decades:
         _show_decades(axes)
-    axes.set_title(panel.title, fontsize="medium")
+    axes.set_title(group.title, fontsize="medium")
     axes.set_xlabel("environment steps")
     axes.tick_params(labelbottom=True)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))

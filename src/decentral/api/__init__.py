@@ -1,0 +1,26 @@
+"""The same from Python: train, load, look, compare. `run = decentral.train("dac", "matrix-game", seeds=5)`.
+
+What draws is imported where it is called: matplotlib takes long to import, and a training needs none of it.
+"""
+
+from decentral.api.comparisons import Comparison, compare, compare_runs
+from decentral.api.meetings import Meeting, crossplay
+from decentral.api.reproductions import Reproduction, redraw, reproduce
+from decentral.api.runs import Run, load, train
+from decentral.api.sweeps import Sweep, sweep
+
+__all__ = [
+    "Comparison",
+    "Meeting",
+    "Reproduction",
+    "Run",
+    "Sweep",
+    "compare",
+    "compare_runs",
+    "crossplay",
+    "load",
+    "redraw",
+    "reproduce",
+    "sweep",
+    "train",
+]

@@ -1,0 +1,102 @@
+"""One run: train it, load it, look at it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from decentral.analysis.results import Curves, load_curves
+from decentral.api.requests import Place, listeners_of, place_for, plan_of
+from decentral.experiments.config import Config, MemberRequest, resolve
+from decentral.experiments.runner import run as run_config
+from decentral.experiments.trained import Trained
+from decentral.records import RunDirectory
+
+
+class Run:
+    """A run on disk: its curves, its trained agents, its plot."""
+
+    def __init__(self, path: Place):
+        self.directory = RunDirectory.open(Path(path))
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r})"
+
+    @property
+    def path(self) -> Path:
+        return self.directory.path
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The resolved configuration."""
+        return self.directory.read_json("config.json")
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """Every record: one per test and seed."""
+        return self.directory.read_metrics()
+
+    @property
+    def curves(self) -> Curves:
+        return load_curves(self.directory)
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The environment steps of the tests [tests]."""
+        return self.curves.steps
+
+    @property
+    def returns(self) -> np.ndarray:
+        """The mean return of every test [seeds, tests]."""
+        return self.curves.returns
+
+    def evaluate(self, episodes: int = 32, seed: int = 0) -> np.ndarray:
+        """The returns of fresh greedy episodes of the trained teams [seeds, episodes]."""
+        return Trained.load(self.directory).evaluate(episodes, seed)
+
+    def plot(self, out: Place | None = None) -> Path:
+        """Draw the learning curves; into the run's own directory unless told otherwise."""
+        from decentral.analysis.plots import plot_curves
+
+        file = Path(out) if out is not None else self.path / "returns.png"
+        plot_curves([self.curves], file)
+        return file
+
+
+def train(
+    algorithm_name: str | Sequence[MemberRequest],
+    environment_name: str,
+    /,
+    *,
+    algorithm: dict[str, Any] | None = None,
+    environment: dict[str, Any] | None = None,
+    training: dict[str, Any] | None = None,
+    seeds: int | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    out: Place | None = None,
+    progress: bool = True,
+    tensorboard: bool = False,
+) -> Run:
+    """Train an algorithm on an environment. What is not said comes from the paper's table, then from defaults.
+
+    Instead of one algorithm, a list with one entry per agent: a name, `frozen:RUN[:SEED[:AGENT]]` for a partner from
+    an earlier run, or an object such as `{"name": "iql", "hidden": 32, "joins_at": 20000}`.
+
+    `seeds`, `steps` and `seed` are short for entries of `training`. Without `out`, a new directory under `runs`.
+    """
+    plan = plan_of(training, seeds, steps, seed)
+    config = resolve(algorithm_name, environment_name, algorithm, environment, plan)
+    place = place_for(out, name_of(config))
+    return Run(run_config(config, place, listeners_of(progress, tensorboard)).path)
+
+
+def name_of(config: Config) -> str:
+    """What a run's directory is called."""
+    return f"{config.algorithm_name.replace(' ', '-')}-{config.environment_name}"
+
+
+def load(path: Place) -> Run:
+    """A run that was trained earlier."""
+    return Run(path)
