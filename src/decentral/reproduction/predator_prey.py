@@ -8,7 +8,7 @@ from decentral.analysis.results import Curves, Panel
 from decentral.experiments.config import Config
 from decentral.experiments.presets import PENALTIES
 from decentral.reproduction import overestimation
-from decentral.reproduction.hunt_measures import measures_table
+from decentral.reproduction.hunt_measures import Columns, cells_of, titles_of
 from decentral.reproduction.hunts import columns_of, finals_table, hunts, penalty_of
 from decentral.reproduction.markdown import markdown_table
 from decentral.reproduction.returns import final_of, learned
@@ -38,6 +38,12 @@ CLAIMED = {  # which methods the paper says to learn, by penalty
     "C4": (0.3, {"dac", "hysteretic"}),
     "C5": (0.5, {"dac", "hysteretic"}),
     "C6": (1.0, {"dac"}),
+}
+COLUMNS: Columns = {
+    "value_gap": ("promised less achieved", "{:+.2f}"),
+    "oracle_agreement": ("best joint actions", "{:.0%}"),
+    "contexts_used": ("contexts in use", "{:.1f}"),
+    "context_partner_share": ("of the partner's action known from the context", "{:.1%}"),
 }
 HYSTERETIC_IS_LOWER = {"C4", "C5"}  # than DAC, at the end
 READING = (
@@ -69,12 +75,7 @@ class PredatorPreyCurves(Target):
     def tabulate(self, results: Results) -> str:
         finals = finals_table("teammate", {view: self._row(results, view) for view in VIEWS})
         weights = _weights_table({view: results[f"{view} hysteretic"] for view in VIEWS})
-        measured = measures_table(
-            (view, penalty, label, _measures(results[f"{view} {method}"], penalty))
-            for view in VIEWS
-            for penalty in PENALTIES
-            for method, label in METHODS.items()
-        )
+        measured = _measures_table(results)
         titles = ("At the end of training", "Hysteretic by its weight", "In tests of the last third of training")
         return "\n\n".join(f"{title}:\n\n{own}" for title, own in zip(titles, (finals, weights, measured), strict=True))
 
@@ -152,3 +153,14 @@ def _weights_table(by_view: dict[str, Done]) -> str:
         for penalty in PENALTIES
     ]
     return markdown_table(["teammate", "P", *(f"{own:g}" for own in WEIGHTS)], rows)
+
+
+def _measures_table(results: Results) -> str:
+    """What tests of the last third of training measured besides returns."""
+    rows = [
+        [view, f"{penalty:g}", label, *cells_of(_measures(results[f"{view} {method}"], penalty), COLUMNS)]
+        for view in VIEWS
+        for penalty in PENALTIES
+        for method, label in METHODS.items()
+    ]
+    return markdown_table(["teammate", "P", "method", *titles_of(COLUMNS)], rows)
