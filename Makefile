@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo test test-long check format clean
+.PHONY: install demo test test-long check docs format clean
 
 install: $(VENV)/installed-
 
@@ -22,6 +22,11 @@ check: $(VENV)/installed-check
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Into dist/docs. A broken link or a page that is in no menu fails.
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "dist/docs/index.html"
 
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .
