@@ -27,10 +27,9 @@ class Mind(NamedTuple):
     contexts: Array | None  # [T], -1 at steps that have none; None: it infers no contexts
 
 
-def film(trained: Trained, name: str, seed: int | None = None, episode: int = 0) -> Film:
-    """One greedy episode of a seed's team, of the first seed unless told otherwise; its title calls the run `name`."""
-    world, seed = trained.config.trainee.environment, trained.seeds[0] if seed is None else seed
-    lane = trained.lane(seed)
+def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
+    """One greedy episode of a seed's team; its title calls the run `name`."""
+    world, lane = trained.config.trainee.environment, trained.lane(seed)
     if not 0 <= episode < EPISODES:
         raise Refused(f"episode must be a whole number at least 0 and at most {EPISODES - 1}, got {episode}")
     _picture(world, jax.tree.map(np.asarray, world.reset(jax.random.key(0))), None)  # refused before it is played
