@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from decentral.analysis.animation_canvas import BAD, COLOURS, FIELD, GOOD, HEALTH, SHIELD, Canvas, PictureFrame, mixed
+from decentral.analysis.animation_canvas import COLOURS, FIELD, HEALTH, SHIELD, Canvas, PictureFrame, mixed, shaded
 from decentral.analysis.animation_gif import write_gif
 from decentral.analysis.animation_html import film_data, page, write_page
 from decentral.pictures import Film, Frame, Line, Mark, Picture, Tile, Turn
@@ -126,33 +126,34 @@ def test_an_arrow_reaches_its_end_and_a_shade_tells_good_from_bad():
     arrow = drawn(Picture(4, 4, lines=(Line(0.5, 2, 3.5, 2, 0, arrow=True),)), 200)
     assert arrow[100, 30].tolist() == arrow[100, 170].tolist() == colour(COLOURS[0])
     assert arrow[100, 20].tolist() == arrow[100, 180].tolist() == colour(FIELD)
-    shaded = drawn(Picture(4, 4, tiles=(Tile(0, 0, 2, 4, shade=1.0), Tile(2, 0, 2, 4, shade=-1.0))))
-    assert shaded[20, 10].tolist() == colour(mixed(GOOD, 0.5)) and shaded[20, 30].tolist() == colour(mixed(BAD, 0.5))
+    halves = drawn(Picture(4, 4, tiles=(Tile(0, 0, 2, 4, shade=1.0), Tile(2, 0, 2, 4, shade=-1.0))))
+    assert halves[20, 10].tolist() == colour(shaded(1.0)) and halves[20, 30].tolist() == colour(shaded(-1.0))
+    assert shaded(1.0) == "#80b8d8" and shaded(-1.0) == "#eaae80"  # half of the ink, half of the paper
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="needs Chromium")
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 def test_a_browser_plays_a_page_without_complaint(tmp_path, width, height):
-    write_page([battle(3, "first"), battle(5, "second")], tmp_path / "film.html")
+    write_page([battle(3, "first"), battle(60, "second")], tmp_path / "film.html")
     with Browser() as browser:
         browser.open(tmp_path / "film.html", width, height, dark=width < 500)
         told = 'Array.from(document.querySelectorAll(".now"), (now) => now.textContent)'
-        assert browser.value(told) == ["step 1 of 3 · reward +2 · return 2", "step 1 of 5 · reward +2 · return 2"]
+        assert browser.value(told) == ["step 1 of 3 · reward +2 · return 2", "step 1 of 60 · reward +2 · return 2"]
         assert browser.value("document.documentElement.scrollWidth") == width  # nothing sticks out
         assert browser.value('document.querySelectorAll(".field circle").length') == 4
         browser.press("ArrowRight")
         assert browser.value(told)[0] == "step 2 of 3 · reward -1.5 · return 0.5"
         assert browser.value('document.querySelector(".agent").textContent').startswith("marine 1east context 2")
         browser.press("End")
-        assert browser.value(told) == ["step 3 of 3 · the end · return -1", "step 5 of 5 · the end · return -4"]
+        assert browser.value(told) == ["step 3 of 3 · the end · return -1", "step 60 of 60 · the end · return -86.5"]
         assert browser.value('document.querySelectorAll(".field rect[fill=\\"var(--blocked)\\"]").length') == 2
         browser.press("ArrowLeft")
-        assert browser.value(told) == ["step 3 of 3 · the end · return -1", "step 5 of 5 · reward -1.5 · return -4"]
-        browser.press(" ")
-        assert browser.value('document.getElementById("play").textContent') == "pause"
-        browser.press(" ")
-        assert browser.value('document.getElementById("play").textContent') == "play"
+        assert browser.value(told)[1] == "step 60 of 60 · reward -1.5 · return -86.5"
         browser.press("Home")
         assert browser.value('document.getElementById("slider").value') == "0"
+        browser.value('document.getElementById("speed").value = "1"')
+        for word in ("pause", "play"):
+            browser.press(" ")
+            assert browser.value('document.getElementById("play").textContent') == word
         assert browser.complaints == [] and browser.requests == [(tmp_path / "film.html").as_uri()]
         assert browser.screenshot()[:8] == b"\x89PNG\r\n\x1a\n"

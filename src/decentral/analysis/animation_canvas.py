@@ -100,7 +100,7 @@ class PictureFrame:
         if tile.kind == "blocked":
             self.canvas.rectangle(corner, size, BLOCKED)
         elif tile.kind != "head":
-            self.canvas.rectangle(corner, size, mixed(BAD if tile.shade < 0 else GOOD, 0.08 + 0.42 * abs(tile.shade)))
+            self.canvas.rectangle(corner, size, shaded(tile.shade))
         if tile.kind == "chosen":
             self.canvas.rectangle(corner, size, None, TEXT, max(2, 0.07 * self.scale))
         height = min(0.34 * min(1, 1.4 * tile.height), 1.5 * tile.width / max(1, len(tile.text)))
@@ -150,11 +150,18 @@ def mixed(ink: str, share: float) -> str:
     return "#" + "".join(f"{round(share * own + (1 - share) * paper):02x}" for own, paper in pairs)
 
 
+def shaded(shade: float) -> str:
+    """The colour of a tile, from -1 (bad) to 1 (good)."""
+    return mixed(BAD if shade < 0 else GOOD, 0.08 + 0.42 * abs(shade))
+
+
 @lru_cache(maxsize=1)
 def _palette() -> np.ndarray:
-    """Every ink, also thinned as it is at smooth edges [colours, 3]: the same colours in all frames."""
-    thinned = [mixed(ink, share) for ink in dict.fromkeys(INKS) for share in (1, 0.8, 0.6, 0.5, 0.4, 0.25, 0.12)]
-    return np.asarray([ImageColor.getrgb(colour)[:3] for colour in (PAPER, FIELD, *thinned)], np.int32)
+    """Every ink, also thinned as it is at smooth edges, and some shades [colours, 3]: the same in all frames."""
+    smooth = [mixed(ink, share) for ink in INKS for share in (1, 0.6, 0.25)]
+    shades = [shaded(step / 6) for step in range(-6, 7)]
+    colours = dict.fromkeys((PAPER, FIELD, *smooth, *shades))
+    return np.asarray([ImageColor.getrgb(colour)[:3] for colour in colours], np.int32)
 
 
 @lru_cache(maxsize=64)

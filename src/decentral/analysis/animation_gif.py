@@ -4,8 +4,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from decentral.analysis.animation_canvas import BAD, FAINT, GOOD, RULE, TEXT, Canvas, PictureFrame, colour_of
-from decentral.pictures import Film, Frame, Picture
+from decentral.analysis.animation_canvas import BAD, FAINT, GOOD, RULE, TEXT, Canvas, PictureFrame, Point, colour_of
+from decentral.pictures import Film, Frame, Picture, Turn
 
 FIELD, PANEL, EDGE, HEAD, ROW = (
     340,
@@ -65,9 +65,22 @@ def _draw_agents(canvas: Canvas, left: float, film: Film, frame: Frame) -> None:
             continue
         canvas.text((left + 14, top), name, 11, bold=True)
         canvas.text((left + 14, top + ROW), ", ".join(did), 11)
-        room = tall - 2 * ROW - 8
-        if turn.view is not None and room >= SMALLEST_VIEW:
-            PictureFrame(canvas, (left + 14, top + 2 * ROW + 2), (PANEL - 14, room), turn.view).draw()
+        corner, room = (left + 14, top + 2 * ROW + 2), tall - 2 * ROW - 8
+        if turn.view is None:
+            _draw_values(canvas, corner, room, turn, film.action_names)
+        elif room >= SMALLEST_VIEW:
+            PictureFrame(canvas, corner, (PANEL - 14, room), turn.view).draw()
+
+
+def _draw_values(canvas: Canvas, corner: Point, room: float, turn: Turn, names: tuple[str, ...]) -> None:
+    """The values that an agent chooses by, if all of them have room."""
+    known = [(action, value) for action, value in enumerate(turn.values) if value is not None]
+    if ROW * len(known) > room:
+        return
+    for row, (action, value) in enumerate(known):
+        canvas.text((corner[0], corner[1] + ROW * row), names[action], 10, FAINT)
+        end = corner[0] + PANEL - 2 * EDGE, corner[1] + ROW * row
+        canvas.text(end, f"{value:.2f}", 10, TEXT, "ra", bold=action == turn.action)
 
 
 def _field_height(film: Film) -> int:

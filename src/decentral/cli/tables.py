@@ -46,7 +46,8 @@ def print_evaluation(console: Console, seeds: list[int], returns: np.ndarray, re
 
 def print_episodes(console: Console, run: str, seeds: list[int], returns: np.ndarray) -> None:
     """The returns [S, episodes] of the episodes of a run that can be watched."""
-    table = Table(title=f"returns of the episodes of {escape(run)}", title_justify="left")
+    console.print(f"returns of greedy episodes of {escape(run)}", highlight=False, soft_wrap=True)
+    table = Table()
     for heading in ("episode", *(f"seed {seed}" for seed in seeds)):
         table.add_column(heading, justify="right", no_wrap=True)
     for number, of_seeds in enumerate(returns.T):

@@ -104,16 +104,21 @@ class MatrixGame(Environment):
             return None
         chosen = self._chosen(int(state), actions)
         largest = np.abs(table).max() or 1.0
-        tiles = [Tile(1, 0, table.shape[1], 0.5, "head", text=" and ".join(self.agent_names[1:]))]
-        for column, others in enumerate(np.ndindex(self.payoff.shape[1:])):
-            tiles.append(Tile(1 + column, 0.5, 1, 0.5, "head", text=" ".join(self.action_names[own] for own in others)))
+        first, *others = self.agent_names
+        tiles = [
+            Tile(0, 0.5, 1, 0.5, "head", text=first),
+            Tile(1, 0, table.shape[1], 0.5, "head", text=" and ".join(others)),
+        ]
+        for column, choices in enumerate(np.ndindex(self.payoff.shape[1:])):
+            names = " ".join(self.action_names[choice] for choice in choices)
+            tiles.append(Tile(1 + column, 0.5, 1, 0.5, "head", text=names))
         for row in range(table.shape[0]):
             tiles.append(Tile(0, 1 + row, kind="head", text=self.action_names[row]))
         for number, payoff in enumerate(table.flat):
             row, column = divmod(number, table.shape[1])
             cell = Tile(1 + column, 1 + row, shade=float(payoff / largest), text=f"{payoff:g}")
             tiles.append(replace(cell, kind="chosen") if number == chosen else cell)
-        return Picture(1 + table.shape[1], 1 + table.shape[0], tuple(tiles), texts=(f"rows: {self.agent_names[0]}",))
+        return Picture(1 + table.shape[1], 1 + table.shape[0], tuple(tiles))
 
     def _chosen(self, state: int, actions: np.ndarray | None) -> int | None:
         """The number of the joint action that is being taken, or that a revealed state shows."""

@@ -19,6 +19,8 @@ from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.team import Team
 from decentral.types import Episode, Percept
 
+MOST_VIEWS = 8  # agents up to which it is shown what each of them sees: more would make the page large
+
 
 class Mind(NamedTuple):
     """What one agent thought at every step of an episode."""
@@ -81,7 +83,8 @@ def _picture(world: Environment, state: State, actions: np.ndarray | None) -> Pi
 
 
 def _views(world: Environment, percepts: Percept) -> tuple[Picture | None, ...]:
-    return world.depict_views(percepts) or (None,) * world.num_agents
+    views = world.depict_views(percepts) if world.num_agents <= MOST_VIEWS else None
+    return views or (None,) * world.num_agents
 
 
 def _relive(
