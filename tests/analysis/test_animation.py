@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from decentral.analysis.animation_canvas import COLOURS, FIELD, HEALTH, SHIELD, Canvas, PictureFrame, mixed, shaded
+from decentral.analysis.animation_canvas import (
+    COLOURS,
+    FIELD,
+    HEALTH,
+    SHIELD,
+    Canvas,
+    PictureFrame,
+    fitted,
+    mixed,
+    shaded,
+)
 from decentral.analysis.animation_gif import write_gif
 from decentral.analysis.animation_html import film_data, page, write_page
 from decentral.pictures import Film, Frame, Line, Mark, Picture, Tile, Turn
@@ -120,6 +130,12 @@ def test_bars_above_a_mark_are_as_long_as_their_shares():
     image = drawn(Picture(4, 4, marks=(Mark(2, 2, 1.0, 0, bars=(0.5, 1.0)),)))
     health, shield = image[4], image[7]  # 2.5 points thick and 1 apart: from 3 to 5.5, and from 6.5 to 9
     assert (health == colour(HEALTH)).all(axis=-1).sum() == 10 and (shield == colour(SHIELD)).all(axis=-1).sum() == 20
+
+
+def test_a_text_that_is_too_wide_is_cut_to_its_room():
+    assert fitted("attack", 10, 200) == "attack"
+    assert fitted("attack the nearest enemy", 10, 60).startswith("attack") and fitted("attack", 10, 1) == ""
+    assert fitted("attack the nearest enemy", 10, 60).endswith("\u2026")
 
 
 def test_an_arrow_reaches_its_end_and_a_shade_tells_good_from_bad():

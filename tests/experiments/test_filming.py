@@ -10,9 +10,12 @@ from decentral.environments.predator_prey import Hunt
 from decentral.experiments.filming import Mind, film, frames_of
 from decentral.experiments.trained import Trained
 from decentral.settings import Refused
+from decentral.training.evaluation import greedy_episodes, worlds_of
 from decentral.training.rollout import Trajectory, play, random_player, retrace
+from decentral.training.team import Team
 from tests.environments.test_conformance import worlds
 from tests.runs import small_run
+from tests.small import small
 
 STAY, RIGHT = 2, 3
 
@@ -62,6 +65,21 @@ def test_an_episode_retraced_goes_through_the_worlds_that_were_perceived(world):
     lived, states = relive()
     percepts = jax.vmap(world.perceive)(states)
     np.testing.assert_array_equal(percepts.observation, lived.percepts.observation)
+
+
+def test_the_worlds_of_an_episode_are_those_that_its_agents_perceived():
+    world, team, key = PredatorPrey(length=5), Team.alike(small("iql"), 2), jax.random.key(1)
+    (squad,) = team.squads
+
+    @jax.jit
+    def relive():
+        bodies = squad.bodies(squad.be_born(world.spec, jax.random.split(key, 2)))
+        every = greedy_episodes(team, world, (bodies,), 3, key)
+        lived = jax.tree.map(lambda leaf: leaf[2], every)
+        return lived.percepts, jax.vmap(world.perceive)(worlds_of(world, lived, 2, 3, key))
+
+    perceived, again = relive()
+    np.testing.assert_array_equal(perceived.observation, again.observation)
 
 
 def test_a_trained_team_is_filmed_in_the_episode_that_evaluate_plays():

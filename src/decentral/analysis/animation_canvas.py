@@ -139,6 +139,13 @@ class PictureFrame:
             self.canvas.rectangle(corner, (full, thick), SHIELD if number else HEALTH)
 
 
+def fitted(text: str, size: float, room: float) -> str:
+    """A text, or where it is too wide for the room as much of it as fits; in bold letters, which are the widest."""
+    font = _font(round(FINE * size), True)
+    parts = (text, *(text[:length] + "\u2026" for length in range(len(text) - 1, 0, -1)))
+    return next((part for part in parts if font.getlength(part) <= FINE * room), "")
+
+
 def colour_of(number: int) -> str:
     """The colour that a picture calls by a number."""
     return NOBODY if number < 0 else COLOURS[number % len(COLOURS)]

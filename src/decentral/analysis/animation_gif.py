@@ -4,16 +4,22 @@ from pathlib import Path
 
 from PIL import Image
 
-from decentral.analysis.animation_canvas import BAD, FAINT, GOOD, RULE, TEXT, Canvas, PictureFrame, Point, colour_of
+from decentral.analysis.animation_canvas import (
+    BAD,
+    FAINT,
+    GOOD,
+    RULE,
+    TEXT,
+    Canvas,
+    PictureFrame,
+    Point,
+    colour_of,
+    fitted,
+)
 from decentral.pictures import Film, Frame, Picture, Turn
 
-FIELD, PANEL, EDGE, HEAD, ROW = (
-    340,
-    170,
-    12,
-    42,
-    16,
-)  # in points: longer side of a field, the agents, margin, title, text
+FIELD, PANEL = 340, 170  # in points, as all sizes: the longer side of a field, and the width of what is beside it
+EDGE, HEAD, ROW = 12, 42, 16  # margins, the height of the title, of a row of text
 TALLEST_AGENT, SMALLEST_VIEW = 160, 40
 FRAME_TIME, END_TIME = 300, 1500  # milliseconds
 
@@ -38,7 +44,7 @@ def draw_frame(films: list[Film], number: int) -> Image.Image:
 
 def _draw_film(canvas: Canvas, left: float, film: Film, number: int) -> None:
     frame, steps = film.frames[number], len(film.frames) - 1
-    canvas.text((left, 6), film.title, 12, bold=True)
+    canvas.text((left, 6), fitted(film.title, 12, FIELD + PANEL), 12, bold=True)
     step = f"step {min(number + 1, steps)} of {steps}"
     reward = frame.reward or 0.0
     earned = "the end" if frame.reward is None else f"reward {reward:+.4g}" if reward else "reward 0"
@@ -60,11 +66,9 @@ def _draw_agents(canvas: Canvas, left: float, film: Film, frame: Frame) -> None:
             canvas.circle((left + 5, top + 7), 4, ink)
         did = [] if turn.action is None else [film.action_names[turn.action]]
         did += [] if turn.context is None else [f"context {turn.context}"]
-        if tall < 2 * ROW + 2:
-            canvas.text((left + 14, top + 1), f"{name}: {', '.join(did)}", 10)
-            continue
-        canvas.text((left + 14, top), name, 11, bold=True)
-        canvas.text((left + 14, top + ROW), ", ".join(did), 11)
+        rows = [name, ", ".join(did)] if tall >= 2 * ROW + 2 else [f"{name}: {', '.join(did)}"]
+        for row, text in enumerate(rows):
+            canvas.text((left + 14, top + ROW * row), fitted(text, 11, PANEL - 14), 11, bold=len(rows) > 1 and row == 0)
         corner, room = (left + 14, top + 2 * ROW + 2), tall - 2 * ROW - 8
         if turn.view is None:
             _draw_values(canvas, corner, room, turn, film.action_names)
