@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         Meeting,
         Reproduction,
         Run,
+        Showing,
         Sweep,
         compare,
         compare_runs,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         reproduce,
         sweep,
         train,
+        watch,
     )
     from decentral.refusal import Refused
 
@@ -27,6 +29,7 @@ __all__ = [
     "Refused",
     "Reproduction",
     "Run",
+    "Showing",
     "Sweep",
     "compare",
     "compare_runs",
@@ -36,6 +39,7 @@ __all__ = [
     "reproduce",
     "sweep",
     "train",
+    "watch",
 ]
 
 

@@ -7,6 +7,7 @@ from decentral.api.comparisons import Comparison, compare, compare_runs
 from decentral.api.meetings import Meeting, crossplay
 from decentral.api.reproductions import Reproduction, redraw, reproduce
 from decentral.api.runs import Run, load, train
+from decentral.api.showings import Showing, watch
 from decentral.api.sweeps import Sweep, sweep
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Meeting",
     "Reproduction",
     "Run",
+    "Showing",
     "Sweep",
     "compare",
     "compare_runs",
@@ -23,4 +25,5 @@ __all__ = [
     "reproduce",
     "sweep",
     "train",
+    "watch",
 ]

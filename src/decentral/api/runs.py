@@ -10,7 +10,7 @@ from decentral.analysis.results import Curves, load_curves
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.experiments.config import Config, MemberRequest, resolve
 from decentral.experiments.runner import run as run_config
-from decentral.experiments.trained import Trained
+from decentral.experiments.trained import EPISODES, Trained
 from decentral.records import RunDirectory
 
 
@@ -51,7 +51,7 @@ class Run:
         """The mean return of every test [seeds, tests]."""
         return self.curves.returns
 
-    def evaluate(self, episodes: int = 32, seed: int = 0) -> np.ndarray:
+    def evaluate(self, episodes: int = EPISODES, seed: int = 0) -> np.ndarray:
         """The returns of fresh greedy episodes of the trained teams [seeds, episodes]."""
         return Trained.load(self.directory).evaluate(episodes, seed)
 
