@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         load,
         redraw,
         reproduce,
+        resume,
         sweep,
         train,
     )
@@ -34,6 +35,7 @@ __all__ = [
     "load",
     "redraw",
     "reproduce",
+    "resume",
     "sweep",
     "train",
 ]
