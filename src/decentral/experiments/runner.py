@@ -89,9 +89,7 @@ def run_together(
     keep_compiled_programs()
     described = Machine.describe(*trainees)
     memory = memory_statement(trainees[0].plan, described)
-    for own, directory in zip(runs, directories, strict=True):
-        if not (resume and directory.has_begun):
-            _create(own)
+    _create([own for own in runs if not (resume and RunDirectory(own.out).has_begun)])
     with ExitStack() as entered:
         for listener in listeners:
             entered.callback(listener.closed)
@@ -109,12 +107,14 @@ def run_together(
     return directories
 
 
-def _create(own: Planned) -> None:
-    """A new run of a configuration, with all that is known of it before it begins."""
-    directory = RunDirectory.create(own.out)
-    references = known_returns(own.config.trainee.environment)
-    directory.write_json("config.json", own.config.as_data() | {"references": references})
-    directory.write_json("versions.json", provenance())
+def _create(runs: Sequence[Planned]) -> None:
+    """New runs, with all that is known of them before they begin; none, if one of the places is taken."""
+    for own in runs:
+        RunDirectory.create(own.out)
+    for own in runs:
+        directory, references = RunDirectory(own.out), known_returns(own.config.trainee.environment)
+        directory.write_json("config.json", own.config.as_data() | {"references": references})
+        directory.write_json("versions.json", provenance())
 
 
 class Training:
