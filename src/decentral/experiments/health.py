@@ -66,9 +66,9 @@ class Health:
 
 def _first(found: dict[str, np.ndarray], team: Team) -> tuple[int | None, str]:
     """The agent and the name of the first array that is not sound; rewards come before what was learned from them."""
+    if np.any(found["rewards"]):
+        return None, "rewards"
     name = next(name for name, bad in found.items() if np.any(bad))
-    if name == "rewards":
-        return None, name
     squad, tensor = name.split(".", 1)
     bad, places = found[name], team.squads[int(squad)].places
     return (None if bad.ndim == 0 else places[int(np.argmax(bad))]), tensor
