@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo test test-long check docs format clean
+.PHONY: install demo test test-long soak check docs format clean
 
 install: $(VENV)/installed-
 
@@ -16,6 +16,10 @@ test: $(VENV)/installed-test
 
 test-long: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n $(JOBS) -m long
+
+# Hours: trainings that are killed hundreds of times. Figures in docs/reliability.md.
+soak: $(VENV)/installed-test
+	$(BIN)/python -m tests.soak $(SOAK)
 
 check: $(VENV)/installed-check
 	$(BIN)/ruff format --check .
