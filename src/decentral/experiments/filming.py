@@ -19,7 +19,7 @@ from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.team import Team
 from decentral.types import Episode, Percept
 
-MOST_VIEWS = 8  # agents up to which it is shown what each of them sees: more would make the page large
+MOST_VIEWS = 6  # agents up to which it is shown what each of them sees: more would make the page large
 
 
 class Mind(NamedTuple):
