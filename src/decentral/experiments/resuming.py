@@ -55,6 +55,10 @@ class Start:
         return self.moments[0].turn if self.moments else None
 
     @property
+    def step(self) -> int:
+        return self.moments[0].step if self.moments else 0
+
+    @property
     def seconds(self) -> float:
         return self.moments[0].seconds if self.moments else 0.0
 
@@ -121,11 +125,12 @@ class Start:
         return Placement(*was.placement) if same else None
 
 
-def note_resumption(directory: RunDirectory, config: Config, moment: Moment) -> None:
+def note_resumption(directory: RunDirectory, config: Config, step: int) -> None:
     """Write down by what a run goes on, and how far it is to go now."""
     directory.reopen()  # first: what it says of the other files will not be true any more
-    versions, stored = directory.read_json("versions.json"), directory.read_json("config.json")
-    resumed = [*versions.get("resumed", []), {"step": moment.step, **provenance()}]
+    versions = directory.read_json("versions.json") if (directory.path / "versions.json").is_file() else {}
+    before, stored = versions.get("resumed"), directory.read_json("config.json")
+    resumed = [*(before if isinstance(before, list) else []), {"step": step, **provenance()}]
     directory.write_json("versions.json", versions | {"resumed": resumed})
     if stored["training"] != config.as_data()["training"]:
         directory.write_json("config.json", stored | {"training": config.as_data()["training"]})

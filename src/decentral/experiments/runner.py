@@ -89,14 +89,16 @@ def run_together(
     keep_compiled_programs()
     described = Machine.describe(*trainees)
     memory = memory_statement(trainees[0].plan, described)
-    _create([own for own in runs if not (resume and RunDirectory(own.out).has_begun)])
+    begun = [resume and directory.has_begun for directory in directories]
+    _create([own for own, has_begun in zip(runs, begun, strict=True) if not has_begun])
     with ExitStack() as entered:
         for listener in listeners:
             entered.callback(listener.closed)
         for directory in directories:
             entered.enter_context(directory.alone())
-        for own, moment in zip(runs, start.moments, strict=bool(start.moments)):
-            note_resumption(RunDirectory(own.out), own.config, moment)
+        for own, has_begun in zip(runs, begun, strict=True):
+            if has_begun:
+                note_resumption(RunDirectory(own.out), own.config, start.step)
         start.forget_later()
         for listener in listeners:
             listener.started(runs, memory)
