@@ -33,7 +33,7 @@ class Start:
     def find(directories: Sequence[RunDirectory], lanes: int) -> "Start":
         """The latest moment of which every run has a checkpoint that is whole; broken ones are told of.
 
-        Where nothing was saved yet it is the beginning. Where all that was saved is broken, it is refused.
+        Where there is no moment that all have saved it is the beginning. Where all such are broken, it is refused.
         """
         common = set.intersection(*(set(directory.checkpoints.turns()) for directory in directories))
         notes: list[str] = []
@@ -48,7 +48,7 @@ class Start:
             broken = notes[0].removesuffix(": going back to an earlier checkpoint")
             raise Refused(f"{broken}; no other checkpoint can be gone on from, nothing was changed")
         begun = any(directory.has_begun for directory in directories)
-        return Start(directories, lanes, [], ["nothing was saved yet: begun anew"] if begun else [])
+        return Start(directories, lanes, [], ["no moment was saved yet: begun anew"] if begun else [])
 
     @property
     def turn(self) -> int | None:

@@ -96,16 +96,17 @@ def run_together(
             entered.callback(listener.closed)
         for directory in directories:
             entered.enter_context(directory.alone())
-        for own, has_begun in zip(runs, begun, strict=True):
-            if has_begun:
-                note_resumption(RunDirectory(own.out), own.config, start.step)
-        start.forget_later()
         for listener in listeners:
             listener.started(runs, memory)
             for line in (*start.notes, *start.differences()):
                 listener.noted(line)
         signals = entered.enter_context(Signals())
-        Training(runs, trainees, start, start.machine(trainees, described), saving, listeners).finish(signals)
+        machine = start.machine(trainees, described)  # before anything is changed: what it reads may be refused
+        for own, has_begun in zip(runs, begun, strict=True):
+            if has_begun:
+                note_resumption(RunDirectory(own.out), own.config, start.step)
+        start.forget_later()
+        Training(runs, trainees, start, machine, saving, listeners).finish(signals)
     return directories
 
 
