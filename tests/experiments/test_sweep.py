@@ -116,15 +116,23 @@ def test_a_sweep_goes_on_where_it_was_and_says_what_it_takes_as_it_is(tmp_path, 
     ]
 
 
-def test_unfinished_runs_go_on_beside_new_ones(tmp_path, monkeypatch):
+@pytest.mark.parametrize("saved", [False, True])
+def test_unfinished_runs_go_on_and_are_not_held_up_by_new_ones(tmp_path, monkeypatch, saved):
     runs = grid(["iql"], "matrix-game", {"algorithm": {"discount": [0.1, 0.2, 0.3]}}, tmp_path)
     leave_a_run(runs[:2])
     (runs[0].out / "agents" / "seed-4" / "agent-1.safetensors").unlink()
+    if saved:
+        runs[0].out.joinpath("checkpoints", "000000000005").mkdir(parents=True)
     asked = []
-    monkeypatch.setattr(sweeping, "run_together", lambda *given, **options: asked.append((given, options)) or given[0])
+
+    def note(planned, listeners, saving, resume):
+        assert resume and not saving.final
+        asked.append(planned)
+        return planned
+
+    monkeypatch.setattr(sweeping, "run_together", note)
     train_grid(runs, [[0, 1, 2]], list, lambda line: None)
-    ((waiting, _, saving), options) = asked[0]
-    assert waiting == [runs[0], runs[2]] and options == {"resume": True} and not saving.final
+    assert asked == ([[runs[0]], [runs[2]]] if saved else [[runs[0], runs[2]]])
 
 
 def test_a_run_of_another_configuration_is_refused_and_left_alone(tmp_path, trained):

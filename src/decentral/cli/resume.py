@@ -22,11 +22,11 @@ def resume_command(words: list[str]) -> None:
     add_flags(parser, "checkpoints", Saving())
     found = parser.parse_all(words)
     steps = None if found.steps is None else whole("steps", found.steps)
-    was_finished = load(found.run).directory.is_finished
+    before = load(found.run).directory.finished_files
     run = resume(
         found.run, steps=steps, tensorboard=found.tensorboard, checkpoints=overrides(found, "checkpoints", Saving)
     )
-    if was_finished and steps is None:
+    if before and run.directory.finished_files == before:
         Console().print(f"{found.run} is finished: nothing to do", highlight=False, markup=False, soft_wrap=True)
     exit_if_diverged(run)
 

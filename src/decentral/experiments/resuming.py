@@ -33,7 +33,7 @@ class Start:
     def find(directories: Sequence[RunDirectory], lanes: int) -> "Start":
         """The latest moment of which every run has a checkpoint that is whole; broken ones are told of.
 
-        Where nothing was saved yet it is the beginning. Where all that was saved is broken, it is refused.
+        Where there is no moment that all have saved it is the beginning. Where all such are broken, it is refused.
         """
         common = set.intersection(*(set(directory.checkpoints.turns()) for directory in directories))
         notes: list[str] = []
@@ -48,11 +48,15 @@ class Start:
             broken = notes[0].removesuffix(": going back to an earlier checkpoint")
             raise Refused(f"{broken}; no other checkpoint can be gone on from, nothing was changed")
         begun = any(directory.has_begun for directory in directories)
-        return Start(directories, lanes, [], ["nothing was saved yet: begun anew"] if begun else [])
+        return Start(directories, lanes, [], ["no moment was saved yet: begun anew"] if begun else [])
 
     @property
     def turn(self) -> int | None:
         return self.moments[0].turn if self.moments else None
+
+    @property
+    def step(self) -> int:
+        return self.moments[0].step if self.moments else 0
 
     @property
     def seconds(self) -> float:
@@ -121,11 +125,12 @@ class Start:
         return Placement(*was.placement) if same else None
 
 
-def note_resumption(directory: RunDirectory, config: Config, moment: Moment) -> None:
+def note_resumption(directory: RunDirectory, config: Config, step: int) -> None:
     """Write down by what a run goes on, and how far it is to go now."""
     directory.reopen()  # first: what it says of the other files will not be true any more
-    versions, stored = directory.read_json("versions.json"), directory.read_json("config.json")
-    resumed = [*versions.get("resumed", []), {"step": moment.step, **provenance()}]
+    versions = directory.read_json("versions.json") if (directory.path / "versions.json").is_file() else {}
+    before, stored = versions.get("resumed"), directory.read_json("config.json")
+    resumed = [*(before if isinstance(before, list) else []), {"step": step, **provenance()}]
     directory.write_json("versions.json", versions | {"resumed": resumed})
     if stored["training"] != config.as_data()["training"]:
         directory.write_json("config.json", stored | {"training": config.as_data()["training"]})

@@ -89,21 +89,24 @@ def run_together(
     keep_compiled_programs()
     described = Machine.describe(*trainees)
     memory = memory_statement(trainees[0].plan, described)
-    _create([own for own in runs if not (resume and RunDirectory(own.out).has_begun)])
+    begun = [resume and directory.has_begun for directory in directories]
+    _create([own for own, has_begun in zip(runs, begun, strict=True) if not has_begun])
     with ExitStack() as entered:
         for listener in listeners:
             entered.callback(listener.closed)
         for directory in directories:
             entered.enter_context(directory.alone())
-        for own, moment in zip(runs, start.moments, strict=bool(start.moments)):
-            note_resumption(RunDirectory(own.out), own.config, moment)
-        start.forget_later()
         for listener in listeners:
             listener.started(runs, memory)
             for line in (*start.notes, *start.differences()):
                 listener.noted(line)
         signals = entered.enter_context(Signals())
-        Training(runs, trainees, start, start.machine(trainees, described), saving, listeners).finish(signals)
+        machine = start.machine(trainees, described)  # before anything is changed: what it reads may be refused
+        for own, has_begun in zip(runs, begun, strict=True):
+            if has_begun:
+                note_resumption(RunDirectory(own.out), own.config, start.step)
+        start.forget_later()
+        Training(runs, trainees, start, machine, saving, listeners).finish(signals)
     return directories
 
 

@@ -72,13 +72,18 @@ def train_grid(
             tell(f"{run.out.name}: finished already, taken as it is")
     for number, places in enumerate(programs, start=1):
         waiting = [place for place in places if found[place] is None]
-        if not waiting:
-            continue
-        tell(f"program {number} of {len(programs)}: {'  '.join(runs[place].out.name for place in waiting)}")
-        trained = run_together([runs[place] for place in waiting], listeners(), UNTIL_FINISHED, resume=True)
-        for place, directory in zip(waiting, trained, strict=True):
-            found[place] = directory
+        for together in _saved_apart(runs, waiting):
+            tell(f"program {number} of {len(programs)}: {'  '.join(runs[place].out.name for place in together)}")
+            trained = run_together([runs[place] for place in together], listeners(), UNTIL_FINISHED, resume=True)
+            for place, directory in zip(together, trained, strict=True):
+                found[place] = directory
     return [directory for directory in found if directory is not None]
+
+
+def _saved_apart(runs: Sequence[Planned], waiting: list[int]) -> list[list[int]]:
+    """Runs that have a checkpoint go on first, without those that have none: they would all have to begin anew."""
+    saved = [place for place in waiting if RunDirectory(runs[place].out).checkpoints.turns()]
+    return [group for group in (saved, [place for place in waiting if place not in saved]) if group]
 
 
 def _is_swept(axis: Axis, config: Config) -> bool:

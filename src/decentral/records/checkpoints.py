@@ -4,6 +4,7 @@ A checkpoint is written beside its place, forced to the disk and renamed; the ma
 every file, and seals itself. What can't be trusted is refused before it is read.
 """
 
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -141,7 +142,8 @@ def _check_types(moment: Moment, turn: int) -> None:
             raise ValueError(f"{name} must be {kind.__name__}")
     if moment.turn != turn:
         raise ValueError(f"it is of turn {moment.turn}")
-    if len(moment.placement) != 2 or not all(type(count) is int and 1 <= count <= 4096 for count in moment.placement):
-        raise ValueError("placement must be two numbers")
+    counts = moment.placement
+    if len(counts) != 2 or not all(type(count) is int and count >= 1 for count in counts) or math.prod(counts) > 1024:
+        raise ValueError("placement must be two numbers of devices, 1024 of them at most")
     if not all(isinstance(own, dict) for own in moment.diverged):
         raise ValueError("diverged must list objects")

@@ -9,6 +9,7 @@ from decentral.analysis.measures import load_measures
 from decentral.analysis.results import Curves, in_last_third, load_curves
 from decentral.experiments.config import Config
 from decentral.experiments.runner import run
+from decentral.experiments.saving import UNTIL_FINISHED
 from decentral.records import RunDirectory, next_free
 from decentral.reproduction.target import Data, Done, Piece, Workplace
 
@@ -32,7 +33,7 @@ def training_piece(name: str, config: Config, look: Look = lambda directory: {})
     """Train a configuration; its whole run stays under runs/NAME, an interrupted one is left and begun anew beside."""
 
     def produce(workplace: Workplace) -> Data:
-        directory = run(config, next_free(workplace.path / "runs", name), workplace.listeners())
+        directory = run(config, next_free(workplace.path / "runs", name), workplace.listeners(), UNTIL_FINISHED)
         return kept(directory) | look(directory)
 
     return Piece(name, config.as_data(), produce)
