@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import jax
 import numpy as np
+from jaxtyping import Array, Key
 
 from decentral.algorithms.base import Algorithm, Models
 from decentral.experiments.compilation import keep_compiled_programs
@@ -50,12 +51,21 @@ class Trained:
         """The returns [S, episodes] of greedy episodes, the same worlds for every seed's team."""
         check_worlds(episodes, seed)
         keep_compiled_programs()
-        team, key = self.config.trainee.team, jax.random.fold_in(jax.random.key(seed), 3)
-        by_squad = tuple(
+        team, key = self.config.trainee.team, worlds_key(seed)
+        return np.asarray(_PLAY(team, self.config.trainee.environment, self.by_squad, episodes, key))
+
+    @property
+    def by_squad(self) -> tuple[Models, ...]:
+        """What the agents act with, as the team keeps it: by squad [S, n, ...]."""
+        return tuple(
             jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *(self.bodies[place] for place in squad.places))
-            for squad in team.squads
+            for squad in self.config.trainee.team.squads
         )
-        return np.asarray(_PLAY(team, self.config.trainee.environment, by_squad, episodes, key))
+
+
+def worlds_key(seed: int) -> Key[Array, ""]:
+    """The chance of the worlds that trained teams meet."""
+    return jax.random.fold_in(jax.random.key(seed), 3)
 
 
 def check_worlds(episodes: int, seed: int) -> None:
