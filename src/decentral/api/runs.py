@@ -77,7 +77,7 @@ def train(
     seed: int | None = None,
     out: Place | None = None,
     progress: bool = True,
-    tensorboard: bool = False,
+    track: Sequence[str] = (),
 ) -> Run:
     """Train an algorithm on an environment. What is not said comes from the paper's table, then from defaults.
 
@@ -85,11 +85,12 @@ def train(
     an earlier run, or an object such as `{"name": "iql", "hidden": 32, "joins_at": 20000}`.
 
     `seeds`, `steps` and `seed` are short for entries of `training`. Without `out`, a new directory under `runs`.
+    `track` names trackers that are told of every test besides (tensorboard, wandb, mlflow, trackio).
     """
     plan = plan_of(training, seeds, steps, seed)
     config = resolve(algorithm_name, environment_name, algorithm, environment, plan)
     place = place_for(out, name_of(config))
-    return Run(run_config(config, place, listeners_of(progress, tensorboard)).path)
+    return Run(run_config(config, place, listeners_of(progress, track)).path)
 
 
 def name_of(config: Config) -> str:

@@ -1,6 +1,7 @@
 """`decentral train`: an algorithm, or a team of several, on an environment."""
 
 from decentral.api import train
+from decentral.cli.flags import add_track_flag
 from decentral.cli.request import Request
 from decentral.settings import Refused
 
@@ -10,7 +11,7 @@ def train_command(words: list[str]) -> None:
     request = Request.of("train", words)
     parser = request.parser
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
-    parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
+    add_track_flag(parser)
     found = request.read()
     if found.out == "":
         raise Refused("out must be a directory, got ''")
@@ -21,5 +22,5 @@ def train_command(words: list[str]) -> None:
         environment=request.given(found, "environment"),
         training=request.given(found, "training"),
         out=found.out,
-        tensorboard=found.tensorboard,
+        track=found.track,
     )
