@@ -6,9 +6,10 @@ from pathlib import Path
 
 from decentral.analysis.report_data import report_data
 from decentral.analysis.report_page import page, write_page
+from decentral.analysis.results import load_curves
 from decentral.api.requests import Place, place_for
-from decentral.api.runs import Run
 from decentral.experiments.inside import look_inside
+from decentral.records import RunDirectory
 
 
 def report(runs: Place | Sequence[Place], out: Place | None = None) -> Path:
@@ -16,7 +17,8 @@ def report(runs: Place | Sequence[Place], out: Place | None = None) -> Path:
 
     Without `out` the page of one run goes into its own directory, that of several into a new one under `runs`.
     """
-    opened = [Run(run) for run in ([runs] if isinstance(runs, str | os.PathLike) else runs)]
-    place = opened[0].path if out is None and len(opened) == 1 else place_for(out, "report")
-    curves = [run.curves for run in opened]
-    return write_page(page(report_data(curves, [look_inside(run.directory) for run in opened])), place)
+    several = [runs] if isinstance(runs, str | os.PathLike) else runs
+    directories = [RunDirectory.open(Path(run)) for run in several]
+    place = directories[0].path if out is None and len(directories) == 1 else place_for(out, "report")
+    curves = [load_curves(directory) for directory in directories]
+    return write_page(page(report_data(curves, [look_inside(directory) for directory in directories])), place)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from decentral.analysis.results import Curves, load_curves
+from decentral.api.live import Live
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.experiments.config import Config, MemberRequest, resolve
 from decentral.experiments.runner import run as run_config
@@ -78,6 +79,7 @@ def train(
     out: Place | None = None,
     progress: bool = True,
     track: Sequence[str] = (),
+    live: bool = False,
 ) -> Run:
     """Train an algorithm on an environment. What is not said comes from the paper's table, then from defaults.
 
@@ -85,12 +87,14 @@ def train(
     an earlier run, or an object such as `{"name": "iql", "hidden": 32, "joins_at": 20000}`.
 
     `seeds`, `steps` and `seed` are short for entries of `training`. Without `out`, a new directory under `runs`.
-    `track` names trackers that are told of every test besides (tensorboard, wandb, mlflow, trackio).
+    `track` names trackers that are told of every test besides (tensorboard, wandb, mlflow, trackio); `live` keeps a
+    report page in the run's directory up to date meanwhile.
     """
     plan = plan_of(training, seeds, steps, seed)
     config = resolve(algorithm_name, environment_name, algorithm, environment, plan)
     place = place_for(out, name_of(config))
-    return Run(run_config(config, place, listeners_of(progress, track)).path)
+    watching = [Live()] if live else []
+    return Run(run_config(config, place, [*listeners_of(progress, track), *watching]).path)
 
 
 def name_of(config: Config) -> str:

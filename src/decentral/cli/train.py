@@ -11,6 +11,9 @@ def train_command(words: list[str]) -> None:
     request = Request.of("train", words)
     parser = request.parser
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
+    parser.add_argument(
+        "--live", action="store_true", help="keep a page that shows the run so far, report.html in its directory"
+    )
     add_track_flag(parser)
     found = request.read()
     if found.out == "":
@@ -23,4 +26,5 @@ def train_command(words: list[str]) -> None:
         training=request.given(found, "training"),
         out=found.out,
         track=found.track,
+        live=found.live,
     )
