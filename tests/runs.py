@@ -18,3 +18,15 @@ def small_run(algorithm="dac"):
     return decentral.train(
         algorithm, "matrix-game", seeds=2, steps=100, algorithm=settings, training=QUICK, out=out, progress=False
     )
+
+
+@functools.cache
+def small_hunt(algorithm="dac"):
+    """DAC or IQL hunting on a grid of nine cells, two seeds, episodes of five steps."""
+    out = Path(tempfile.mkdtemp()) / algorithm
+    settings = SMALL | ({"window": 2, "contexts": 3} if algorithm == "dac" else {})
+    world = {"size": 3, "length": 5, "observe_teammate": True}
+    return decentral.train(
+        algorithm, "predator-prey", seeds=2, steps=60, algorithm=settings, environment=world, training=QUICK, out=out,
+        progress=False,
+    )  # fmt: skip

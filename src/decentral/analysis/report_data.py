@@ -25,9 +25,11 @@ def report_data(runs: list[Curves], insides: list[Inside]) -> dict[str, Any]:
     """The runs' curves, summaries, measures and settings, and what is inside their agents."""
     if not runs:
         raise Refused("report needs at least one RUN, got none")
+    panels = _panels(runs)
+    texts = _labels(runs, panels)
     return {
-        "runs": [_run(run, label, inside) for run, label, inside in zip(runs, labels(runs), insides, strict=True)],
-        "panels": _panels(runs),
+        "runs": [_run(run, label, inside) for run, label, inside in zip(runs, texts, insides, strict=True)],
+        "panels": panels,
         "measures": _measures(runs),
         "differing": _differing(runs),
     }
@@ -82,6 +84,16 @@ def _panels(runs: list[Curves]) -> list[dict[str, Any]]:
         {"title": title, "runs": panel, "references": shared_references([runs[number] for number in panel])}
         for title, panel in zip(titles, panels, strict=True)
     ]
+
+
+def _labels(runs: list[Curves], panels: list[dict[str, Any]]) -> list[str]:
+    """A name for each run that tells it from those of its panel; where there are several panels, also which."""
+    found = [""] * len(runs)
+    for panel in panels:
+        where = f" on {panel['title']}" if len(panels) > 1 else ""
+        for number, label in zip(panel["runs"], labels([runs[number] for number in panel["runs"]]), strict=True):
+            found[number] = label + where
+    return found
 
 
 def _titles(runs: list[Curves]) -> list[str]:

@@ -87,7 +87,8 @@ def bootstrap_interval(
 
 def mean_band(returns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The 95 % interval of the mean over seeds at every test, its low and its high end, of returns [seeds, tests]."""
-    return bootstrap_interval(returns.T, mean, resamples=BAND_RESAMPLES)
+    low, high = zip(*(bootstrap_interval(test, mean, resamples=BAND_RESAMPLES) for test in returns.T), strict=True)
+    return np.asarray(low), np.asarray(high)
 
 
 def clearly_above(scores: np.ndarray, others: np.ndarray) -> bool:

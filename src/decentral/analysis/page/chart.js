@@ -34,7 +34,7 @@ function axesOf(spec, lines, box) {
   const shown = lines.length ? lines : spec.lines;
   const heights = known([...shown.flatMap((line) => [...line.low, ...line.high, ...line.mean]), ...spec.levels.map((level) => level.value)]);
   const [low, high] = heights.length ? [Math.min(...heights), Math.max(...heights)] : [spec.byDecades ? 0.1 : 0, 1];
-  const margin = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
+  const margin = (high - low) * 0.1 || Math.abs(high) * 0.1 || 1;
   const y = spec.byDecades ? decades(low, high, box.bottom, box.top) : linear(low - margin, high + margin, box.bottom, box.top);
   const steps = shown.flatMap((line) => line.steps);
   return [linear(0, Math.max(...steps, 1), box.left, box.right), y];
@@ -71,8 +71,9 @@ function bandAndLine(line, x, y) {
 
 function levelLine(level, y, box) {
   const at = y(level.value);
+  const below = level.name === "random"; // most curves lie above it
   const line = draw("line", { class: `level ${level.name}`, x1: box.left, x2: box.right, y1: at, y2: at });
-  return [line, draw("text", { x: box.left + 6, y: at - 5, class: "over" }, level.text)];
+  return [line, draw("text", { x: box.left + 6, y: at + (below ? 14 : -5), class: "over" }, level.text)];
 }
 
 function listen(figure, picture, view) {

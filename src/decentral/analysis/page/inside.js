@@ -61,7 +61,7 @@ function map(grid, values, title) {
     const told = taken || grid.moves.map((move, action) => `${move} ${exact(own[action])}`).join(", ");
     const square = draw("rect", { x, y, width: side, height: side, class: "axis" });
     square.style.fill = colours.ground;
-    const lines = taken ? [[taken, 37, 14]] : [[grid.arrows[own.indexOf(best[cell])], 30, 24], [exact(best[cell]), 52, 13]];
+    const lines = taken ? [[taken, 37, 14]] : [[grid.arrows[own.indexOf(best[cell])], 30, 24], [best[cell].toFixed(2), 52, 13]];
     picture.append(draw("g", {}, draw("title", {}, told), square, ...lines.map(([text, drop, size]) => cellText(text, x + side / 2, y + drop, size, colours.ink))));
   });
   const caption = make("figcaption", {}, `${title}, from ${exact(low)} (dark) to ${exact(high)} (light); the arrow is the greedy move`);

@@ -51,6 +51,6 @@ document.getElementById("page").append(...header(), legend(),
   section("Inside the agents", null, ...runs.map(insideOf)),
   ...(measures.length ? [section("Measured while learning", "Mean over seeds and agents; the band is their standard deviation.",
     make("div", { class: "small" }, ...measures.map(measure)))] : []),
-  section("How the runs were made", null, ...(differing.length ? [differingTable(runs, differing)] : []), ...runs.map(making)));
+  section("How the runs were made", null, ...differingTables(runs, differing), ...runs.map(making)));
 redrawAll();
 window.addEventListener("resize", redrawAll);

@@ -7,8 +7,9 @@ function linear(low, high, start, end) {
 }
 
 function decades(low, high, start, end) {
-  const [first, last] = [Math.floor(Math.log10(low)), Math.max(Math.ceil(Math.log10(high)), Math.floor(Math.log10(low)) + 1)];
-  const at = (value) => start + ((Math.log10(Math.max(value, low)) - first) / (last - first)) * (end - start);
+  const first = Math.floor(Math.log10(low));
+  const last = Math.max(Math.ceil(Math.log10(high)), first + 1);
+  const at = (value) => start + ((Math.log10(Math.max(value, 10 ** first)) - first) / (last - first)) * (end - start);
   const stride = Math.ceil((last - first) / 5);
   const marks = [];
   for (let power = first; power <= last; power += stride) marks.push(10 ** power);

@@ -1,9 +1,17 @@
 // How the runs were made: what differs between them, then each one's settings, versions and command.
 
-function differingTable(runs, rows) {
+function differingTables(runs, rows) {
+  const [shared, own] = [true, false].map((all) => rows.filter((row) => row.values.every((value) => value !== null) === all));
+  const parts = shared.length ? [differingTable("Settings in which the runs differ.", runs, shared)] : [];
+  if (!own.length) return parts;
+  const rest = make("details", {}, make("summary", {}, "settings that only some of the runs have"), differingTable("", runs, own));
+  return [...parts, rest];
+}
+
+function differingTable(caption, runs, rows) {
   const heads = ["setting", ...runs.map((run) => run.label)];
-  const cells = (row) => row.values.map((value) => make("td", {}, value === null ? "none" : written(value)));
-  const table = make("table", {}, make("caption", {}, "Settings in which the runs differ."),
+  const cells = (row) => row.values.map((value) => make("td", {}, value === null ? "–" : written(value)));
+  const table = make("table", {}, make("caption", {}, caption),
     make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, head)))),
     make("tbody", {}, ...rows.map((row) => make("tr", {}, make("th", { scope: "row" }, row.key), ...cells(row)))));
   return make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "settings in which the runs differ" }, table);
