@@ -21,12 +21,16 @@ def small_run(algorithm="dac"):
 
 
 @functools.cache
-def small_hunt(algorithm="dac"):
-    """DAC or IQL hunting on a grid of nine cells, two seeds, episodes of five steps."""
-    out = Path(tempfile.mkdtemp()) / algorithm
-    settings = SMALL | ({"window": 2, "contexts": 3} if algorithm == "dac" else {})
-    world = {"size": 3, "length": 5, "observe_teammate": True}
+def small_hunt():
+    """DAC hunting on a grid of nine cells, two seeds, episodes of five steps."""
     return decentral.train(
-        algorithm, "predator-prey", seeds=2, steps=60, algorithm=settings, environment=world, training=QUICK, out=out,
+        "dac",
+        "predator-prey",
+        seeds=2,
+        steps=60,
+        algorithm=SMALL | {"window": 2, "contexts": 3},
+        environment={"size": 3, "length": 5, "observe_teammate": True},
+        training=QUICK,
+        out=Path(tempfile.mkdtemp()) / "dac",
         progress=False,
-    )  # fmt: skip
+    )

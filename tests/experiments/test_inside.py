@@ -1,5 +1,6 @@
 """What is shown of trained agents is what they do."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -30,30 +31,27 @@ def test_others_are_put_beside_the_prey_first():
 
 
 def test_a_map_holds_the_values_of_the_first_choice_in_every_cell():
-    run = small_hunt("iql")
+    run = small_hunt()
     maps = look_inside(run.directory)["maps"]
     assert maps["taken"] == {4: "prey", 1: "other"} and maps["size"] == 3
     assert np.shape(maps["agents"][1]["values"]) == (2, 9, 5)
-    # the second agent in the lower left corner, its own number, the prey one up and one right, the other beyond it
+    # the second agent in the lower left corner, its number, the prey one up and one right, the other above the prey
     seen = jnp.asarray([2.0, 0.0, 0.0, 1.0, -1.0, 1.0, -2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    _, network = Trained.load(run.directory).agent(1, 1)
-    memory = network.trunk.step(network.trunk.start(), seen)
-    assert maps["agents"][1]["values"][1][6] == pytest.approx(np.asarray(network.head(memory)), rel=1e-3, abs=1e-5)
-    assert maps["agents"][1]["symbol"] == "Q(s,a)"
+    _, models = Trained.load(run.directory).agent(1, 1)
+    value = jax.tree.map(jnp.asarray, models).value
+    phi = value.head.every(value.trunk.step(value.trunk.start(), seen)).max(axis=0)
+    assert maps["agents"][1]["values"][1][6] == pytest.approx(np.asarray(phi), rel=1e-3, abs=1e-5)
+    assert maps["agents"][1]["symbol"] == "phi(s,a)"
 
 
 def test_a_timeline_is_an_episode_that_evaluate_plays():
-    for algorithm, contexts in (("dac", 3), ("iql", None)):
-        run = small_hunt(algorithm)
-        shown = look_inside(run.directory)["timeline"]
-        assert len(shown["rewards"]) == 5
-        assert sum(shown["rewards"]) == pytest.approx(run.evaluate(episodes=1)[0, 0])
-        for agent in shown["agents"]:
-            assert len(agent["actions"]) == 5 and set(agent["actions"]) <= set(range(5))
-            if contexts is None:
-                assert agent["contexts"] is None
-            else:
-                assert len(agent["contexts"]) == 5 and set(agent["contexts"]) <= {*range(contexts), None}
+    run = small_hunt()
+    shown = look_inside(run.directory)["timeline"]
+    assert len(shown["rewards"]) == 5
+    assert sum(shown["rewards"]) == pytest.approx(run.evaluate(episodes=1)[0, 0])
+    for agent in shown["agents"]:
+        assert len(agent["actions"]) == len(agent["contexts"]) == 5
+        assert set(agent["actions"]) <= set(range(5)) and set(agent["contexts"]) <= {0, 1, 2}
 
 
 def test_a_run_without_trained_agents_gives_a_sentence(tmp_path):
