@@ -36,6 +36,11 @@ window.addEventListener("load", () => {
   told.first = readout();
   press("End");
   told.last = readout();
+  charts[0].blur();
+  told.blurred = document.querySelector("figure .readout").hidden;
+  const edges = charts[0].getBoundingClientRect();
+  charts[0].dispatchEvent(new PointerEvent("pointermove", { clientX: edges.right - 13, clientY: edges.top + 20 }));
+  told.pointed = readout();
   const paths = () => document.querySelectorAll("figure path").length;
   const before = paths();
   document.querySelector(".legend button").click();
@@ -80,6 +85,7 @@ def test_the_page_draws_everything_and_answers_to_keys(report, size, tmp_path):
         "How the runs were made",
     ]
     assert told["first"].startswith("step 0\n") and told["last"].startswith("step 100\n")
+    assert told["blurred"] is True and told["pointed"] == told["last"]
     for name in ("iql", "dac"):
         assert f"{name} on matrix-game: {small_run(name).returns[:, -1].mean():.2f}" in told["last"]
     assert told["toggled"] == [True, "false"]

@@ -91,7 +91,8 @@ function listen(figure, picture, view) {
     view.cursor.replaceChildren();
   };
   picture.addEventListener("pointermove", (event) => {
-    const where = ((event.clientX - picture.getBoundingClientRect().left) / picture.clientWidth) * view.width;
+    const edges = picture.getBoundingClientRect();
+    const where = ((event.clientX - edges.left) / edges.width) * view.width;
     const distances = every.map((step) => Math.abs(view.x(step) - where));
     show(distances.indexOf(Math.min(...distances)));
   });

@@ -36,7 +36,7 @@ function valueTable(own, caption, low, high) {
 }
 
 function tinted(value, occurs, low, high) {
-  const cell = make("td", { class: occurs ? "tinted" : "tinted never" }, occurs ? value.toFixed(2) : `(${value.toFixed(2)})`);
+  const cell = make("td", { class: occurs ? "tinted" : "tinted never" }, occurs ? twoDigits(value) : `(${twoDigits(value)})`);
   const colours = tint(value, low, high);
   if (occurs) Object.assign(cell.style, { background: colours.ground, color: colours.ink });
   return cell;
@@ -61,7 +61,7 @@ function map(grid, values, title) {
     const told = taken || grid.moves.map((move, action) => `${move} ${exact(own[action])}`).join(", ");
     const square = draw("rect", { x, y, width: side, height: side, class: "axis" });
     square.style.fill = colours.ground;
-    const lines = taken ? [[taken, 37, 14]] : [[grid.arrows[own.indexOf(best[cell])], 30, 24], [best[cell].toFixed(2), 52, 13]];
+    const lines = taken ? [[taken, 37, 14]] : [[grid.arrows[own.indexOf(best[cell])], 30, 24], [twoDigits(best[cell]), 52, 13]];
     picture.append(draw("g", {}, draw("title", {}, told), square, ...lines.map(([text, drop, size]) => cellText(text, x + side / 2, y + drop, size, colours.ink))));
   });
   const caption = make("figcaption", {}, `${title}, from ${exact(low)} (dark) to ${exact(high)} (light); the arrow is the greedy move`);

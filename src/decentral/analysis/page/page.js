@@ -53,4 +53,8 @@ document.getElementById("page").append(...header(), legend(),
     make("div", { class: "small" }, ...measures.map(measure)))] : []),
   section("How the runs were made", null, ...differingTables(runs, differing), ...runs.map(making)));
 redrawAll();
-window.addEventListener("resize", redrawAll);
+let width = window.innerWidth;
+window.addEventListener("resize", () => {
+  if (width !== window.innerWidth) redrawAll();
+  width = window.innerWidth;
+});

@@ -41,6 +41,10 @@ function exact(value) {
   return Math.abs(value) >= 1000 ? value.toFixed(1) : value.toFixed(2);
 }
 
+function twoDigits(value) {
+  return value.toFixed(2).replace(/^-0.00$/, "0.00");
+}
+
 function whole(value) {
   return Math.round(value).toLocaleString("en");
 }
