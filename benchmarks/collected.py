@@ -26,7 +26,7 @@ def gathered(path: Path) -> dict[str, Any]:
     return {
         "config": curves.config,
         "provenance": provenance | {"command": re.sub(r" --out \S+", "", provenance["command"])},
-        "seconds": directory.read_metrics()[-1]["seconds"],
+        "seconds": directory.seconds,
         "seeds": curves.seeds,
         "steps": curves.steps.astype(int).tolist(),
         "returns": curves.returns.round(3).tolist(),  # [seeds, tests]

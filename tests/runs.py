@@ -18,3 +18,19 @@ def small_run(algorithm="dac"):
     return decentral.train(
         algorithm, "matrix-game", seeds=2, steps=100, algorithm=settings, training=QUICK, out=out, progress=False
     )
+
+
+@functools.cache
+def small_hunt():
+    """DAC hunting on a grid of nine cells, two seeds, episodes of five steps."""
+    return decentral.train(
+        "dac",
+        "predator-prey",
+        seeds=2,
+        steps=60,
+        algorithm=SMALL | {"window": 2, "contexts": 3},
+        environment={"size": 3, "length": 5, "observe_teammate": True},
+        training=QUICK,
+        out=Path(tempfile.mkdtemp()) / "dac",
+        progress=False,
+    )

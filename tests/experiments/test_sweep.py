@@ -176,4 +176,4 @@ def test_no_setting_stands_in_two_groups():
     kinds = ({*EVERY_ALGORITHM.values()}, {*ENVIRONMENTS.values()}, {Plan})
     algorithm, world, plan = ({field.name for kind in group for field in setting_fields(kind)} for group in kinds)
     assert not algorithm & world and not algorithm & plan and not world & plan
-    assert not {"out", "tensorboard", "help"} & (algorithm | world | plan)
+    assert not {"out", "track", "help"} & (algorithm | world | plan)

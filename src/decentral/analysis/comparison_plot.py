@@ -20,9 +20,8 @@ from decentral.analysis.plots import (
     save,
 )
 from decentral.analysis.results import Curves, labels, shared_references
-from decentral.analysis.statistics import bootstrap_interval, mean
+from decentral.analysis.statistics import mean_band
 
-BAND_RESAMPLES = 1000  # per test: finer than the eye
 LEGEND_DROP = 0.5  # inches below the panel
 LEGEND_LINES = 5  # before another column begins
 LEGEND_LETTERS = 90  # side by side
@@ -35,7 +34,7 @@ def plot_comparison(runs: list[Curves], out: Path) -> None:
     height = max(4.4, 2.2 + 0.33 * len(runs))
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, height), layout="constrained", width_ratios=(3, 2))
     for number, (run, text) in enumerate(zip(runs, texts, strict=True)):
-        low, high = bootstrap_interval(run.returns.T, mean, resamples=BAND_RESAMPLES)
+        low, high = mean_band(run.returns)
         draw_curve(left, run, text, low, high, look(number))
     draw_references(left, runs)
     label_axes(left, runs)

@@ -108,7 +108,9 @@ def names(runs: list[Curves]) -> list[str]:
     for run in runs:
         alike = [other for other in runs if other.algorithm == run.algorithm]
         details = [
-            f"{key.split('.', 1)[1]}={value}" for key, value in _flat(run.config).items() if _differs(key, alike)
+            f"{key.split('.', 1)[1]}={value}"
+            for key, value in flat_settings(run.config).items()
+            if _differs(key, alike)
         ]
         found.append(", ".join([run.algorithm, *details]))
     unique = len(set(found)) == len(found)
@@ -116,9 +118,10 @@ def names(runs: list[Curves]) -> list[str]:
 
 
 def _differs(key: str, runs: list[Curves]) -> bool:
-    return len({repr(_flat(run.config).get(key)) for run in runs}) > 1
+    return len({repr(flat_settings(run.config).get(key)) for run in runs}) > 1
 
 
-def _flat(config: dict[str, Any]) -> dict[str, Any]:
+def flat_settings(config: dict[str, Any]) -> dict[str, Any]:
+    """Every setting of a run by its full name, such as `algorithm.window`."""
     groups = ("algorithm", "environment", "training")
     return {f"{group}.{key}": value for group in groups for key, value in config[group].items()}

@@ -9,6 +9,7 @@ from decentral.settings import Refused
 
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
+BAND_RESAMPLES = 1000  # per test: finer than the eye
 
 Statistic = Callable[[np.ndarray], np.ndarray]  # [..., scores] to [...]
 
@@ -82,6 +83,12 @@ def bootstrap_interval(
     tail = (1 - confidence) / 2
     low, high = np.quantile(statistic(scores[..., picks]), [tail, 1 - tail], axis=-1)
     return low, high
+
+
+def mean_band(returns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The 95 % interval of the mean over seeds at every test, its low and its high end, of returns [seeds, tests]."""
+    low, high = zip(*(bootstrap_interval(test, mean, resamples=BAND_RESAMPLES) for test in returns.T), strict=True)
+    return np.asarray(low), np.asarray(high)
 
 
 def clearly_above(scores: np.ndarray, others: np.ndarray) -> bool:

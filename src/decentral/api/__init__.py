@@ -5,6 +5,7 @@ What draws is imported where it is called: matplotlib takes long to import, and 
 
 from decentral.api.comparisons import Comparison, compare, compare_runs
 from decentral.api.meetings import Meeting, crossplay
+from decentral.api.reports import report
 from decentral.api.reproductions import Reproduction, redraw, reproduce
 from decentral.api.runs import Run, load, resume, train
 from decentral.api.showings import Showing, watch
@@ -22,6 +23,7 @@ __all__ = [
     "crossplay",
     "load",
     "redraw",
+    "report",
     "reproduce",
     "resume",
     "sweep",

@@ -41,7 +41,7 @@ def compare(
     seed: int | None = None,
     out: Place | None = None,
     progress: bool = True,
-    tensorboard: bool = False,
+    track: Sequence[str] = (),
 ) -> Comparison:
     """Train several algorithms on one environment, each into a directory of its name under `out`, and compare them.
 
@@ -56,7 +56,7 @@ def compare(
         environment,
         plan_of(training, seeds, steps, seed),
         place,
-        lambda: listeners_of(progress, tensorboard),
+        lambda: listeners_of(progress, track),
     )
     return compare_runs([directory.path for directory in directories], place)
 

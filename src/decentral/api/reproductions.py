@@ -32,7 +32,7 @@ def reproduce(
     name = target if size.is_full else f"{target}-{size.name}"
     place = Path(out) if out is not None else Path("runs") / "reproduction" / name
     say = announce if progress else lambda line: None
-    return reproduce_target(target, size, place, lambda: listeners_of(progress, False), say, only)
+    return reproduce_target(target, size, place, lambda: listeners_of(progress, ()), say, only)
 
 
 def redraw(file: Place, /, *, out: Place | None = None) -> Reproduction:

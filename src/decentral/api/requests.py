@@ -1,12 +1,13 @@
 """What calls have in common: where a result goes, the plan of a training and its short words, who is told."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from decentral.experiments.progress import watcher
 from decentral.experiments.runner import Listener
-from decentral.experiments.tensorboard import TensorBoard
+from decentral.experiments.tracking import trackings
 from decentral.records import next_free
 
 Place = str | os.PathLike[str]
@@ -23,9 +24,6 @@ def plan_of(training: dict[str, Any] | None, seeds: Any, steps: Any, seed: Any) 
     return (training or {}) | {key: value for key, value in short.items() if value is not None}
 
 
-def listeners_of(progress: bool, tensorboard: bool) -> list[Listener]:
-    """Who is told how a run goes."""
-    listeners: list[Listener] = [watcher()] if progress else []
-    if tensorboard:
-        listeners.append(TensorBoard())
-    return listeners
+def listeners_of(progress: bool, track: Sequence[str]) -> list[Listener]:
+    """Who is told how a run goes: the user, and the trackers of these names."""
+    return [*([watcher()] if progress else []), *trackings(track)]

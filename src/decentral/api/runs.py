@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from decentral.analysis.results import Curves, load_curves
+from decentral.api.live import Live
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.experiments.begun import go_on, go_on_in
 from decentral.experiments.config import Config, MemberRequest, resolve
+from decentral.experiments.runner import Listener
 from decentral.experiments.runner import run as run_config
 from decentral.experiments.saving import Saving
 from decentral.experiments.trained import EPISODES, Trained
@@ -90,7 +92,8 @@ def train(
     seed: int | None = None,
     out: Place | None = None,
     progress: bool = True,
-    tensorboard: bool = False,
+    track: Sequence[str] = (),
+    live: bool = False,
     checkpoints: dict[str, Any] | None = None,
     resume: bool = False,
 ) -> Run:
@@ -102,13 +105,15 @@ def train(
     `seeds`, `steps` and `seed` are short for entries of `training`. Without `out`, a new directory under `runs`.
     `checkpoints` says how often the training is saved: `interval` in seconds, `keep`, `final`. With `resume` a run of
     the same configuration that lies in `out` goes on, if need be with more steps.
+    `track` names trackers that are told of every test besides (tensorboard, wandb, mlflow, trackio); `live` keeps a
+    report page in the run's directory up to date meanwhile.
     """
     plan = plan_of(training, seeds, steps, seed)
     config = resolve(algorithm_name, environment_name, algorithm, environment, plan)
     if resume and out is None:
         raise Refused("out must be given with resume: it is the run to go on with")
     place = place_for(out, name_of(config))
-    listeners, saving = listeners_of(progress, tensorboard), build(Saving, checkpoints or {}, "checkpoints")
+    listeners, saving = _listeners(progress, track, live), build(Saving, checkpoints or {}, "checkpoints")
     if resume and RunDirectory(place).has_begun:
         return Run(go_on_in(RunDirectory(place), config, listeners, saving).path)
     return Run(run_config(config, place, listeners, saving).path)
@@ -120,15 +125,20 @@ def resume(
     *,
     steps: int | None = None,
     progress: bool = True,
-    tensorboard: bool = False,
+    track: Sequence[str] = (),
+    live: bool = False,
     checkpoints: dict[str, Any] | None = None,
 ) -> Run:
     """Go on with a run where it was saved, and end as if it had never been interrupted.
 
     With more `steps` a finished run goes on too: its schedules, such as that of epsilon, stay as they are.
     """
-    listeners, saving = listeners_of(progress, tensorboard), build(Saving, checkpoints or {}, "checkpoints")
+    listeners, saving = _listeners(progress, track, live), build(Saving, checkpoints or {}, "checkpoints")
     return Run(go_on(Run(path).directory, listeners, saving, steps).path)
+
+
+def _listeners(progress: bool, track: Sequence[str], live: bool) -> list[Listener]:
+    return [*listeners_of(progress, track), *([Live()] if live else [])]
 
 
 def name_of(config: Config) -> str:

@@ -34,7 +34,7 @@ def sweep(
     seed: int | list[int] | None = None,
     out: Place | None = None,
     progress: bool = True,
-    tensorboard: bool = False,
+    track: Sequence[str] = (),
 ) -> Sweep:
     """Train every combination of settings, each into a directory named after it under `out`.
 
@@ -48,7 +48,7 @@ def sweep(
     planned = grid(names, environment_name, settings, place)
     programs = group_by_shape([run.config for run in planned])
     tell: Callable[[str], None] = announce if progress else lambda line: None
-    directories = train_grid(planned, programs, lambda: listeners_of(progress, tensorboard), tell)
+    directories = train_grid(planned, programs, lambda: listeners_of(progress, track), tell)
     whose = {run: number for number, runs in enumerate(programs, start=1) for run in runs}
     runs = [Run(directory.path) for directory in directories]
     return Sweep(place, runs, [whose[number] for number in range(len(runs))])

@@ -13,6 +13,7 @@ COMMANDS = {
     "evaluate": "Play fresh greedy episodes with the trained agents of a run.",
     "watch": "Watch the trained agents of a run play an episode: an animation as an HTML page and as a GIF.",
     "plot": "Plot the learning curves of one or several runs: mean and spread over seeds.",
+    "report": "Show one or several runs on one page: curves, tables, what the agents have learned, how it was made.",
     "crossplay": "Let agents of different runs and seeds play together, and show the matrix of returns.",
     "compare": "Compare several algorithms on one environment: mean, interquartile mean and intervals over seeds.",
     "reproduce": "Run a figure or table of the paper again, draw it again from its data, or tell what claims came to.",

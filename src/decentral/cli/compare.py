@@ -5,7 +5,7 @@ from pathlib import Path
 
 from decentral.analysis.results import shared_references
 from decentral.api import Comparison, compare, compare_runs
-from decentral.cli.flags import add_short_flags, overrides
+from decentral.cli.flags import add_short_flags, add_track_flag, overrides
 from decentral.cli.parser import Parser, parser_for
 from decentral.cli.several import add_all_flags, all_given
 from decentral.cli.tables import print_comparison, wide_console
@@ -47,12 +47,12 @@ def _compare_finished(words: list[str]) -> Comparison:
 def _train_and_compare(names: list[str], environment: str, words: list[str]) -> Comparison:
     parser = parser_for("compare", usage=USAGE)
     _add_out(parser)
-    parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
+    add_track_flag(parser)
     add_short_flags(parser)
     add_all_flags(parser, names, environment)
     found = parser.parse_all(words)
     given = all_given(found, names, environment, overrides)
-    return compare(names, environment, **given, out=_out(found), tensorboard=found.tensorboard)
+    return compare(names, environment, **given, out=_out(found), track=found.track)
 
 
 def _add_out(parser: Parser) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from decentral.cli.numbers import whole_number
+from decentral.experiments.trackers import TRACKERS
 from decentral.settings import Refused, Settings, allowed, as_data, setting_fields
 
 
@@ -14,6 +15,24 @@ def add_short_flags(parser: argparse.ArgumentParser) -> None:
     """The settings of a training that are asked for most, without their group."""
     for short in ("seeds", "steps", "seed"):
         parser.add_argument(f"--{short}", dest=f"training.{short}", metavar="N", help=f"short for --training.{short}")
+
+
+def add_live_flag(parser: argparse.ArgumentParser) -> None:
+    """A page to look at while it trains."""
+    parser.add_argument(
+        "--live", action="store_true", help="keep a page that shows the run so far, report.html in its directory"
+    )
+
+
+def add_track_flag(parser: argparse.ArgumentParser) -> None:
+    """Who is told of every test besides the run's own directory."""
+    parser.add_argument(
+        "--track",
+        metavar="A,B",
+        type=lambda names: names.split(","),
+        default=(),
+        help=f"trackers to tell of every test too: {', '.join(TRACKERS)}, each an extra of its name",
+    )
 
 
 def add_flags(parser: argparse.ArgumentParser, group: str, defaults: Settings, bare: bool = False) -> None:

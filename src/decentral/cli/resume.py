@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from decentral.api import Run, load, resume
-from decentral.cli.flags import add_flags, overrides
+from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, overrides
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.experiments.saving import Saving
@@ -18,14 +18,14 @@ def resume_command(words: list[str]) -> None:
     parser = parser_for("resume")
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a run, finished or not")
     parser.add_argument("--steps", metavar="N", help="train it further than it was to go: environment steps per seed")
-    parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
+    add_live_flag(parser)
+    add_track_flag(parser)
     add_flags(parser, "checkpoints", Saving())
     found = parser.parse_all(words)
     steps = None if found.steps is None else whole("steps", found.steps)
     before = load(found.run).directory.finished_files
-    run = resume(
-        found.run, steps=steps, tensorboard=found.tensorboard, checkpoints=overrides(found, "checkpoints", Saving)
-    )
+    saving = overrides(found, "checkpoints", Saving)
+    run = resume(found.run, steps=steps, track=found.track, live=found.live, checkpoints=saving)
     if before and run.directory.finished_files == before:
         Console().print(f"{found.run} is finished: nothing to do", highlight=False, markup=False, soft_wrap=True)
     exit_if_diverged(run)

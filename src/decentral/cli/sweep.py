@@ -1,7 +1,7 @@
 """`decentral sweep`: every combination of listed settings, in as few programs as their shapes allow."""
 
 from decentral.api import sweep
-from decentral.cli.flags import listed_overrides
+from decentral.cli.flags import add_track_flag, listed_overrides
 from decentral.cli.parser import parser_for
 from decentral.cli.several import add_all_flags, all_given
 from decentral.cli.tables import print_sweep, wide_console
@@ -22,13 +22,13 @@ def sweep_command(words: list[str]) -> None:
     names, environment = words[0].split(","), words[1]
     parser = parser_for("sweep", *words[:2], usage=USAGE, epilog=EPILOG)
     parser.add_argument("--out", metavar="DIR", help="where the runs go (default: a new directory under runs)")
-    parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
+    add_track_flag(parser)
     add_all_flags(parser, names, environment, bare=True)
     found = parser.parse_all(words[2:])
     if found.out == "":
         raise Refused("out must be a directory, got ''")
     given = all_given(found, names, environment, listed_overrides)
-    swept = sweep(names, environment, **given, out=found.out, tensorboard=found.tensorboard)
+    swept = sweep(names, environment, **given, out=found.out, track=found.track)
     console = wide_console()
     print_sweep(console, swept)
     console.print(f"written to {swept.path}", highlight=False, soft_wrap=True)

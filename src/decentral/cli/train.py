@@ -1,7 +1,7 @@
 """`decentral train`: an algorithm, or a team of several, on an environment."""
 
 from decentral.api import train
-from decentral.cli.flags import add_flags, overrides
+from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, overrides
 from decentral.cli.request import Request
 from decentral.cli.resume import exit_if_diverged
 from decentral.experiments.saving import Saving
@@ -13,8 +13,9 @@ def train_command(words: list[str]) -> None:
     request = Request.of("train", words)
     parser = request.parser
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
-    parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out, if one has begun there")
+    add_live_flag(parser)
+    add_track_flag(parser)
     add_flags(parser, "checkpoints", Saving())
     found = request.read()
     if found.out == "":
@@ -26,7 +27,8 @@ def train_command(words: list[str]) -> None:
         environment=request.given(found, "environment"),
         training=request.given(found, "training"),
         out=found.out,
-        tensorboard=found.tensorboard,
+        track=found.track,
+        live=found.live,
         checkpoints=overrides(found, "checkpoints", Saving),
         resume=found.resume,
     )

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from decentral.algorithms.base import Algorithm
 from decentral.algorithms.contexts import ContextModel
 from decentral.algorithms.dac import DAC, DACModels
 from decentral.algorithms.q_learning import Scene, roll, scene_inputs
@@ -44,6 +45,11 @@ def occurring(inferred: np.ndarray, agent: int, shape: tuple[int, ...]) -> np.nd
     for joint, context in np.ndenumerate(inferred):
         occurs[joint[agent], context] = True
     return occurs
+
+
+def action_value_name(algorithm: Algorithm) -> str:
+    """How the values are called that a greedy choice is made on."""
+    return "phi(s,a)" if isinstance(algorithm, DAC) else "Q(s,a)"
 
 
 def value_tables(trained: Trained) -> list[ValueTable]:

@@ -106,11 +106,22 @@ class RunDirectory:
     def _append(self, name: str, rows: list[dict[str, Any]]) -> None:
         durable.append_to(self.path / name, "".join(json.dumps(row) + "\n" for row in rows).encode())
 
+    @property
+    def seconds(self) -> float | None:
+        """How long training had taken at the last test; runs of earlier versions have it in their records."""
+        timed = (self.path / "times.jsonl").is_file()
+        rows = self._read_lines(self.path / "times.jsonl") if timed else self.read_metrics()
+        return rows[-1].get("seconds") if rows else None
+
     def read_metrics(self) -> list[dict[str, Any]]:
-        """Every record. A torn last line, as a crash leaves it, is passed over; a broken one elsewhere is refused."""
+        """Every record."""
         file = self.path / "metrics.jsonl"
         if not file.is_file():
             raise Refused(f"{self.path} has no metrics.jsonl: the run has not been tested yet")
+        return self._read_lines(file)
+
+    def _read_lines(self, file: Path) -> list[dict[str, Any]]:
+        """The objects of a file. A torn last line, as a crash leaves it, is passed over; one elsewhere is refused."""
         lines = file.read_text(errors="replace").splitlines()
         rows = []
         for number, line in enumerate(lines, start=1):

@@ -1,0 +1,60 @@
+// One greedy episode: rewards, and below them each agent's actions and contexts, step by step.
+
+const WIDTH = 1080;
+const GUTTER = 110;
+
+function timeline(episode) {
+  const count = episode.rewards.length;
+  const step = (WIDTH - GUTTER) / count;
+  const parts = rewardBars(episode.rewards, step);
+  let top = 84;
+  episode.agents.forEach((agent, number) => {
+    parts.push(draw("text", { x: 0, y: top + 13 }, `agent ${number + 1} does`));
+    parts.push(...row(agent.actions.map((action) => episode.actions[action]), step, top, null));
+    top += 22;
+    if (agent.contexts) {
+      parts.push(draw("text", { x: 0, y: top + 13 }, "infers context"));
+      parts.push(...row(agent.contexts, step, top, colours(agent.contexts)));
+      top += 30;
+    }
+  });
+  for (let mark = 0; mark < count; mark += count > 60 ? 10 : 5) {
+    parts.push(draw("text", { x: GUTTER + mark * step + step / 2, y: top + 12, "text-anchor": "middle" }, String(mark)));
+  }
+  const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${top + 18}`, class: "track", role: "img", "aria-label": "one greedy episode" }, ...parts);
+  return make("div", {}, make("figure", { class: "wide", tabindex: 0 }, picture), make("p", { class: "quiet" }, episode.meaning));
+}
+
+function rewardBars(rewards, step) {
+  const largest = Math.max(...rewards.map(Math.abs)) || 1;
+  const bars = rewards.map((reward, at) => {
+    const size = (Math.abs(reward) / largest) * 32;
+    const bar = draw("rect", { x: GUTTER + at * step + step * 0.15, width: step * 0.7, y: reward > 0 ? 38 - size : 38, height: size }, draw("title", {}, `step ${at}: reward ${exact(reward)}`));
+    bar.style.fill = reward > 0 ? "var(--c0)" : "var(--c1)";
+    return bar;
+  });
+  const base = draw("line", { class: "axis", x1: GUTTER, x2: WIDTH, y1: 38, y2: 38 });
+  return [draw("text", { x: 0, y: 42 }, `reward, up to ${exact(largest)}`), base, ...bars];
+}
+
+// The seven contexts that occur most have a colour each; the number tells the others.
+function colours(contexts) {
+  const counts = new Map();
+  for (const context of contexts) if (context !== null) counts.set(context, (counts.get(context) || 0) + 1);
+  const order = [...counts.keys()].sort((one, other) => counts.get(other) - counts.get(one));
+  return new Map(order.slice(0, 7).map((context, rank) => [context, colourOf(rank)]));
+}
+
+function row(values, step, top, palette) {
+  return values.flatMap((value, at) => {
+    if (value === null) return [];
+    const x = GUTTER + at * step;
+    const text = draw("text", { x: x + step / 2, y: top + 13, "text-anchor": "middle", class: "strong" }, String(value));
+    text.style.fontSize = `${Math.min(12, step * 1.1)}px`;
+    if (!palette) return [text];
+    const square = draw("rect", { x, y: top, width: step, height: 18 }, draw("title", {}, `step ${at}: context ${value}`));
+    square.style.fill = palette.get(value) || "var(--line)";
+    if (palette.has(value)) text.style.fill = "var(--ground)";
+    return [square, text];
+  });
+}

@@ -1,0 +1,150 @@
+"""All that a report shows, as JSON-ready data read from run directories."""
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from decentral.analysis.diagnostics import GROUPS, Band, Group, load_bands, number_of_contexts
+from decentral.analysis.results import Curves, flat_settings, labels, shared_references
+from decentral.analysis.statistics import mean_band, summarise
+from decentral.records import RunDirectory
+from decentral.settings import Refused
+
+LOSSES = (
+    Group("loss of the values", {"loss": "loss"}, by_decades=True),
+    Group("error of the values", {"td_error_abs": "absolute error"}),
+)
+DIGITS = 6  # of what is drawn but stands in no table
+
+Inside = dict[str, Any]  # what a run's trained agents show, made where they can be played
+
+
+def report_data(runs: list[Curves], insides: list[Inside]) -> dict[str, Any]:
+    """The runs' curves, summaries, measures and settings, and what is inside their agents."""
+    if not runs:
+        raise Refused("report needs at least one RUN, got none")
+    panels = _panels(runs)
+    texts = _labels(runs, panels)
+    return {
+        "runs": [_run(run, label, inside) for run, label, inside in zip(runs, texts, insides, strict=True)],
+        "panels": panels,
+        "measures": _measures(runs),
+        "differing": _differing(runs),
+    }
+
+
+def _run(run: Curves, label: str, inside: Inside) -> dict[str, Any]:
+    low, high = mean_band(run.returns)
+    wanted = run.config["training"].get("steps", run.steps[-1])
+    return {
+        "label": label,
+        "path": str(run.path),
+        "algorithm": run.algorithm,
+        "environment": run.environment,
+        "seeds": run.seeds,
+        "steps": run.steps.tolist(),
+        "wanted": wanted,
+        "finished": bool(run.steps[-1] >= wanted),
+        "returns": _numbers(run.returns),
+        "mean": _numbers(run.returns.mean(axis=0)),
+        "low": _rounded(low),
+        "high": _rounded(high),
+        "summary": _summary(run.returns[:, -1]),
+        "seconds": RunDirectory(run.path).seconds,
+        "decentralised": run.decentralised,
+        "config": run.config,
+        "versions": _versions(run),
+        "inside": inside,
+    }
+
+
+def _summary(final: np.ndarray) -> dict[str, Any] | None:
+    """None where a seed's values have left the finite numbers."""
+    return asdict(summarise(final)) if np.isfinite(final).all() else None
+
+
+def _versions(run: Curves) -> dict[str, Any]:
+    there = (run.path / "versions.json").is_file()
+    return RunDirectory(run.path).read_json("versions.json") if there else {}
+
+
+def _panels(runs: list[Curves]) -> list[dict[str, Any]]:
+    """Runs whose returns can be compared, those in one world under the same settings, and what is known exactly."""
+    panels: list[list[int]] = []
+    for number, run in enumerate(runs):
+        same = [panel for panel in panels if runs[panel[0]].config["environment"] == run.config["environment"]]
+        if same:
+            same[0].append(number)
+        else:
+            panels.append([number])
+    titles = _titles([runs[panel[0]] for panel in panels])
+    return [
+        {"title": title, "runs": panel, "references": shared_references([runs[number] for number in panel])}
+        for title, panel in zip(titles, panels, strict=True)
+    ]
+
+
+def _labels(runs: list[Curves], panels: list[dict[str, Any]]) -> list[str]:
+    """A name for each run that tells it from those of its panel; where there are several panels, also which."""
+    found = [""] * len(runs)
+    for panel in panels:
+        where = f" on {panel['title']}" if len(panels) > 1 else ""
+        for number, label in zip(panel["runs"], labels([runs[number] for number in panel["runs"]]), strict=True):
+            found[number] = label + where
+    return found
+
+
+def _titles(runs: list[Curves]) -> list[str]:
+    """The name of each one's environment, and where several share it the settings in which they differ."""
+    found = []
+    for run in runs:
+        alike = [other.config["environment"] for other in runs if other.environment == run.environment]
+        own = run.config["environment"]
+        details = [f"{key} {value}" for key, value in own.items() if any(other.get(key) != value for other in alike)]
+        found.append(", ".join([run.environment, *details]))
+    return found
+
+
+def _measures(runs: list[Curves]) -> list[dict[str, Any]]:
+    """A picture for each group of numbers that a run has."""
+    groups = (*LOSSES, *GROUPS)
+    bands = [load_bands(run, groups) for run in runs]
+    return [_measure(group, runs, bands) for group in groups if any(own.keys() & group.names.keys() for own in bands)]
+
+
+def _measure(group: Group, runs: list[Curves], bands: list[dict[str, Band]]) -> dict[str, Any]:
+    counts = {number_of_contexts(run) for run in runs} - {None} if "contexts_used" in group.names else set()
+    contexts = counts.pop() if len(counts) == 1 else None
+    lines = [
+        {"run": number, "name": text} | {key: _rounded(values) for key, values in vars(own[name]).items()}
+        for number, own in enumerate(bands)
+        for name, text in group.names.items()
+        if name in own
+    ]
+    return {
+        "title": group.title,
+        "names": list(group.names.values()),
+        "level": group.level if contexts is None else contexts,
+        "level_text": "" if contexts is None else f"all {contexts}",
+        "by_decades": group.by_decades,
+        "lines": lines,
+    }
+
+
+def _differing(runs: list[Curves]) -> list[dict[str, Any]]:
+    """The settings in which the runs differ, by full name, with each one's value."""
+    every = [flat_settings(run.config) for run in runs]
+    keys = dict.fromkeys(key for own in every for key in own)
+    rows = [{"key": key, "values": [own.get(key) for own in every]} for key in keys]
+    return [row for row in rows if any(value != row["values"][0] for value in row["values"])]
+
+
+def _rounded(values: np.ndarray) -> list[float | None]:
+    return [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in values.tolist()]
+
+
+def _numbers(values: np.ndarray) -> list[Any]:
+    """To all digits; what is not finite is nothing in JSON."""
+    return np.where(np.isfinite(values), values, np.asarray(None)).tolist()

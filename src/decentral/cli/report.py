@@ -1,0 +1,20 @@
+"""`decentral report`: a page that shows one or several runs."""
+
+from pathlib import Path
+
+from decentral.api import report
+from decentral.cli.parser import parser_for
+from decentral.settings import Refused
+
+
+def report_command(words: list[str]) -> None:
+    """Write the page and say where it lies."""
+    parser = parser_for("report")
+    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="directories of runs, finished or not")
+    parser.add_argument(
+        "--out", metavar="DIR", help="where report.html goes (default: the one RUN; for several a new one under runs)"
+    )
+    found = parser.parse_all(words)
+    if found.out == "":
+        raise Refused("out must be a directory, got ''")
+    print(f"written to {report(found.runs, found.out)}")
