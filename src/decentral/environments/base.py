@@ -29,11 +29,10 @@ class Oracle(eqx.Module):
         """Is the joint action one of the best, where the agents together perceive this?"""
 
 
-class Environment(Settings):
-    """A cooperative world. Episodes last at most `time_limit` steps and are never restarted behind one's back.
+class World(Settings):
+    """What is known of a world before anyone acts in it, whether it is compiled or lives in Python.
 
-    Percepts are a function of the physical state alone, so no agent can be shown what another one did except
-    through what it changed in the world.
+    Episodes last at most `time_limit` steps and are never restarted behind one's back.
     """
 
     @property
@@ -56,6 +55,22 @@ class Environment(Settings):
         """Can the task end before the time limit? If never, saying so saves compiling updates of shorter episodes."""
         return True
 
+    def references(self) -> dict[str, float]:
+        """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
+        return {}
+
+    def oracle(self) -> Oracle | None:
+        """Who knows the best joint actions, where they are known exactly. Its numbers may be traced."""
+        return None
+
+
+class Environment(World):
+    """A cooperative world of pure functions, so that whole episodes can be compiled.
+
+    Percepts are a function of the physical state alone, so no agent can be shown what another one did except
+    through what it changed in the world.
+    """
+
     @abstractmethod
     def reset(self, key: Key[Array, ""]) -> State:
         """The state in which an episode starts."""
@@ -75,11 +90,3 @@ class Environment(Settings):
     def step_by(self, state: State, actions: Array, chance: Chance) -> tuple[State, Outcome]:
         """`step`, with its chance drawn before."""
         return self.step(state, actions, chance)
-
-    def references(self) -> dict[str, float]:
-        """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
-        return {}
-
-    def oracle(self) -> Oracle | None:
-        """Who knows the best joint actions, where they are known exactly. Its numbers may be traced."""
-        return None
