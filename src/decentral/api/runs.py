@@ -8,6 +8,7 @@ import numpy as np
 
 from decentral.analysis.results import Curves, load_curves
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
+from decentral.environments.names import environment_class
 from decentral.experiments.config import Config, MemberRequest, resolve
 from decentral.experiments.runner import run as run_config
 from decentral.experiments.trained import Trained
@@ -51,8 +52,13 @@ class Run:
         """The mean return of every test [seeds, tests]."""
         return self.curves.returns
 
-    def evaluate(self, episodes: int = 32, seed: int = 0) -> np.ndarray:
-        """The returns of fresh greedy episodes of the trained teams [seeds, episodes]."""
+    def evaluate(self, episodes: int = 32, seed: int = 0, environment: str | None = None) -> np.ndarray:
+        """The returns of fresh greedy episodes of the trained teams [seeds, episodes].
+
+        Where the world is code of yours, name it again as `environment`: what a file names is never run.
+        """
+        if environment is not None:
+            environment_class(environment)
         return Trained.load(self.directory).evaluate(episodes, seed)
 
     def plot(self, out: Place | None = None) -> Path:

@@ -8,6 +8,7 @@ from decentral.api import load
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_evaluation
+from decentral.environments.names import environment_class
 from decentral.experiments.trained import Trained
 
 
@@ -17,7 +18,10 @@ def evaluate_command(words: list[str]) -> None:
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a finished run")
     parser.add_argument("--episodes", default="32", metavar="N", help="episodes per seed (default: 32)")
     parser.add_argument("--seed", default="0", metavar="N", help="seed of the worlds they meet (default: 0)")
+    parser.add_argument("--environment", metavar="NAME", help="the run's environment again, where it is code of yours")
     found = parser.parse_all(words)
+    if found.environment is not None:
+        environment_class(found.environment)
     run = load(found.run)
     trained = Trained.load(run.directory)
     returns = trained.evaluate(whole("episodes", found.episodes), whole("seed", found.seed))

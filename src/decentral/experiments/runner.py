@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -78,16 +79,19 @@ def run_together(runs: Sequence[Planned], listeners: list[Listener]) -> list[Run
     try:
         for listener in listeners:
             listener.started(runs, memory)
-        _train(trainees, directories, listeners)
+        with ExitStack() as opened:
+            _train(trainees, directories, listeners, opened)
     finally:
         for listener in listeners:
             listener.closed()
     return directories
 
 
-def _train(trainees: list[Trainee], directories: list[RunDirectory], listeners: list[Listener]) -> None:
+def _train(
+    trainees: list[Trainee], directories: list[RunDirectory], listeners: list[Listener], opened: ExitStack
+) -> None:
     clock = time.perf_counter()
-    machine, pace = Machine.start(*trainees), Pace()
+    machine, pace = opened.enter_context(closing(Machine.start(*trainees))), Pace()
     rows: list[Rows] = []
     for step in _test_steps(machine.trainee.plan):
         if rows and machine.steps.min() >= step:
@@ -141,6 +145,7 @@ def _records(trainees: list[Trainee], machine: Machine, seconds: float) -> list[
             "epsilon": round(float(trainee.plan.epsilon(jnp.asarray(steps[lane]))), 6),
             "seconds": round(seconds, 3),
         }
+        row |= machine.programs.counts()
         return row | _train_metrics(tally, lane, trainee.team) | _diagnostics(diagnosis, lane, trainee.team)
 
     return [[record(trainee, lane) for lane in share] for trainee, share in zip(trainees, machine.shares, strict=True)]

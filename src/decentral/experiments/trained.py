@@ -1,17 +1,21 @@
 """A trained team, loaded from its run: play it again."""
 
+from contextlib import closing
 from dataclasses import dataclass
 
 import jax
 import numpy as np
 
 from decentral.algorithms.base import Algorithm, Models
+from decentral.environments.host import HostEnvironment
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.config import Config
+from decentral.experiments.host import rollout_for
 from decentral.experiments.parameters import from_arrays
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 from decentral.training.evaluation import greedy_returns
+from decentral.training.host_loop import host_returns
 
 MOST_EPISODES = 100_000  # at once
 
@@ -55,7 +59,10 @@ class Trained:
             jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *(self.bodies[place] for place in squad.places))
             for squad in team.squads
         )
-        return np.asarray(_PLAY(team, self.config.trainee.environment, by_squad, episodes, key))
+        if isinstance(self.config.trainee.environment, HostEnvironment):
+            with closing(rollout_for(self.config.trainee)) as rollout:
+                return np.asarray(host_returns(rollout, self.config.trainee, by_squad, episodes, key))
+        return np.asarray(_PLAY(team, self.config.trainee.compiled_world, by_squad, episodes, key))
 
 
 def check_worlds(episodes: int, seed: int) -> None:
