@@ -7,6 +7,7 @@ from decentral.environments import ENVIRONMENTS
 from decentral.environments.base import World
 from decentral.environments.host import HostEnvironment
 from decentral.environments.imported import imported
+from decentral.environments.smac import PREFIX, map_of_smac
 from decentral.refusal import Refused
 from decentral.settings import build
 
@@ -28,6 +29,8 @@ def recorded_class(name: Any) -> type[World]:
             return ENVIRONMENTS[name]
         if name in _imported:
             return _imported[name]
+        if name.startswith(PREFIX):
+            return map_of_smac(name.removeprefix(PREFIX))
         if _names_code(name):
             raise Refused(f"environment {name} is code, and no file decides what is run: name it, --environment {name}")
     raise Refused(f"unknown environment {name!r:.120}: choose one of {', '.join([*ENVIRONMENTS, *FORMS])}")
@@ -35,7 +38,7 @@ def recorded_class(name: Any) -> type[World]:
 
 def is_name_of_world(word: str) -> bool:
     """Does a word of the command line look like a world's name?"""
-    return word in ENVIRONMENTS or _names_code(word)
+    return word in ENVIRONMENTS or word.startswith(PREFIX) or _names_code(word)
 
 
 def host_environment(address: str, settings: dict[str, Any]) -> HostEnvironment:
@@ -61,4 +64,7 @@ def _own_world(place: str) -> type[World]:
 
 
 CODE: dict[str, Callable[[str], type[World]]] = {"python": _own_world}
-FORMS = {"python:MODULE:CLASS": "A world of your own, stepped in Python or compiled: docs/environments/host.md"}
+FORMS = {
+    "smac/MAP": "A map of the real SMAC, in the game StarCraft II: docs/environments/host.md",
+    "python:MODULE:CLASS": "A world of your own, stepped in Python or compiled: docs/environments/host.md",
+}

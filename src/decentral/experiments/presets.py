@@ -10,6 +10,7 @@ import numpy as np
 
 from decentral.environments import MatrixGame, PredatorPrey
 from decentral.environments.base import World
+from decentral.environments.smac import PREFIX as SMAC
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def row_of(name: str, environment: World) -> Row | None:
     if isinstance(environment, PredatorPrey):
         below = max(penalty for penalty in PENALTIES if penalty <= environment.penalty)
         return TABLE[f"{name} P={below:.1f}"]
-    return TABLE.get(name)
+    return TABLE.get(name.removeprefix(SMAC))
 
 
 def training_preset(name: str, environment: World) -> dict[str, Any]:
