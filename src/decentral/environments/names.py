@@ -7,6 +7,7 @@ from decentral.environments import ENVIRONMENTS
 from decentral.environments.base import World
 from decentral.environments.host import HostEnvironment
 from decentral.environments.imported import imported
+from decentral.environments.pettingzoo import world_of_pettingzoo
 from decentral.environments.smac import PREFIX, map_of_smac
 from decentral.refusal import Refused
 from decentral.settings import build
@@ -63,8 +64,9 @@ def _own_world(place: str) -> type[World]:
     return found
 
 
-CODE: dict[str, Callable[[str], type[World]]] = {"python": _own_world}
+CODE: dict[str, Callable[[str], type[World]]] = {"python": _own_world, "pettingzoo": world_of_pettingzoo}
 FORMS = {
     "smac/MAP": "A map of the real SMAC, in the game StarCraft II: docs/environments/host.md",
+    "pettingzoo:MODULE:FACTORY": "A parallel world of PettingZoo: docs/environments/host.md",
     "python:MODULE:CLASS": "A world of your own, stepped in Python or compiled: docs/environments/host.md",
 }
