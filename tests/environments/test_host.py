@@ -1,10 +1,12 @@
 """Worlds that live in Python: what they tell is checked, and it is the same from this process and from another."""
 
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from decentral.environments.checked import CheckedStage
 from decentral.environments.host import BrokenOff, Percepts
 from decentral.environments.host_stages import Elsewhere, Here, Stages
 from decentral.environments.names import environment_class, host_environment, recorded_class
@@ -108,6 +110,16 @@ def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(t
     line.process.wait(60)
     assert (tmp_path / "diary").read_text() == "closed\n"
     line.close()
+
+
+def test_the_world_of_the_documentation_can_be_played():
+    page = (Path(__file__).parents[2] / "docs" / "environments" / "host.md").read_text()
+    found = {"__name__": "page"}
+    exec(page.split("```python")[1].split("```")[0], found)
+    stage = CheckedStage(found["Lift"](height=2))
+    assert stage.reset(0).observation.tolist() == [[0], [0]]
+    steps = [stage.step(np.asarray(actions)) for actions in ([1, 0], [1, 1], [1, 1])]
+    assert [(step.reward, step.terminated) for step in steps] == [(0.0, False), (0.0, False), (1.0, True)]
 
 
 def test_a_file_can_not_name_code_that_the_user_has_not_named():
