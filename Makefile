@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo test test-long check format clean
+.PHONY: install demo test test-long soak check docs format clean
 
 install: $(VENV)/installed-
 
@@ -17,11 +17,20 @@ test: $(VENV)/installed-test
 test-long: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n $(JOBS) -m long
 
+# Hours: trainings that are killed hundreds of times. Figures in docs/reliability.md.
+soak: $(VENV)/installed-test
+	$(BIN)/python -m tests.soak $(SOAK)
+
 check: $(VENV)/installed-check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Into dist/docs. A broken link or a page that is in no menu fails.
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "dist/docs/index.html"
 
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .

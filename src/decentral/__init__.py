@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         Meeting,
         Reproduction,
         Run,
+        Showing,
         Sweep,
         compare,
         compare_runs,
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
         load,
         redraw,
         reproduce,
+        resume,
         sweep,
         train,
+        watch,
     )
     from decentral.refusal import Refused
 
@@ -27,6 +30,7 @@ __all__ = [
     "Refused",
     "Reproduction",
     "Run",
+    "Showing",
     "Sweep",
     "compare",
     "compare_runs",
@@ -34,8 +38,10 @@ __all__ = [
     "load",
     "redraw",
     "reproduce",
+    "resume",
     "sweep",
     "train",
+    "watch",
 ]
 
 

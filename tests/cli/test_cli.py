@@ -55,6 +55,18 @@ def test_evaluate_plot_and_values_look_at_a_run(capsys, tmp_path):
     assert code == 0 and "seed 1, agent 2" in out and "seed 0" not in out and "phi(s,a)" in out
 
 
+def test_watch_writes_a_page_and_a_gif_or_lists_the_episodes(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run, other = str(small_run().path), str(small_run("iql").path)
+    code, out, _ = outcome(capsys, "watch", run, "--seed", "1", "--episode", "3")
+    assert code == 0 and "seed-1-episode-3.html and seed-1-episode-3.gif" in out
+    assert sorted(os.listdir(small_run().path / "watch")) == ["seed-1-episode-3.gif", "seed-1-episode-3.html"]
+    code, out, _ = outcome(capsys, "watch", run, other)
+    assert code == 0 and sorted(os.listdir("runs/watch")) == ["seed-0-episode-0.gif", "seed-0-episode-0.html"]
+    code, out, _ = outcome(capsys, "watch", run, "--list")
+    assert code == 0 and "seed 1" in out and " 31 " in out
+
+
 def test_list_names_everything_in_a_line(capsys):
     _, out, _ = outcome(capsys, "list")
     assert all(name in out for name in ("iql", "dac", "matrix-game", "predator-prey", "switching-wind"))
@@ -137,6 +149,8 @@ def test_help_is_help(capsys, words):
         (["evaluate", "nowhere"], "RUN must be the directory of a run, got nowhere"),
         (["plot", "nowhere"], "RUN must be the directory of a run"),
         (["plot"], "required: RUN"),
+        (["watch", "nowhere"], "RUN must be the directory of a run, got nowhere"),
+        (["watch"], "required: RUN"),
         (["oracle", "--penalty", "x"], "penalty must be a number, got 'x'"),
     ],
 )
@@ -157,6 +171,12 @@ def test_more_bad_requests_about_a_run_are_one_line(capsys):
         (["evaluate", run, "--seed", "9" * 30], "seed must be a whole number at least 0"),
         (["evaluate", run, "--episodes", "x"], "episodes must be a whole number, got 'x'"),
         (["values", run, "--seed", "7"], "seed must be one of 0, 1, got 7"),
+        (["watch", run, "--seed", "7"], "seed must be one of 0, 1, got 7"),
+        (["watch", run, "--episode", "32"], "episode must be a whole number at least 0 and at most 31, got 32"),
+        (["watch", run, "--episode", "x"], "episode must be a whole number, got 'x'"),
+        (["watch", run, "--out", ""], "out must be a directory, got ''"),
+        (["watch", run, "--out", "/proc/decentral"], "out must be a directory that can be written"),
+        (["watch", run, run, run], "unknown argument"),
         (["plot", run, "--out", "p.bmp"], "out must end in .png"),
         (["plot", run, "--diagnostics", "--out", "p.bmp"], "out must end in .png"),
         (["plot", run, run, "--diagnostics"], "RUN must be one directory with --diagnostics, got 2"),

@@ -40,9 +40,9 @@ def begun(monkeypatch):
     """The names of the algorithms whose training has begun."""
     names = []
 
-    def watched(config, out, listeners):
+    def watched(config, *others, **options):
         names.append(config.algorithm_name)
-        return real(config, out, listeners)
+        return real(config, *others, **options)
 
     real = comparison.run
     monkeypatch.setattr(comparison, "run", watched)
@@ -73,10 +73,10 @@ def test_an_interrupted_comparison_goes_on_where_it_was(copied, begun):
     assert again.rows == small_comparison().rows
 
 
-def test_an_unfinished_run_is_refused_before_anything_is_trained(copied, begun):
+def test_a_finished_run_that_lacks_an_agent_is_refused_before_anything_is_trained(copied, begun):
     shutil.rmtree(copied / "iql")
     (copied / "dac" / "agents" / "seed-1" / "agent-1.safetensors").unlink()
-    with pytest.raises(decentral.Refused, match=r"finished runs, got .*dac, which is not: remove it to train it anew"):
+    with pytest.raises(decentral.Refused, match=r"whole runs, got .*dac, which is broken: remove it to train it anew"):
         decentral.compare(["iql", "dac"], "matrix-game", **SETTINGS, out=copied)
     assert begun == []
 

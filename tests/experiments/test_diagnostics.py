@@ -60,7 +60,7 @@ def records(name, diagnostics):
         out=Path(tempfile.mkdtemp()) / "run",
         progress=False,
     )
-    return [{key: value for key, value in row.items() if key != "seconds"} for row in run.metrics]
+    return run.metrics
 
 
 @pytest.mark.parametrize("name", ["iql", "hysteretic", "dac"])

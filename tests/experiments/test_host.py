@@ -32,8 +32,13 @@ def counted():
     return train(Path(tempfile.mkdtemp()) / "first", workers=2, trouble="break off")
 
 
-def timeless(run):
-    return [{key: value for key, value in row.items() if key != "seconds"} for row in run.metrics]
+def assert_same(run, other):
+    """Two runs measured and learned the same, to the bit."""
+    assert run.metrics == other.metrics
+    files = sorted((run.path / "agents").rglob("*.safetensors"))
+    assert len(files) == 4
+    for file in files:
+        assert file.read_bytes() == (other.path / file.relative_to(run.path)).read_bytes()
 
 
 def refusal_of(capsys, *words, code=2):
@@ -47,9 +52,12 @@ def refusal_of(capsys, *words, code=2):
 
 def test_a_run_repeats_to_the_bit(tmp_path):
     again = train(tmp_path / "again", workers=2, trouble="break off")
-    assert timeless(counted()) == timeless(again)
-    for file in sorted((counted().path / "agents").rglob("*.safetensors")):
-        assert file.read_bytes() == (again.path / file.relative_to(counted().path)).read_bytes()
+    assert_same(counted(), again)
+
+
+def test_a_run_that_goes_on_ends_as_one_that_was_never_interrupted(tmp_path):
+    whole, part = train(tmp_path / "whole"), train(tmp_path / "part", steps=6)
+    assert_same(whole, decentral.resume(part.path, steps=12, progress=False, environment=COUNTING))
 
 
 def test_episodes_that_broke_off_are_counted_and_nowhere_else(tmp_path):

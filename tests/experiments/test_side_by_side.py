@@ -33,16 +33,11 @@ def trained():
     return together, [run(config, out / f"alone-{n}", []) for n, config in enumerate(CONFIGS)]
 
 
-def timeless(directory):
-    """The records of a run without the time that they took."""
-    return [{key: value for key, value in row.items() if key != "seconds"} for row in directory.read_metrics()]
-
-
 def test_each_leaves_the_records_of_the_run_alone():
     for together, alone in zip(*trained(), strict=True):
         assert together.read_json("config.json") == alone.read_json("config.json")
         assert together.read_json("versions.json") == alone.read_json("versions.json")
-        for one, other in zip(timeless(together), timeless(alone), strict=True):
+        for one, other in zip(together.read_metrics(), alone.read_metrics(), strict=True):
             assert one.keys() == other.keys()
             for key in one:
                 np.testing.assert_allclose(one[key], other[key], rtol=1e-4, atol=1e-5, err_msg=key)

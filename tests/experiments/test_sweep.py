@@ -22,7 +22,7 @@ def names_of(runs):
     return [run.out.name for run in runs]
 
 
-def leave_a_run(planned, listeners=()):
+def leave_a_run(planned):
     """What a finished training of several runs leaves, without the training."""
     left = []
     for run in planned:
@@ -40,7 +40,7 @@ def trained(monkeypatch):
     """The names of the runs of every program that was asked for, in order."""
     programs = []
 
-    def noted(planned, listeners):
+    def noted(planned, *others, **options):
         programs.append(names_of(planned))
         return leave_a_run(planned)
 
@@ -116,17 +116,15 @@ def test_a_sweep_goes_on_where_it_was_and_says_what_it_takes_as_it_is(tmp_path, 
     ]
 
 
-def test_unfinished_runs_are_refused_together_before_anything_is_trained(tmp_path, trained):
+def test_unfinished_runs_go_on_beside_new_ones(tmp_path, monkeypatch):
     runs = grid(["iql"], "matrix-game", {"algorithm": {"discount": [0.1, 0.2, 0.3]}}, tmp_path)
     leave_a_run(runs[:2])
-    for run in runs[:2]:
-        (run.out / "agents" / "seed-4" / "agent-1.safetensors").unlink()
-    with pytest.raises(
-        decentral.Refused,
-        match=r"got \S*discount=0.1 \S*discount=0.2, which are not: remove them to train them anew",
-    ):
-        train_grid(runs, [[0, 1, 2]], list, lambda line: None)
-    assert trained == []
+    (runs[0].out / "agents" / "seed-4" / "agent-1.safetensors").unlink()
+    asked = []
+    monkeypatch.setattr(sweeping, "run_together", lambda *given, **options: asked.append((given, options)) or given[0])
+    train_grid(runs, [[0, 1, 2]], list, lambda line: None)
+    ((waiting, _, saving), options) = asked[0]
+    assert waiting == [runs[0], runs[2]] and options == {"resume": True} and not saving.final
 
 
 def test_a_run_of_another_configuration_is_refused_and_left_alone(tmp_path, trained):

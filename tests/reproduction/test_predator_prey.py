@@ -41,12 +41,32 @@ def test_every_method_meets_every_penalty_with_the_papers_window_and_all_weights
 
 
 def test_the_table_has_a_row_per_view_and_penalty_and_hysteretics_best_weight(results):
-    rows = TARGET.tabulate(results).splitlines()[2:]
+    finals, weights, _ = tables_of(TARGET.tabulate(results))
+    rows = finals[2:]
     assert len(rows) == 8
     assert rows[1].startswith(
         "| visible | 0.3 | 28.00 ± 1.00 | 20.00 ± 1.00 | 0.00 ± 1.00 | 0.00 ± 1.00 | 28.00 ± 1.00"
     )
     assert rows[1].endswith("| 30.00 | -5.00 |")
+    assert weights[0] == "| teammate | P | 0.01 | 0.1 | 0.3 | 0.5 | 0.7 |"
+    assert weights[3] == "| visible | 0.3 | 0.40 ± 1.00 | 4.00 ± 1.00 | 12.00 ± 1.00 | 20.00 ± 1.00 | 12.00 ± 1.00 |"
+
+
+def test_the_table_tells_what_was_measured_of_every_method_that_has_it():
+    def measured(config):
+        own = {"value_gap": [-1.0, 4.0], "oracle_agreement": [0.5]}
+        return own | ({"contexts_used": [8.0, 9.0]} if config["algorithm"]["name"] == "dac" else {})
+
+    results = results_by_hand(TARGET, Scale.of("full", 2), lambda config, piece: 1.0, measured)
+    rows = tables_of(TARGET.tabulate(results))[2][2:]
+    assert len(rows) == 2 * 4 * 6
+    assert rows[0] == "| visible | 0 | DAC | +1.50 | 50% | 8.5 |  |"
+    assert rows[1] == "| visible | 0 | Hysteretic | +1.50 | 50% |  |  |"
+
+
+def tables_of(text):
+    """The lines of each table; a title stands before each."""
+    return [part.splitlines() for part in text.split("\n\n")[1::2]]
 
 
 def test_a_claim_holds_where_those_that_are_said_to_learn_do_and_the_others_do_not(results):
@@ -57,6 +77,24 @@ def test_a_claim_holds_where_those_that_are_said_to_learn_do_and_the_others_do_n
     assert "visible: DAC 28.00 ± 1.00, Hysteretic 2.00 ± 1.00" in found["C6"].numbers
     visible = results | {name.replace("visible", "hidden"): done for name, done in results.items() if "visible" in name}
     assert TARGET.findings(visible)["C6"].verdict == "reproduced"
+    assert TARGET.findings(visible)["C4"].verdict == "reproduced"
+
+
+def test_hysteretic_above_dac_is_not_what_the_paper_says_at_medium_penalties():
+    def too_good(config, piece):
+        return (
+            29.0
+            if config["algorithm"]["name"] == "hysteretic" and config["environment"]["penalty"] < 1
+            else (earned(config, "visible"))
+        )
+
+    found = TARGET.findings(results_by_hand(TARGET, Scale.of("full", 2), too_good))
+    assert {name: found[name].verdict for name in ("C3", "C4", "C5", "C6")} == {
+        "C3": "reproduced",
+        "C4": "partly reproduced",
+        "C5": "partly reproduced",
+        "C6": "reproduced",
+    }
 
 
 def test_who_promises_itself_a_tenth_more_than_it_gets_overestimates():

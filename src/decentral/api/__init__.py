@@ -6,7 +6,8 @@ What draws is imported where it is called: matplotlib takes long to import, and 
 from decentral.api.comparisons import Comparison, compare, compare_runs
 from decentral.api.meetings import Meeting, crossplay
 from decentral.api.reproductions import Reproduction, redraw, reproduce
-from decentral.api.runs import Run, load, train
+from decentral.api.runs import Run, load, resume, train
+from decentral.api.showings import Showing, watch
 from decentral.api.sweeps import Sweep, sweep
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Meeting",
     "Reproduction",
     "Run",
+    "Showing",
     "Sweep",
     "compare",
     "compare_runs",
@@ -21,6 +23,8 @@ __all__ = [
     "load",
     "redraw",
     "reproduce",
+    "resume",
     "sweep",
     "train",
+    "watch",
 ]

@@ -23,7 +23,8 @@ def reproduce(
 ) -> Reproduction | None:
     """Run a figure or table of the paper again.
 
-    Targets: `table-1`, `switching-wind`, `matrix-game`, `predator-prey`, `ablation`; `controls`, not in the paper.
+    Targets: `table-1`, `switching-wind`, `matrix-game`, `predator-prey`, `ablation`; not in the paper:
+    `controls`, `extensions`.
     What is already done in `out` is not done again, so that an interrupted reproduction goes on where it was. With
     `only`, just those pieces: several processes can share the work in one `out`. None as long as pieces are missing.
     """

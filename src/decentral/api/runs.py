@@ -9,10 +9,14 @@ import numpy as np
 from decentral.analysis.results import Curves, load_curves
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.environments.names import environment_class
+from decentral.experiments.begun import go_on, go_on_in
 from decentral.experiments.config import Config, MemberRequest, resolve
 from decentral.experiments.runner import run as run_config
-from decentral.experiments.trained import Trained
+from decentral.experiments.saving import Saving
+from decentral.experiments.trained import EPISODES, Trained
+from decentral.experiments.verification import verify
 from decentral.records import RunDirectory
+from decentral.settings import Refused, build
 
 
 class Run:
@@ -52,7 +56,7 @@ class Run:
         """The mean return of every test [seeds, tests]."""
         return self.curves.returns
 
-    def evaluate(self, episodes: int = 32, seed: int = 0, environment: str | None = None) -> np.ndarray:
+    def evaluate(self, episodes: int = EPISODES, seed: int = 0, environment: str | None = None) -> np.ndarray:
         """The returns of fresh greedy episodes of the trained teams [seeds, episodes].
 
         Where the world is code of yours, name it again as `environment`: what a file names is never run.
@@ -60,6 +64,15 @@ class Run:
         if environment is not None:
             environment_class(environment)
         return Trained.load(self.directory).evaluate(episodes, seed)
+
+    @property
+    def diverged(self) -> list[dict[str, Any]]:
+        """The seeds that diverged, by the end of the run: each with step, agent and tensor."""
+        return self.directory.diverged
+
+    def verify(self) -> list[str]:
+        """What is not as it was written, a line each; nothing where all is well."""
+        return verify(self.directory).broken
 
     def plot(self, out: Place | None = None) -> Path:
         """Draw the learning curves; into the run's own directory unless told otherwise."""
@@ -84,6 +97,8 @@ def train(
     out: Place | None = None,
     progress: bool = True,
     tensorboard: bool = False,
+    checkpoints: dict[str, Any] | None = None,
+    resume: bool = False,
 ) -> Run:
     """Train an algorithm on an environment. What is not said comes from the paper's table, then from defaults.
 
@@ -91,11 +106,39 @@ def train(
     an earlier run, or an object such as `{"name": "iql", "hidden": 32, "joins_at": 20000}`.
 
     `seeds`, `steps` and `seed` are short for entries of `training`. Without `out`, a new directory under `runs`.
+    `checkpoints` says how often the training is saved: `interval` in seconds, `keep`, `final`. With `resume` a run of
+    the same configuration that lies in `out` goes on, if need be with more steps.
     """
     plan = plan_of(training, seeds, steps, seed)
     config = resolve(algorithm_name, environment_name, algorithm, environment, plan)
+    if resume and out is None:
+        raise Refused("out must be given with resume: it is the run to go on with")
     place = place_for(out, name_of(config))
-    return Run(run_config(config, place, listeners_of(progress, tensorboard)).path)
+    listeners, saving = listeners_of(progress, tensorboard), build(Saving, checkpoints or {}, "checkpoints")
+    if resume and RunDirectory(place).has_begun:
+        return Run(go_on_in(RunDirectory(place), config, listeners, saving).path)
+    return Run(run_config(config, place, listeners, saving).path)
+
+
+def resume(
+    path: Place,
+    /,
+    *,
+    steps: int | None = None,
+    progress: bool = True,
+    tensorboard: bool = False,
+    checkpoints: dict[str, Any] | None = None,
+    environment: str | None = None,
+) -> Run:
+    """Go on with a run where it was saved, and end as if it had never been interrupted.
+
+    With more `steps` a finished run goes on too: its schedules, such as that of epsilon, stay as they are. Where the
+    world is code of yours, name it again as `environment`.
+    """
+    if environment is not None:
+        environment_class(environment)
+    listeners, saving = listeners_of(progress, tensorboard), build(Saving, checkpoints or {}, "checkpoints")
+    return Run(go_on(Run(path).directory, listeners, saving, steps).path)
 
 
 def name_of(config: Config) -> str:

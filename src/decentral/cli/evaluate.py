@@ -5,23 +5,24 @@ from pathlib import Path
 from rich.console import Console
 
 from decentral.api import load
+from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_evaluation
-from decentral.environments.names import environment_class
-from decentral.experiments.trained import Trained
+from decentral.experiments.trained import EPISODES, Trained
 
 
 def evaluate_command(words: list[str]) -> None:
     """Play with what a run has learned, and print a table."""
     parser = parser_for("evaluate")
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a finished run")
-    parser.add_argument("--episodes", default="32", metavar="N", help="episodes per seed (default: 32)")
+    parser.add_argument(
+        "--episodes", default=str(EPISODES), metavar="N", help=f"episodes per seed (default: {EPISODES})"
+    )
     parser.add_argument("--seed", default="0", metavar="N", help="seed of the worlds they meet (default: 0)")
-    parser.add_argument("--environment", metavar="NAME", help="the run's environment again, where it is code of yours")
+    add_naming(parser)
     found = parser.parse_all(words)
-    if found.environment is not None:
-        environment_class(found.environment)
+    take_name(found)
     run = load(found.run)
     trained = Trained.load(run.directory)
     returns = trained.evaluate(whole("episodes", found.episodes), whole("seed", found.seed))

@@ -5,7 +5,10 @@ import sys
 
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.cli.parser import Parser, parser_for
+from decentral.interruption import Interrupted
 from decentral.refusal import Failed, Refused
+
+RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -34,6 +37,9 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         print(f"decentral {name}: failed: {str(failure).strip().splitlines()[0]}", file=sys.stderr)
         raise SystemExit(1) from None
+    except Interrupted as interruption:
+        print(f"decentral {name}: {interruption}", file=sys.stderr)
+        raise SystemExit(RUN_ME_AGAIN) from None
     except KeyboardInterrupt:
         print(f"decentral {name}: interrupted; what was written so far stays", file=sys.stderr)
         raise SystemExit(130) from None

@@ -49,6 +49,17 @@ def print_evaluation(console: Console, seeds: list[int], returns: np.ndarray, re
     _print_references(console, references)
 
 
+def print_episodes(console: Console, run: str, seeds: list[int], returns: np.ndarray) -> None:
+    """The returns [S, episodes] of the episodes of a run that can be watched."""
+    console.print(f"returns of greedy episodes of {escape(run)}", highlight=False, soft_wrap=True)
+    table = Table()
+    for heading in ("episode", *(f"seed {seed}" for seed in seeds)):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for number, of_seeds in enumerate(returns.T):
+        table.add_row(str(number), *(f"{value:.2f}" for value in of_seeds))
+    console.print(table)
+
+
 def print_comparison(console: Console, rows: list[Row], references: dict[str, float]) -> None:
     """What the final tests of several runs say, one line each; steps are a column only where they differ."""
     same_steps = len({row.steps for row in rows}) == 1

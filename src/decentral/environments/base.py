@@ -4,8 +4,10 @@ from abc import abstractmethod
 from typing import Any
 
 import equinox as eqx
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from decentral.pictures import Picture
 from decentral.settings import Settings
 from decentral.types import AgentSpec, Percept
 
@@ -63,6 +65,16 @@ class World(Settings):
         """Who knows the best joint actions, where they are known exactly. Its numbers may be traced."""
         return None
 
+    @property
+    def agent_names(self) -> tuple[str, ...]:
+        """What the agents are called where they are shown."""
+        return tuple(f"agent {number}" for number in range(1, self.num_agents + 1))
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What the actions are called where they are shown."""
+        return tuple(f"action {number}" for number in range(1, self.spec.actions.count + 1))
+
 
 class Environment(World):
     """A cooperative world of pure functions, so that whole episodes can be compiled.
@@ -90,3 +102,14 @@ class Environment(World):
     def step_by(self, state: State, actions: Array, chance: Chance) -> tuple[State, Outcome]:
         """`step`, with its chance drawn before."""
         return self.step(state, actions, chance)
+
+    def depict(self, state: State, actions: np.ndarray | None) -> Picture | None:
+        """The world in a state, where these actions are about to be taken; none where the episode is over.
+
+        For people to look at, outside of compiled programs: the state's arrays are NumPy's. None: it has no picture.
+        """
+        return None
+
+    def depict_views(self, percepts: Percept) -> tuple[Picture, ...] | None:
+        """What each agent perceives, drawn from its percept alone. None: this is not drawn."""
+        return None

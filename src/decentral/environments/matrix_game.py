@@ -1,5 +1,6 @@
 """Matrix games: every agent picks an action, the table pays all of them the same, and it is over."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -8,10 +9,12 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.environments.base import Environment, Outcome
+from decentral.pictures import Picture, Tile
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Discrete, Percept
 
 MOST_AGENTS = 16
+MOST_DRAWN = 16  # rows and columns of a table that is drawn
 PAYOFFS = {
     "paper": ((8, -12, -12), (-12, 6, 0), (-12, 0, 6)),
     "climbing": ((11, -30, 0), (-30, 7, 6), (0, 0, 5)),
@@ -89,3 +92,38 @@ class MatrixGame(Environment):
 
     def references(self) -> dict[str, float]:
         return {"optimal": float(np.max(self.payoff)), "random": float(np.mean(self.payoff, dtype=np.float64))}
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return tuple(f"a{number}" for number in range(1, self.spec.actions.count + 1))
+
+    def depict(self, state: np.ndarray, actions: np.ndarray | None) -> Picture | None:
+        """The payoff table and the joint action: a row for each action of agent 1, a column for those of the others."""
+        table = np.asarray(self.payoff).reshape(self.payoff.shape[0], -1)
+        if max(table.shape) > MOST_DRAWN:
+            return None
+        chosen = self._chosen(int(state), actions)
+        largest = np.abs(table).max() or 1.0
+        first, *others = self.agent_names
+        tiles = [
+            Tile(0, 0.5, 1, 0.5, "head", text=first),
+            Tile(1, 0, table.shape[1], 0.5, "head", text=" and ".join(others)),
+        ]
+        for column, choices in enumerate(np.ndindex(self.payoff.shape[1:])):
+            names = " ".join(self.action_names[choice] for choice in choices)
+            tiles.append(Tile(1 + column, 0.5, 1, 0.5, "head", text=names))
+        for row in range(table.shape[0]):
+            tiles.append(Tile(0, 1 + row, kind="head", text=self.action_names[row]))
+        for number, payoff in enumerate(table.flat):
+            row, column = divmod(number, table.shape[1])
+            cell = Tile(1 + column, 1 + row, shade=float(payoff / largest), text=f"{payoff:g}")
+            tiles.append(replace(cell, kind="chosen") if number == chosen else cell)
+        return Picture(1 + table.shape[1], 1 + table.shape[0], tuple(tiles))
+
+    def _chosen(self, state: int, actions: np.ndarray | None) -> int | None:
+        """The number of the joint action that is being taken, or that a revealed state shows."""
+        if self.revealed and 1 <= state <= self.payoff.size:
+            return state - 1
+        if state > 0 or actions is None:
+            return None
+        return int(np.ravel_multi_index(tuple(actions), self.payoff.shape))

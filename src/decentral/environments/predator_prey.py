@@ -10,14 +10,18 @@ from typing import Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.environments.base import Environment, Oracle, Outcome
+from decentral.environments.hunt_pictures import hunt_picture, hunt_view
 from decentral.environments.oracle import MOVES, best_joint_actions, hunt_returns, state_number
+from decentral.pictures import Picture
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Discrete, Percept
 
-ROW_OF_MOVE = (-1, 0, 0, 0, 1)  # up, left, stay, right, down
+NAME_OF_MOVE = ("up", "left", "stay", "right", "down")
+ROW_OF_MOVE = (-1, 0, 0, 0, 1)
 COLUMN_OF_MOVE = (0, -1, 0, 1, 0)
 LARGEST_SOLVED_GRID = 6  # the exact references of a larger grid take too long to compute at the start of a run
 
@@ -130,6 +134,23 @@ class PredatorPrey(Environment):
 
     def oracle(self) -> Oracle | None:
         return HuntOracle(self, best_joint_actions(self)) if self._solvable else None
+
+    @property
+    def agent_names(self) -> tuple[str, ...]:
+        return tuple(f"predator {number}" for number in range(1, self.num_predators + 1))
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return NAME_OF_MOVE
+
+    def depict(self, state: Hunt, actions: np.ndarray | None) -> Picture:
+        places = np.stack(np.divmod(state.cells, self.size), axis=-1)
+        directions = np.stack([ROW_OF_MOVE, COLUMN_OF_MOVE], axis=-1)
+        return hunt_picture(self.size, places, None if actions is None else directions[actions])
+
+    def depict_views(self, percepts: Percept) -> tuple[Picture, ...]:
+        seen = np.rint(percepts.observation / self._unit).astype(int)
+        return tuple(hunt_view(self.size, self.num_predators, own) for own in seen)
 
     @property
     def _solvable(self) -> bool:

@@ -8,6 +8,7 @@ from decentral.experiments.config import Config, resolve
 from decentral.experiments.finished import finished_runs
 from decentral.experiments.members import algorithm_class
 from decentral.experiments.runner import Listener, Planned, run
+from decentral.experiments.saving import UNTIL_FINISHED
 from decentral.records import RunDirectory
 from decentral.settings import Refused, setting_fields
 
@@ -25,12 +26,13 @@ def train_all(
 ) -> list[RunDirectory]:
     """Train each algorithm into out/NAME, told to listeners of its own.
 
-    A finished run of the same configuration is taken as it is. Everything is checked before the first one begins.
+    A finished run of the same configuration is taken as it is, an interrupted one goes on. Everything is checked before
+    the first one begins.
     """
     configs = resolve_all(names, environment, algorithm_settings, environment_settings, training_settings)
     planned = [Planned(config, out / config.algorithm_name) for config in configs]
     return [
-        finished or run(own.config, own.out, listeners())
+        finished or run(own.config, own.out, listeners(), UNTIL_FINISHED, resume=True)
         for own, finished in zip(planned, finished_runs(planned), strict=True)
     ]
 

@@ -1,4 +1,4 @@
-"""Runs that lie where a training would go: those that are finished are taken as they are, all else is left alone."""
+"""Runs that lie where a training would go: finished ones are taken as they are, others go on, all else is left."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,37 +6,38 @@ from typing import Any
 from decentral.experiments.config import Config
 from decentral.experiments.runner import Planned
 from decentral.records import RunDirectory
+from decentral.records.run_directory import UNBORN
 from decentral.settings import Refused
 
 
 def finished_runs(planned: Sequence[Planned]) -> list[RunDirectory | None]:
-    """The finished run of each; nothing where none has begun. Any other content is refused."""
+    """The finished run of each; nothing where none has begun or it can go on. Any other content is refused."""
     found = [_begun(run) for run in planned]
-    both = list(zip(planned, found, strict=True))
-    unfinished = [
-        str(run.out) for run, directory in both if directory is not None and not _has_all_agents(directory, run.config)
+    return [
+        directory if directory is not None and is_finished(directory, run.config) else None
+        for run, directory in zip(planned, found, strict=True)
     ]
-    if unfinished:
-        which, them = ("which is not", "it") if len(unfinished) == 1 else ("which are not", "them")
-        raise Refused(
-            f"out must hold finished runs, got {' '.join(unfinished)}, {which}: remove {them} to train {them} anew"
-        )
-    return found
+
+
+def is_finished(directory: RunDirectory, config: Config) -> bool:
+    """Whether a run of this configuration has come to its end. One that says so but lacks agents is refused."""
+    complete = _has_all_agents(directory, config)
+    if directory.is_finished and not complete:
+        raise Refused(f"out must hold whole runs, got {directory.path}, which is broken: remove it to train it anew")
+    return complete and (directory.is_finished or not directory.checkpoints.turns())  # earlier versions did not say so
 
 
 def _begun(run: Planned) -> RunDirectory | None:
     """The run of the same configuration that lies there, finished or not."""
-    if not run.out.is_dir() or not any(run.out.iterdir()):
+    if not run.out.is_dir() or {entry.name for entry in run.out.iterdir()} <= {UNBORN}:
         return None
     directory = RunDirectory.open(run.out)
-    if difference := _difference(directory.read_json("config.json"), run.config.as_data()):
-        raise Refused(
-            f"out must hold runs of the same configuration, got {run.out} with {difference}: take another out"
-        )
+    if found := difference(directory.read_json("config.json"), run.config.as_data()):
+        raise Refused(f"out must hold runs of the same configuration, got {run.out} with {found}: take another out")
     return directory
 
 
-def _difference(found: dict[str, Any], wanted: dict[str, Any]) -> str:
+def difference(found: dict[str, Any], wanted: dict[str, Any]) -> str:
     """The first entry in which a stored configuration is not the one wanted, in words; empty where there is none."""
     for group, own in wanted.items():
         stored = found.get(group)
@@ -51,7 +52,7 @@ def _difference(found: dict[str, Any], wanted: dict[str, Any]) -> str:
 
 
 def _has_all_agents(directory: RunDirectory, config: Config) -> bool:
-    """Whether every agent of every seed was written, as a run does last."""
+    """Whether every agent of every seed was written."""
     plan = config.trainee.plan
     try:
         for seed in range(plan.seed, plan.seed + plan.seeds):

@@ -17,6 +17,7 @@ from decentral.experiments.shapes import side_by_side
 from decentral.training.diagnosis import Diagnosis
 from decentral.training.host_loop import host_examine, host_turns
 from decentral.training.loop import Lane, Tally, Trainee, begin, examine, turns
+from decentral.training.soundness import Findings, unsound
 from decentral.training.spread import SEEDS
 
 
@@ -32,13 +33,18 @@ class Machine:
     oracle: Oracle | None = None  # its numbers have the lanes' axis if those of the trainee have
 
     @staticmethod
-    def start(*trainees: Trainee) -> "Machine":
-        """All seeds of trainees of one shape at their beginning."""
-        trainee, seeds, own = _prepare(trainees)
+    def start(*trainees: Trainee, placement: Placement | None = None, lanes: Lane | None = None) -> "Machine":
+        """All seeds of trainees of one shape: at their beginning, or where these lanes have come to.
+
+        They are placed where it is best, unless told otherwise.
+        """
+        trainee, seeds, own = _prepare(trainees, placement)
         with own.placed():
-            lanes = own.begin(trainee, seeds)
+            lanes = own.begin(trainee, seeds) if lanes is None else own.placement.put(lanes)
             oracle = own.oracle(trainee) if trainee.plan.diagnostics else None
-        return Machine(trainee, seeds, lanes, trainee.plan.idle_turns, own, oracle)
+        machine = Machine(trainee, seeds, lanes, 0, own, oracle)
+        machine.idle_turns = max(0, trainee.plan.idle_turns - machine.turn)
+        return machine
 
     @staticmethod
     def describe(*trainees: Trainee) -> Lane:
@@ -71,6 +77,17 @@ class Machine:
         """Give back what the world holds."""
         self.programs.close()
 
+    def unsound(self) -> tuple[np.ndarray, Findings]:
+        """Which lanes hold numbers that are none [S]; and where, still on the device."""
+        with self.programs.placed():
+            lanes, details = self.programs.unsound(self.lanes)
+        return np.asarray(lanes), details
+
+    @property
+    def turn(self) -> int:
+        """Turns taken so far, by every lane."""
+        return int(self.lanes.episodes[0]) // self.trainee.plan.num_environments
+
     @property
     def shares(self) -> list[range]:
         """The lanes of each trainee."""
@@ -87,14 +104,14 @@ class Machine:
         return max(0, -(-(step - int(self.steps.min())) // per_turn))
 
 
-def _prepare(trainees: Sequence[Trainee]) -> tuple[Trainee, np.ndarray, "Programs"]:
+def _prepare(trainees: Sequence[Trainee], placement: Placement | None = None) -> tuple[Trainee, np.ndarray, "Programs"]:
     """One trainee that stands for all, the seed of every lane, and the programs that move them."""
     plan = trainees[0].plan
     seeds = np.tile(plan.seed + np.arange(plan.seeds), len(trainees))
     trainee, several = side_by_side(trainees, plan.seeds), len(trainees) > 1
     if isinstance(trainees[0].environment, HostEnvironment):
         return trainee, seeds, host_programs(trainees[0], several)
-    return trainee, seeds, programs(Placement.of(trainee, len(seeds)), several)
+    return trainee, seeds, programs(placement or Placement.of(trainee, len(seeds)), several)
 
 
 @dataclass(frozen=True)
@@ -105,6 +122,7 @@ class Programs:
     turns: Callable[..., Any]
     examine: Callable[..., Any]
     oracle: Callable[..., Any]
+    unsound: Callable[..., Any]
     placed: Callable[[], AbstractContextManager]
     placement: Placement
     close: Callable[[], None] = lambda: None
@@ -128,6 +146,7 @@ def programs(placement: Placement, several: bool) -> Programs:
             every_lane(examine, (numbers, 0, 0, numbers)), donate_argnums=1, out_shardings=(None, None, None, lanes)
         ),
         jax.jit(partial(jax.lax.map, Trainee.oracle) if several else Trainee.oracle),  # large in the making
+        jax.jit(jax.vmap(unsound)),
         nullcontext if mesh is None else partial(jax.set_mesh, mesh),
         placement,
     )

@@ -1,6 +1,10 @@
 """Frozen partners: agents read from an earlier run, to play beside those who learn."""
 
+from dataclasses import replace
 from pathlib import Path
+
+import jax
+import numpy as np
 
 from decentral.experiments.members import Member, Source
 from decentral.experiments.parameters import from_arrays
@@ -20,6 +24,26 @@ def frozen_partner(request: str, place: int, spec: AgentSpec) -> Member:
     arrays = directory.read_agent(seed, agent)
     networks = from_arrays(member.algorithm, spec, arrays, str(directory.agent_file(seed, agent)))
     return Member(member.name, member.algorithm, source=Source(run, seed, agent), networks=networks)
+
+
+def with_partners(members: list[Member], spec: AgentSpec, saved: bool) -> list[Member]:
+    """Members as a configuration names them, with the networks of frozen partners.
+
+    `saved`: they are in a checkpoint, and here only their shapes count; the run that they came from is not needed.
+    """
+    return [
+        member if member.source is None else _blank(member, spec) if saved else _again(member.source, place, spec)
+        for place, member in enumerate(members)
+    ]
+
+
+def _blank(member: Member, spec: AgentSpec) -> Member:
+    described = jax.eval_shape(lambda: member.algorithm.build(spec))
+    return replace(member, networks=jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), described))
+
+
+def _again(source: Source, place: int, spec: AgentSpec) -> Member:
+    return frozen_partner(f"frozen:{source.run}:{source.seed}:{source.agent}", place, spec)
 
 
 def _parts(text: str) -> tuple[str, list[int]]:

@@ -16,12 +16,15 @@ from decentral.training.separate import Separate
 from decentral.training.spread import AGENTS, SEEDS
 
 
-def use_every_core() -> None:
-    """Let JAX see one device per core of the CPU, unless it is running already or the user has said how many."""
+def use_every_core(at_least: int = 1) -> None:
+    """Let JAX see one device per core of the CPU, unless it is running already or the user has said how many.
+
+    `at_least` so many, where a training was spread over more cores than this machine has.
+    """
     if "JAX_NUM_CPU_DEVICES" in os.environ or "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
         return
     try:
-        jax.config.update("jax_num_cpu_devices", len(os.sched_getaffinity(0)))
+        jax.config.update("jax_num_cpu_devices", max(at_least, len(os.sched_getaffinity(0))))
     except (RuntimeError, AttributeError):  # JAX is running already; a system without affinities
         return
 
@@ -43,12 +46,21 @@ class Placement:
         return best_placement(lanes, sizes, len(devices))
 
     @property
+    def devices(self) -> int:
+        """How many there must be."""
+        return self.seeds * self.agents
+
+    @property
     def mesh(self) -> Mesh | None:
         """The devices, in rows of those that share seeds; None if there is but one."""
-        count = self.seeds * self.agents
-        if count == 1:
+        if self.devices == 1:
             return None
-        return Mesh(np.asarray(jax.devices()[:count]).reshape(self.seeds, self.agents), (SEEDS, AGENTS))
+        return Mesh(np.asarray(jax.devices()[: self.devices]).reshape(self.seeds, self.agents), (SEEDS, AGENTS))
+
+    def put(self, lanes: Lane) -> Lane:
+        """Lanes of the host, on the devices."""
+        mesh = self.mesh
+        return jax.device_put(lanes) if mesh is None else jax.device_put(lanes, self.of_lanes(mesh))
 
     def of_lanes(self, mesh: Mesh) -> Lane:
         """Where each part of the lanes lives; what is not a learner's own is on all devices of its seed."""

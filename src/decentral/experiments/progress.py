@@ -56,6 +56,9 @@ class Lines:
         self._say(f"{_title(runs[0].config)}: {several}{seeds}, {self.plan.steps:,} steps each -> {self.place}")
         self._say(memory)
 
+    def noted(self, line: str) -> None:
+        self._say(line)
+
     def advanced(self, steps: int) -> None:
         self.speed.reached(steps)
 
@@ -66,11 +69,9 @@ class Lines:
         )
         self._say(f"step {step:,} of {total:,}  return {_returns(rows)}{pace}")
 
-    def finished(self, rows: list[Rows]) -> None:
-        first = rows[0][0]
-        self._say(
-            f"\n{_title(self.runs[0].config)}: greedy test after {first['step']:,} steps, {_duration(first['seconds'])}"
-        )
+    def finished(self, rows: list[Rows], seconds: float) -> None:
+        step = rows[0][0]["step"]
+        self._say(f"\n{_title(self.runs[0].config)}: greedy test after {step:,} steps, {_duration(seconds)}")
         if len(rows) == 1:
             self.console.print(_summary(rows[0]))
         self._say(f"written to {self.place}")
@@ -131,6 +132,9 @@ class Bar:
         )
         self.progress.start()
 
+    def noted(self, line: str) -> None:
+        self.lines.noted(line)
+
     def advanced(self, steps: int) -> None:
         self.lines.advanced(steps)
         reached = min(steps, self.lines.plan.steps)
@@ -139,9 +143,9 @@ class Bar:
     def tested(self, rows: list[Rows]) -> None:
         self.progress.update(self.task, returns=f"return {_returns(rows)}")
 
-    def finished(self, rows: list[Rows]) -> None:
+    def finished(self, rows: list[Rows], seconds: float) -> None:
         self.progress.stop()
-        self.lines.finished(rows)
+        self.lines.finished(rows, seconds)
 
     def closed(self) -> None:
         self.progress.stop()

@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-PACKAGES = ("decentral", "jax", "jaxlib", "equinox", "optax", "numpy", "safetensors")
+PACKAGES = ("decentral", "jax", "jaxlib", "equinox", "optax", "numpy")
 
 
 def provenance() -> dict[str, Any]:
@@ -20,10 +20,15 @@ def provenance() -> dict[str, Any]:
         "command": _command(),
         "commit": _commit(),
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": package_versions(),
         "system": f"{platform.system()} {platform.machine()}",
         "device": f"{len(jax.devices())} x {device.device_kind}",
     }
+
+
+def package_versions() -> dict[str, str | None]:
+    """The versions of the packages that results depend on."""
+    return {name: _version(name) for name in PACKAGES}
 
 
 def _command() -> str:

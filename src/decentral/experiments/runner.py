@@ -21,7 +21,11 @@ from decentral.experiments.parameters import as_arrays
 from decentral.experiments.placement import use_every_core
 from decentral.experiments.provenance import provenance
 from decentral.experiments.references import known_returns
+from decentral.experiments.resuming import Start, note_resumption
+from decentral.experiments.saving import Keeper, Saving
 from decentral.experiments.shapes import check_one_shape
+from decentral.experiments.signals import Signals
+from decentral.interruption import Interrupted
 from decentral.records import RunDirectory
 from decentral.training.diagnosis import Diagnosis
 from decentral.training.loop import Tally, Trainee
@@ -48,66 +52,140 @@ class Listener(Protocol):
 
     def started(self, runs: Sequence[Planned], memory: str) -> None: ...
 
+    def noted(self, line: str) -> None:
+        """Something out of the ordinary that the user should know."""
+
     def advanced(self, steps: int) -> None: ...
 
     def tested(self, rows: list[Rows]) -> None:
         """All runs were tested: the records of each."""
 
-    def finished(self, rows: list[Rows]) -> None: ...
+    def finished(self, rows: list[Rows], seconds: float) -> None: ...
 
     def closed(self) -> None:
         """The training is over, finished or not."""
 
 
-def run(config: Config, out: Path, listeners: list[Listener]) -> RunDirectory:
+def run(
+    config: Config, out: Path, listeners: list[Listener], saving: Saving = Saving(), resume: bool = False
+) -> RunDirectory:
     """Train all seeds of a configuration and leave everything in `out`."""
-    return run_together([Planned(config, out)], listeners)[0]
+    return run_together([Planned(config, out)], listeners, saving, resume)[0]
 
 
-def run_together(runs: Sequence[Planned], listeners: list[Listener]) -> list[RunDirectory]:
-    """Train all seeds of configurations of one shape in one program; each leaves a run of its own."""
-    use_every_core()
-    keep_compiled_programs()
+def run_together(
+    runs: Sequence[Planned], listeners: list[Listener], saving: Saving = Saving(), resume: bool = False
+) -> list[RunDirectory]:
+    """Train all seeds of configurations of one shape in one program; each leaves a run of its own.
+
+    `resume`: runs that have begun already go on where they were saved, and end as if nothing had happened.
+    """
     check_one_shape([own.config for own in runs])
     trainees = [own.config.trainee for own in runs]
-    memory = memory_statement(trainees[0].plan, Machine.describe(*trainees))
-    directories = [RunDirectory.create(own.out) for own in runs]
-    for own, directory in zip(runs, directories, strict=True):
-        references = known_returns(own.config.trainee.environment)
-        directory.write_json("config.json", own.config.as_data() | {"references": references})
-        directory.write_json("versions.json", provenance())
-    try:
+    directories = [RunDirectory(own.out) for own in runs]
+    lanes = sum(trainee.plan.seeds for trainee in trainees)
+    start = Start.find(directories, lanes) if resume else Start(directories, lanes, [], [])
+    use_every_core(start.devices)
+    keep_compiled_programs()
+    described = Machine.describe(*trainees)
+    memory = memory_statement(trainees[0].plan, described)
+    _create([own for own in runs if not (resume and RunDirectory(own.out).has_begun)])
+    with ExitStack() as entered:
+        for listener in listeners:
+            entered.callback(listener.closed)
+        for directory in directories:
+            entered.enter_context(directory.alone())
+        for own, moment in zip(runs, start.moments, strict=bool(start.moments)):
+            note_resumption(RunDirectory(own.out), own.config, moment)
+        start.forget_later()
         for listener in listeners:
             listener.started(runs, memory)
-        with ExitStack() as opened:
-            _train(trainees, directories, listeners, opened)
-    finally:
-        for listener in listeners:
-            listener.closed()
+            for line in (*start.notes, *start.differences()):
+                listener.noted(line)
+        signals = entered.enter_context(Signals())
+        machine = entered.enter_context(closing(start.machine(trainees, described)))
+        Training(runs, trainees, start, machine, saving, listeners).finish(signals)
     return directories
 
 
-def _train(
-    trainees: list[Trainee], directories: list[RunDirectory], listeners: list[Listener], opened: ExitStack
-) -> None:
-    clock = time.perf_counter()
-    machine, pace = opened.enter_context(closing(Machine.start(*trainees))), Pace()
-    rows: list[Rows] = []
-    for step in _test_steps(machine.trainee.plan):
-        if rows and machine.steps.min() >= step:
-            continue  # a turn may be longer than the interval
-        while left := machine.turns_until(step):
-            pace.advance(machine, left)
-            for listener in listeners:
-                listener.advanced(int(machine.steps.min()))
-        rows = _records(trainees, machine, time.perf_counter() - clock)
-        for directory, own in zip(directories, rows, strict=True):
+def _create(runs: Sequence[Planned]) -> None:
+    """New runs, with all that is known of them before they begin; none, if one of the places is taken."""
+    for own in runs:
+        RunDirectory.create(own.out)
+    for own in runs:
+        directory, references = RunDirectory(own.out), known_returns(own.config.trainee.environment)
+        directory.write_json("config.json", own.config.as_data() | {"references": references})
+        directory.write_json("versions.json", provenance())
+
+
+class Training:
+    """A machine on its way: tested, saved and told of between chunks of turns."""
+
+    def __init__(
+        self,
+        runs: Sequence[Planned],
+        trainees: list[Trainee],
+        start: Start,
+        machine: Machine,
+        saving: Saving,
+        listeners: list[Listener],
+    ):
+        self.runs, self.trainees, self.machine, self.listeners = runs, trainees, machine, listeners
+        self.directories = start.directories
+        self.keeper, self.health = Keeper(start.directories, saving, start.turn), start.health(machine)
+        self.begun, self.seconds_before = time.perf_counter(), start.seconds
+        self.tested = start.turn is not None  # a machine is saved only after the tests that are due
+
+    @property
+    def seconds(self) -> float:
+        return self.seconds_before + time.perf_counter() - self.begun
+
+    def finish(self, signals: Signals) -> None:
+        """Go on to the end, unless a signal asks to stop."""
+        pace = Pace()
+        for step in _test_steps(self.machine.trainee.plan):
+            if self.tested and self.machine.steps.min() >= step:
+                continue  # tested already, or a turn is longer than the interval
+            while left := self.machine.turns_until(step):
+                pace.advance(self.machine, left)
+                self._look_round()
+                if self.machine.turns_until(step):
+                    self._save_if_due(signals)
+            self._test()
+            self._save_if_due(signals)
+        self.keeper.save(self.machine, self.health, self.seconds)
+        _save_agents(self.directories, self.machine)
+        self.keeper.finish(self.machine, self.health)
+        rows = [directory.read_metrics()[-self.machine.trainee.plan.seeds :] for directory in self.directories]
+        for listener in self.listeners:
+            for own in self.health.found.values():
+                listener.noted(str(own))
+            listener.finished(rows, self.seconds)
+
+    def _look_round(self) -> None:
+        for listener in self.listeners:
+            listener.advanced(int(self.machine.steps.min()))
+        for own in self.health.look(self.machine):
+            for listener in self.listeners:
+                listener.noted(f"{own}; other seeds go on")
+
+    def _test(self) -> None:
+        rows = _records(self.trainees, self.machine)
+        for directory, own in zip(self.directories, rows, strict=True):
             directory.append_metrics(own)
-        for listener in listeners:
+            directory.append_time(own[0]["step"], self.seconds)
+        self.tested = True
+        for listener in self.listeners:
             listener.tested(rows)
-    _save_agents(directories, machine)
-    for listener in listeners:
-        listener.finished(rows)
+
+    def _save_if_due(self, signals: Signals) -> None:
+        if not (signals.asked or self.keeper.is_due):
+            return
+        self.keeper.save(self.machine, self.health, self.seconds)
+        if signals.asked:
+            step, out = int(self.machine.steps.min()), self.runs[0].out
+            how = f"decentral resume {out}" if len(self.runs) == 1 else f"the same command with --out {out.parent}"
+            raise Interrupted(f"interrupted at step {step:,} and saved; to go on: {how}")
 
 
 def _test_steps(plan: Plan) -> Iterator[int]:
@@ -131,7 +209,7 @@ class Pace:
         self.chunk = max(1, min(8 * self.chunk, fitting))
 
 
-def _records(trainees: list[Trainee], machine: Machine, seconds: float) -> list[Rows]:
+def _records(trainees: list[Trainee], machine: Machine) -> list[Rows]:
     returns, diagnosis, tally = machine.test()
     steps, episodes = machine.steps, np.asarray(machine.lanes.episodes)
 
@@ -143,7 +221,6 @@ def _records(trainees: list[Trainee], machine: Machine, seconds: float) -> list[
             "test_return_mean": float(returns[lane].mean()),
             "test_return_std": float(returns[lane].std()),
             "epsilon": round(float(trainee.plan.epsilon(jnp.asarray(steps[lane]))), 6),
-            "seconds": round(seconds, 3),
         }
         row |= machine.programs.counts()
         return row | _train_metrics(tally, lane, trainee.team) | _diagnostics(diagnosis, lane, trainee.team)
@@ -185,7 +262,7 @@ def _by_agent(team: Team, measured: tuple[Metrics, ...]) -> dict[str, Any]:
     return metrics
 
 
-def _save_agents(directories: list[RunDirectory], machine: Machine) -> None:
+def _save_agents(directories: Sequence[RunDirectory], machine: Machine) -> None:
     team = machine.trainee.team
     bodies = jax.device_get(team.each(lambda squad, own: squad.bodies(own), machine.lanes.agents))
     for directory, share in zip(directories, machine.shares, strict=True):

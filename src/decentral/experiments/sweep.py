@@ -13,6 +13,7 @@ from decentral.experiments.comparison import resolve_all
 from decentral.experiments.config import Config
 from decentral.experiments.finished import finished_runs
 from decentral.experiments.runner import Listener, Planned, run_together
+from decentral.experiments.saving import UNTIL_FINISHED
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 
@@ -62,7 +63,8 @@ def train_grid(
 ) -> list[RunDirectory]:
     """Train all runs, program by program; `programs` are places of runs of one shape, as `group_by_shape` makes them.
 
-    A finished run of the same configuration is taken as it is. What lies in the way is refused before any training.
+    A finished run of the same configuration is taken as it is, an interrupted one goes on. What else lies in the way is
+    refused before any training.
     """
     found = finished_runs(runs)
     for run, directory in zip(runs, found, strict=True):
@@ -73,7 +75,7 @@ def train_grid(
         if not waiting:
             continue
         tell(f"program {number} of {len(programs)}: {'  '.join(runs[place].out.name for place in waiting)}")
-        trained = run_together([runs[place] for place in waiting], listeners())
+        trained = run_together([runs[place] for place in waiting], listeners(), UNTIL_FINISHED, resume=True)
         for place, directory in zip(waiting, trained, strict=True):
             found[place] = directory
     return [directory for directory in found if directory is not None]

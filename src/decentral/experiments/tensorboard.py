@@ -25,6 +25,9 @@ class TensorBoard:
     def started(self, runs: Sequence[Planned], memory: str) -> None:
         self._places = [run.out / "tensorboard" for run in runs]
 
+    def noted(self, line: str) -> None:
+        pass
+
     def advanced(self, steps: int) -> None:
         pass
 
@@ -40,7 +43,7 @@ class TensorBoard:
             self._writers[place].add_scalar(tag, value, step=row["step"])
         self._writers[place].flush()
 
-    def finished(self, rows: list[Rows]) -> None:
+    def finished(self, rows: list[Rows], seconds: float) -> None:
         pass
 
     def closed(self) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import jax
 import numpy as np
+from jaxtyping import Array, Key
 
 from decentral.algorithms.base import Algorithm, Models
 from decentral.environments.host import HostEnvironment
@@ -17,6 +18,7 @@ from decentral.settings import Refused
 from decentral.training.evaluation import greedy_returns
 from decentral.training.host_loop import host_returns
 
+EPISODES = 32  # of an evaluation, unless told otherwise
 MOST_EPISODES = 100_000  # at once
 
 
@@ -47,22 +49,37 @@ class Trained:
 
     def agent(self, seed: int, place: int) -> tuple[Algorithm, Models]:
         """The algorithm and the networks of one agent."""
-        lane = self.seeds.index(seed)
+        lane = self.lane(seed)
         return self.config.members[place].algorithm, jax.tree.map(lambda leaf: leaf[lane], self.bodies[place])
 
-    def evaluate(self, episodes: int, seed: int = 0) -> np.ndarray:
+    def lane(self, seed: int) -> int:
+        """Where a seed's team stands among all; a seed that the run does not have is refused."""
+        if seed not in self.seeds:
+            raise Refused(f"seed must be one of {', '.join(map(str, self.seeds))}, got {seed}")
+        return self.seeds.index(seed)
+
+    def evaluate(self, episodes: int = EPISODES, seed: int = 0) -> np.ndarray:
         """The returns [S, episodes] of greedy episodes, the same worlds for every seed's team."""
         check_worlds(episodes, seed)
         keep_compiled_programs()
-        team, key = self.config.trainee.team, jax.random.fold_in(jax.random.key(seed), 3)
-        by_squad = tuple(
+        trainee, key = self.config.trainee, key_of_worlds(seed)
+        if isinstance(trainee.environment, HostEnvironment):
+            with closing(rollout_for(trainee)) as rollout:
+                return np.asarray(host_returns(rollout, trainee, self.by_squad, episodes, key))
+        return np.asarray(_PLAY(trainee.team, trainee.compiled_world, self.by_squad, episodes, key))
+
+    @property
+    def by_squad(self) -> tuple[Models, ...]:
+        """What the agents act with, by squad [S, n, ...]."""
+        return tuple(
             jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *(self.bodies[place] for place in squad.places))
-            for squad in team.squads
+            for squad in self.config.trainee.team.squads
         )
-        if isinstance(self.config.trainee.environment, HostEnvironment):
-            with closing(rollout_for(self.config.trainee)) as rollout:
-                return np.asarray(host_returns(rollout, self.config.trainee, by_squad, episodes, key))
-        return np.asarray(_PLAY(team, self.config.trainee.compiled_world, by_squad, episodes, key))
+
+
+def key_of_worlds(seed: int) -> Key[Array, ""]:
+    """What the worlds of an evaluation are drawn from."""
+    return jax.random.fold_in(jax.random.key(seed), 3)
 
 
 def check_worlds(episodes: int, seed: int) -> None:

@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from decentral.analysis.results import Panel
+from decentral.analysis.results import Curves, Panel
 from decentral.experiments.config import Config
 from decentral.experiments.presets import PENALTIES
 from decentral.reproduction import overestimation
+from decentral.reproduction.hunt_measures import Columns, cells_of, titles_of
 from decentral.reproduction.hunts import columns_of, finals_table, hunts, penalty_of
+from decentral.reproduction.markdown import markdown_table
 from decentral.reproduction.returns import final_of, learned
 from decentral.reproduction.sweep_piece import curves_in, sweep_piece
 from decentral.reproduction.target import Data, Done, Finding, Piece, Results, Scale, Target, verdict_of
@@ -37,10 +39,18 @@ CLAIMED = {  # which methods the paper says to learn, by penalty
     "C5": (0.5, {"dac", "hysteretic"}),
     "C6": (1.0, {"dac"}),
 }
+COLUMNS: Columns = {
+    "value_gap": ("promised less achieved", "{:+.2f}"),
+    "oracle_agreement": ("best joint actions", "{:.0%}"),
+    "contexts_used": ("contexts in use", "{:.1f}"),
+    "context_partner_share": ("of the partner's action known from the context", "{:.1%}"),
+}
+HYSTERETIC_IS_LOWER = {"C4", "C5"}  # than DAC, at the end
 READING = (
     "learned: on average at least half of the optimal return at the end. Teammate visible, then hidden; Hysteretic with"
     " its best weight at each penalty"
 )
+PARTS = "; in each view two parts: who learns and who does not, and that Hysteretic ends below DAC"
 
 
 class PredatorPreyCurves(Target):
@@ -63,10 +73,14 @@ class PredatorPreyCurves(Target):
         return grid_figure(rows, columns_of(PENALTIES), self.title)
 
     def tabulate(self, results: Results) -> str:
-        return finals_table("teammate", {view: self._row(results, view) for view in VIEWS})
+        finals = finals_table("teammate", {view: self._row(results, view) for view in VIEWS})
+        weights = _weights_table({view: results[f"{view} hysteretic"] for view in VIEWS})
+        measured = _measures_table(results)
+        titles = ("At the end of training", "Hysteretic by its weight", "In tests of the last third of training")
+        return "\n\n".join(f"{title}:\n\n{own}" for title, own in zip(titles, (finals, weights, measured), strict=True))
 
     def findings(self, results: Results) -> dict[str, Finding]:
-        found = {claim: self._finding(results, *what) for claim, what in CLAIMED.items()}
+        found = {claim: self._finding(results, claim) for claim in CLAIMED}
         return found | self._overestimation(results)
 
     def _overestimation(self, results: Results) -> dict[str, Finding]:
@@ -80,14 +94,18 @@ class PredatorPreyCurves(Target):
                     promises[f"{view}, P = {penalty:g}"] = theirs, ours
         return {overestimation.CLAIM: overestimation.finding_of(promises)} if promises else {}
 
-    def _finding(self, results: Results, penalty: float, said: set[str]) -> Finding:
+    def _finding(self, results: Results, claim: str) -> Finding:
+        penalty, said = CLAIMED[claim]
         numbers, met = [], []
         for view in VIEWS:
             panel = self._row(results, view)[PENALTIES.index(penalty)]
             numbers.append(f"{view}: " + ", ".join(f"{label} {final_of(run)}" for label, run in panel.items()))
             theirs = {name: learned(panel[label]) for name, label in METHODS.items() if name not in OURS}
             met.append(all(own == (name in said) for name, own in theirs.items()))
-        return Finding("; ".join(numbers), verdict_of(met), READING)
+            if claim in HYSTERETIC_IS_LOWER:
+                met.append(bool(_final(panel["Hysteretic"]) < _final(panel["DAC"])))
+        reading = READING + PARTS if claim in HYSTERETIC_IS_LOWER else READING
+        return Finding("; ".join(numbers), verdict_of(met), reading)
 
     def _row(self, results: Results, view: str) -> list[Panel]:
         """For each penalty the run of every method: of several weights the best."""
@@ -113,5 +131,36 @@ def _measures(done: Done, penalty: float) -> Data:
 
 def _best(done: Done, penalty: float) -> int:
     """Which run of a method ends highest at a penalty."""
-    finals = [run.returns[:, -1].mean() if penalty_of(run) == penalty else -np.inf for run in curves_in(done)]
+    finals = [_final(run) if penalty_of(run) == penalty else -np.inf for run in curves_in(done)]
     return int(np.argmax(finals))
+
+
+def _final(run: Curves) -> float:
+    """The mean return at the end."""
+    return run.returns[:, -1].mean()
+
+
+def _weights_table(by_view: dict[str, Done]) -> str:
+    """Final returns of all weights of Hysteretic."""
+    finals = {
+        (view, penalty_of(run), run.config["algorithm"]["negative_weight"]): final_of(run)
+        for view, done in by_view.items()
+        for run in curves_in(done)
+    }
+    rows = [
+        [view, f"{penalty:g}", *(finals[view, penalty, own] for own in WEIGHTS)]
+        for view in by_view
+        for penalty in PENALTIES
+    ]
+    return markdown_table(["teammate", "P", *(f"{own:g}" for own in WEIGHTS)], rows)
+
+
+def _measures_table(results: Results) -> str:
+    """What tests of the last third of training measured besides returns."""
+    rows = [
+        [view, f"{penalty:g}", label, *cells_of(_measures(results[f"{view} {method}"], penalty), COLUMNS)]
+        for view in VIEWS
+        for penalty in PENALTIES
+        for method, label in METHODS.items()
+    ]
+    return markdown_table(["teammate", "P", "method", *titles_of(COLUMNS)], rows)

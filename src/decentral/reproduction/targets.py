@@ -2,6 +2,7 @@
 
 from decentral.reproduction.ablation import Ablation
 from decentral.reproduction.controls import Controls
+from decentral.reproduction.extensions import Extensions
 from decentral.reproduction.matrix_game import MatrixGameCurves
 from decentral.reproduction.predator_prey import PredatorPreyCurves
 from decentral.reproduction.switching_wind import SwitchingWindContexts
@@ -16,6 +17,7 @@ TARGETS: dict[str, Target] = {
     "predator-prey": PredatorPreyCurves(),
     "ablation": Ablation(),
     "controls": Controls(),
+    "extensions": Extensions(),
 }
 
 

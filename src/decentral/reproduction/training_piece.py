@@ -20,6 +20,10 @@ MEASURES = (
     "context_partner_bits",
     "context_partner_share",
     "contexts_used",
+    "contexts_attainable",
+    "phi_gap",
+    "window_mean",
+    "bonus",
 )
 Look = Callable[[RunDirectory], Data]  # what else is worth keeping of a run
 

@@ -53,13 +53,18 @@ def promised_and_achieved(
 
 def greedy_values(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, " P"]:
     """V(h): the largest of the values that a greedy choice is made on, at every percept of an episode."""
+    return jnp.max(action_values(algorithm, models, episode), axis=-1)
+
+
+def action_values(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, "P actions"]:
+    """The values that a greedy choice is made on, at every percept of an episode; UNAVAILABLE where it has none."""
     zero = jnp.zeros(())
     greedily = (zero, Dice(zero, zero, zero, zero))  # epsilon, and dice that never come to it
 
     def perceive(memory: Memory, now: tuple) -> tuple[Memory, Array]:
         percept, last_action = now
         values, memory = algorithm.values(models, memory, Scene(percept, last_action, *greedily))
-        return memory, jnp.max(mask_unavailable(values, percept.available), axis=-1)
+        return memory, mask_unavailable(values, percept.available)
 
     return jax.lax.scan(perceive, algorithm.start(models), (episode.percepts, last_actions(episode)))[1]
 

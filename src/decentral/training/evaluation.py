@@ -5,11 +5,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Models
-from decentral.environments.base import Environment
-from decentral.training.rollout import Player, Trajectory, greedy_player, play, random_player
+from decentral.environments.base import Environment, State
+from decentral.training.rollout import Player, Trajectory, greedy_player, play, random_player, retrace
 from decentral.training.team import Team
 
 
@@ -25,6 +25,13 @@ def greedy_episodes(
 ) -> Trajectory:
     """The episodes that `greedy_returns` gives the returns of [episodes, ...]."""
     return _greedily(team, environment, bodies, episodes, key, lambda lived: lived)
+
+
+def worlds_of(
+    environment: Environment, lived: Trajectory, number: Int[Array, ""] | int, episodes: int, key: Key[Array, ""]
+) -> State:
+    """The world at every percept of one episode, `lived`, of those that `greedy_episodes` plays [P]."""
+    return retrace(environment, lived.actions, _keys(episodes, key)[number, 1])
 
 
 def random_returns(environment: Environment, episodes: int, key: Key[Array, ""]) -> Float[Array, " episodes"]:
@@ -59,8 +66,13 @@ def _play_all(
 ) -> Any:
     """What is told of each of `episodes` episodes, played side by side."""
 
-    def play_one(key: Key[Array, ""]) -> Any:
-        key_player, key_world = jax.random.split(key)
+    def play_one(keys: Key[Array, "2"]) -> Any:
+        key_player, key_world = keys
         return tell(play(environment, player(key_player), key_world))
 
-    return jax.vmap(play_one)(jax.random.split(key, episodes))
+    return jax.vmap(play_one)(_keys(episodes, key))
+
+
+def _keys(episodes: int, key: Key[Array, ""]) -> Key[Array, "episodes 2"]:
+    """Of every episode: its player's and its world's."""
+    return jax.vmap(jax.random.split)(jax.random.split(key, episodes))

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from decentral.algorithms.base import Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice, Scene
-from decentral.environments.base import Environment
+from decentral.environments.base import Chance, Environment, State
 from decentral.training.squads import Squad
 from decentral.training.team import Team
 from decentral.types import Episode, Percept
@@ -44,8 +44,7 @@ def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Traje
 
     The loop keeps only where the world stood and what was done: the rest is told again after it, of all steps at once.
     """
-    keys = jax.random.split(key, environment.time_limit + 1)
-    world, lucks = environment.reset(keys[0]), jax.vmap(environment.draw)(keys[1:])
+    world, lucks = begin(environment, key)
     silence = jnp.zeros((environment.num_agents, environment.spec.actions.count))
 
     def step(now: tuple, chance: tuple) -> tuple[tuple, tuple]:
@@ -58,7 +57,7 @@ def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Traje
     beginning = (world, player.memories, silence)
     (final, _, _), (worlds, actions) = jax.lax.scan(step, beginning, (lucks, player.draws))
     _, outcomes = jax.vmap(environment.step_by)(worlds, actions, lucks)
-    every = jax.tree.map(lambda before, after: jnp.concatenate([before, after[None]]), worlds, final)
+    every = with_last(worlds, final)
     happened = jnp.cumsum(outcomes.terminated) - outcomes.terminated == 0
     return Trajectory(
         percepts=jax.vmap(environment.perceive)(every),
@@ -68,6 +67,28 @@ def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Traje
         happened=happened,
         facts=outcomes.facts,
     )
+
+
+def retrace(environment: Environment, actions: Array, key: Key[Array, ""]) -> State:
+    """The world before each step of the episode that was played with these actions and this key, and after the last."""
+
+    def step(world: State, chosen: tuple[Array, Chance]) -> tuple[State, State]:
+        return environment.step_by(world, *chosen)[0], world
+
+    world, lucks = begin(environment, key)
+    final, worlds = jax.lax.scan(step, world, (actions, lucks))
+    return with_last(worlds, final)
+
+
+def begin(environment: Environment, key: Key[Array, ""]) -> tuple[State, Chance]:
+    """The world at the start of an episode, and all the chance of its steps [T]."""
+    keys = jax.random.split(key, environment.time_limit + 1)
+    return environment.reset(keys[0]), jax.vmap(environment.draw)(keys[1:])
+
+
+def with_last(worlds: State, final: State) -> State:
+    """The worlds before each step and the one after the last, as one [P]."""
+    return jax.tree.map(lambda before, after: jnp.concatenate([before, after[None]]), worlds, final)
 
 
 def hand_out(trajectory: Trajectory) -> Episode:

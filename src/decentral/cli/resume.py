@@ -1,0 +1,40 @@
+"""`decentral resume`: a run goes on where it was saved."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from decentral.api import Run, load, resume
+from decentral.cli.flags import add_flags, overrides
+from decentral.cli.naming import add_naming, take_name
+from decentral.cli.numbers import whole
+from decentral.cli.parser import parser_for
+from decentral.experiments.saving import Saving
+
+DIVERGED = 3  # the exit code of a training that finished, but not all seeds are sound
+
+
+def resume_command(words: list[str]) -> None:
+    """Find the run, go on with it, and show how it goes."""
+    parser = parser_for("resume")
+    parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a run, finished or not")
+    parser.add_argument("--steps", metavar="N", help="train it further than it was to go: environment steps per seed")
+    parser.add_argument("--tensorboard", action="store_true", help="write TensorBoard event files too")
+    add_flags(parser, "checkpoints", Saving())
+    add_naming(parser)
+    found = parser.parse_all(words)
+    take_name(found)
+    steps = None if found.steps is None else whole("steps", found.steps)
+    was_finished = load(found.run).directory.is_finished
+    run = resume(
+        found.run, steps=steps, tensorboard=found.tensorboard, checkpoints=overrides(found, "checkpoints", Saving)
+    )
+    if was_finished and steps is None:
+        Console().print(f"{found.run} is finished: nothing to do", highlight=False, markup=False, soft_wrap=True)
+    exit_if_diverged(run)
+
+
+def exit_if_diverged(run: Run) -> None:
+    """End with a code of its own where seeds of a finished run diverged; which ones was said already."""
+    if run.diverged:
+        raise SystemExit(DIVERGED)

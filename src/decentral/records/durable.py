@@ -1,0 +1,151 @@
+"""Files that outlive a crash: written aside, forced to the disk, then put in their place in one step.
+
+Every change that a run makes to what it may need again goes through this file.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from decentral.refusal import Refused
+
+BLOCK = 2**22  # bytes hashed at a time
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What tells whether a file is still what was written."""
+
+    bytes: int
+    sha256: str
+
+    @staticmethod
+    def from_data(data: Any) -> "Fingerprint":
+        """A fingerprint from its plain data."""
+        if not isinstance(data, dict) or data.keys() != {"bytes", "sha256"}:
+            raise ValueError("a fingerprint must be an object of bytes and sha256")
+        if type(data["bytes"]) is not int or not isinstance(data["sha256"], str):
+            raise ValueError("a fingerprint must be a number of bytes and a hexadecimal text")
+        return Fingerprint(**data)
+
+
+def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> Fingerprint:
+    """Write a new file, piece by piece, and wait until the disk has it."""
+    digest, size = hashlib.sha256(), 0
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        for piece in pieces:
+            digest.update(piece)
+            size += len(piece)
+            _write_all(descriptor, piece)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return Fingerprint(size, digest.hexdigest())
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put a file of this content in its place in one step: a crash leaves the old one or the new one."""
+    aside = path.with_name(f".{path.name}.new")
+    if os.path.lexists(aside):  # of a crash
+        os.unlink(aside)
+    write_file(aside, [content])
+    os.rename(aside, path)
+    sync_directory(path.parent)
+
+
+def append_to(path: Path, content: bytes) -> None:
+    """Add to the end of a file, made if need be. It is on the disk for sure only after `sync_file`."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
+    try:
+        _write_all(descriptor, content)
+    finally:
+        os.close(descriptor)
+
+
+def cut_off(path: Path, length: int) -> None:
+    """Forget what a file holds beyond a length; one that is not there holds nothing."""
+    if not os.path.lexists(path):
+        return
+    descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
+    try:
+        os.ftruncate(descriptor, length)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_file(path: Path) -> None:
+    """Wait until the disk has a file."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_directory(path: Path) -> None:
+    """Wait until the disk has the names in a directory."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_directory(path: Path, first: str = "") -> None:
+    """Remove a flat directory, its file of the name `first` before all others."""
+    for name in sorted(os.listdir(path), key=lambda name: (name != first, name)):
+        os.unlink(path / name)
+    os.rmdir(path)
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a file for reading that is a file: no link to elsewhere, no device, no pipe to wait for."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise Refused(f"{path} can't be read ({error.strerror})") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Refused(f"{path} must be a plain file")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_small(path: Path, most: int) -> bytes:
+    """All of a file that may hold `most` bytes."""
+    with open_plain(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise Refused(f"{path} must be at most {most} bytes, it is larger")
+    return content
+
+
+def fingerprint(path: Path, length: int | None = None) -> Fingerprint:
+    """The fingerprint of a file, or of its first `length` bytes."""
+    digest, size = hashlib.sha256(), 0
+    with open_plain(path) as file:
+        while block := file.read(BLOCK if length is None else min(BLOCK, length - size)):
+            digest.update(block)
+            size += len(block)
+    return Fingerprint(size, digest.hexdigest())
+
+
+def check_unchanged(path: Path, expected: Fingerprint) -> None:
+    """Refuse a file that is not what was written."""
+    with open_plain(path) as file:
+        size = os.fstat(file.fileno()).st_size
+    if size != expected.bytes:
+        raise Refused(f"{path} is broken: it has {size} bytes instead of {expected.bytes}")
+    if fingerprint(path) != expected:
+        raise Refused(f"{path} is broken: its SHA-256 is not the one that was noted when it was written")
+
+
+def _write_all(descriptor: int, content: bytes | memoryview) -> None:
+    left = memoryview(content)
+    while left:
+        left = left[os.write(descriptor, left) :]

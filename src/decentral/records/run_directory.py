@@ -1,0 +1,201 @@
+"""The run directory: how it is written and read. It holds data only (JSON, safetensors); reading it runs nothing.
+
+config.json     the resolved settings, enough to run it again, and the returns that are known exactly
+versions.json   the command, the machine and the versions that made it
+metrics.jsonl   one object per test and seed
+times.jsonl     one object per test: the seconds that training had taken
+checkpoints/    the last whole states of the training, to go on from
+agents/         the final networks: seed-0/agent-0.safetensors and so on
+finished.json   written last: the SHA-256 of all the files of a finished run, and which seeds diverged
+"""
+
+import fcntl
+import itertools
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from decentral.records import durable
+from decentral.records.checkpoints import Checkpoints
+from decentral.records.durable import Fingerprint
+from decentral.records.sealed import read_sealed, sealed
+from decentral.records.tensors import Tensor, pieces, read_tensors
+from decentral.settings import Refused
+
+MOST_JSON = 2**24  # bytes
+UNBORN = ".config.json.new"  # all that a crash leaves of a run that has not begun
+GROWING = ("metrics.jsonl", "times.jsonl")  # files that a training adds to
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """A place on disk where one run keeps everything."""
+
+    path: Path
+
+    @staticmethod
+    def create(path: Path) -> "RunDirectory":
+        """A fresh directory for a new run. One that holds anything is refused: nothing is ever overwritten."""
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(entry.name != UNBORN for entry in path.iterdir()):
+                raise Refused(f"out must be an empty or a new directory, got {path}, which holds files")
+        except OSError as error:
+            raise Refused(f"out must be a directory that can be written, got {path} ({error.strerror})") from None
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise Refused(f"out must be a directory that can be written, got {path}")
+        return RunDirectory(path)
+
+    @staticmethod
+    def open(path: Path) -> "RunDirectory":
+        """The directory of an earlier run."""
+        if not RunDirectory(path).has_begun:
+            raise Refused(f"RUN must be the directory of a run, got {path}, which has no config.json")
+        return RunDirectory(path)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a run lies here, finished or not: its configuration is the first thing that counts."""
+        return os.path.isfile(self.path / "config.json")
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from training the same run meanwhile."""
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise Refused(f"RUN must not be in use, got {self.path}, which another process is training") from None
+        except OSError:  # a file system without locks
+            pass
+        try:
+            yield
+        finally:
+            os.close(descriptor)
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        return Checkpoints(self.path / "checkpoints")
+
+    def write_json(self, name: str, content: dict[str, Any]) -> None:
+        durable.replace_file(self.path / name, (json.dumps(content, indent=2) + "\n").encode())
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        file = self.path / name
+        try:
+            content = json.loads(durable.read_small(file, MOST_JSON))
+        except (ValueError, RecursionError):
+            raise Refused(f"{file} can't be read as JSON") from None
+        if not isinstance(content, dict):
+            raise Refused(f"{file} must hold a JSON object, got {type(content).__name__}")
+        return content
+
+    def append_metrics(self, rows: list[dict[str, Any]]) -> None:
+        self._append("metrics.jsonl", rows)
+
+    def append_time(self, step: int, seconds: float) -> None:
+        self._append("times.jsonl", [{"step": step, "seconds": round(seconds, 3)}])
+
+    def _append(self, name: str, rows: list[dict[str, Any]]) -> None:
+        durable.append_to(self.path / name, "".join(json.dumps(row) + "\n" for row in rows).encode())
+
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """Every record. A torn last line, as a crash leaves it, is passed over; a broken one elsewhere is refused."""
+        file = self.path / "metrics.jsonl"
+        if not file.is_file():
+            raise Refused(f"{self.path} has no metrics.jsonl: the run has not been tested yet")
+        lines = file.read_text(errors="replace").splitlines()
+        rows = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                rows.append(dict(json.loads(line)))
+            except (ValueError, TypeError, RecursionError):
+                if number < len(lines):
+                    raise Refused(f"{file} is broken at line {number}") from None
+        return rows
+
+    def fingerprint_grown(self) -> dict[str, Fingerprint]:
+        """What the growing files hold now, once the disk has it."""
+        for name in GROWING:
+            durable.append_to(self.path / name, b"")
+            durable.sync_file(self.path / name)
+        return {name: durable.fingerprint(self.path / name) for name in GROWING}
+
+    def check_grown(self, expected: dict[str, Fingerprint]) -> None:
+        """Refuse growing files that do not begin with what they held once."""
+        for name in GROWING:
+            file, wanted = self.path / name, expected[name]
+            if durable.fingerprint(file, wanted.bytes) != wanted:
+                raise Refused(f"{file} is broken: its first {wanted.bytes} bytes are not what was written")
+
+    def cut_back(self, lengths: dict[str, int]) -> None:
+        """Forget what the growing files hold beyond these lengths."""
+        for name in GROWING:
+            durable.cut_off(self.path / name, lengths[name])
+
+    def write_agent(self, seed: int, agent: int, arrays: dict[str, np.ndarray]) -> None:
+        file = self.agent_file(seed, agent)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        durable.replace_file(file, b"".join(pieces({name: Tensor.of(array) for name, array in arrays.items()})))
+
+    def read_agent(self, seed: int, agent: int) -> dict[str, np.ndarray]:
+        """One agent's networks; where the run has noted what it wrote, only if they are that still."""
+        file = self.agent_file(seed, agent)
+        if not file.is_file():
+            raise Refused(f"{file} is missing: the run has not finished")
+        noted = self.finished_files.get(str(file.relative_to(self.path)))
+        if noted is not None:
+            durable.check_unchanged(file, noted)
+        return read_tensors(file)
+
+    def agent_file(self, seed: int, agent: int) -> Path:
+        """Where one agent's networks lie."""
+        return self.path / "agents" / f"seed-{seed}" / f"agent-{agent}.safetensors"
+
+    def finish(self, diverged: list[dict[str, Any]]) -> None:
+        """Note that the run is finished, what all its files hold, and which seeds diverged."""
+        names = [*(name for name in ("config.json", "versions.json", *GROWING) if (self.path / name).is_file())]
+        names += sorted(str(file.relative_to(self.path)) for file in self.path.glob("agents/*/*.safetensors"))
+        files = {name: asdict(durable.fingerprint(self.path / name)) for name in names}
+        durable.replace_file(self.path / "finished.json", sealed({"files": files, "diverged": diverged}))
+
+    def reopen(self) -> None:
+        """Take back that the run is finished."""
+        if self.is_finished:
+            os.unlink(self.path / "finished.json")
+            durable.sync_directory(self.path)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run has said so; those of earlier versions never do."""
+        return os.path.lexists(self.path / "finished.json")
+
+    @property
+    def finished_files(self) -> dict[str, Fingerprint]:
+        """What all files of a finished run held, by their paths in it."""
+        found = self._read_finished().get("files", {})
+        try:
+            return {name: Fingerprint.from_data(noted) for name, noted in found.items()}
+        except (ValueError, AttributeError):
+            raise Refused(f"{self.path / 'finished.json'} makes no sense") from None
+
+    @property
+    def diverged(self) -> list[dict[str, Any]]:
+        """The seeds of a finished run that diverged: each with the agent, the tensor and the step."""
+        return self._read_finished().get("diverged", [])
+
+    def _read_finished(self) -> dict[str, Any]:
+        return read_sealed(self.path / "finished.json") if self.is_finished else {}
+
+
+def next_free(root: Path, name: str) -> Path:
+    """The first of root/name, root/name-2, root/name-3 and so on that does not exist."""
+    candidates = (root / (name if number == 1 else f"{name}-{number}") for number in itertools.count(1))
+    return next(place for place in candidates if not place.exists())

@@ -1,0 +1,175 @@
+"""A film as a page and as a GIF; the film is made by hand."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from decentral.analysis.animation_canvas import (
+    COLOURS,
+    FIELD,
+    HEALTH,
+    SHIELD,
+    Canvas,
+    PictureFrame,
+    fitted,
+    mixed,
+    shaded,
+)
+from decentral.analysis.animation_gif import write_gif
+from decentral.analysis.animation_html import film_data, page, write_page
+from decentral.pictures import Film, Frame, Line, Mark, Picture, Tile, Turn
+from tests.browser import PROGRAM, Browser
+
+WALL = (Tile(0, 3, kind="blocked"),)
+
+
+def battle(steps=3, title="two & one <half>"):
+    """A film with every word of the vocabulary: a unit walks to the right towards a target and loses health."""
+
+    def picture(step):
+        unit = Mark(0.5 + step, 1.5, 0.4, 0, label="1", bars=(1 - step / 4, 0.5), agent=0)
+        enemy = Mark(3.5, 1.5, 0.4, 1, "square", bars=(0.25,), gone=step == steps)
+        near = (Mark(0.5, 0.5, 0.3, shape="ring"), Mark(2.5, 3.5, 0.3, shape="diamond"))
+        lines = (Line(0.5 + step, 1.5, 3.0, 1.5, 0, arrow=True), Line(0, 0, 1, 1))
+        return Picture(4, 4, WALL, lines, (unit, enemy, *near), grid=True, texts=(f"enemies: {1 - step // steps}",))
+
+    view = Picture(2, 2, marks=(Mark(1, 1, 0.5),))
+    frames = [
+        Frame(picture(step), (Turn(step % 2, (0.5, None, -1.25), 2, view),), -1.5 if step else 2.0, 2 - 1.5 * step)
+        for step in range(steps)
+    ]
+    end = Frame(picture(steps), (Turn(None, ()),), None, frames[-1].total)
+    return Film(title, ("marine 1",), ("stop", "east", "attack 1"), (*frames, end))
+
+
+class Tags(HTMLParser):
+    """All tags of a page; opened ones must be closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.attributes = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.attributes += [name for name, _ in attributes]
+        if tag not in ("meta", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_a_page_is_well_formed_and_refers_to_nothing_outside():
+    text = page([battle(), battle(5)])
+    tags = Tags(text)
+    assert tags.open == [] and "src" not in tags.attributes and "href" not in tags.attributes
+    assert not re.search(r"http|//\w+\.|src=|url\(|@import|fetch|import\(", text)
+    assert "<title>two &amp; one &lt;half&gt; and two" in text and "{{" not in text
+
+
+def films_of(text):
+    return json.loads(re.search(r'<script type="application/json" id="films">(.*?)</script>', text, re.S)[1])
+
+
+def test_a_page_holds_every_frame():
+    (film,) = films_of(page([battle()]))
+    assert film["title"] == "two & one <half>" and film["action_names"] == ["stop", "east", "attack 1"]
+    assert [frame["reward"] for frame in film["frames"]] == [2, -1.5, -1.5, None]
+    assert [frame["picture"]["marks"][0]["x"] for frame in film["frames"]] == [0.5, 1.5, 2.5, 3.5]
+    assert film["frames"][1]["turns"][0]["values"] == [0.5, None, -1.25]
+    assert film["frames"][1]["turns"][0]["context"] == 2 and "context" not in film["frames"][3]["turns"][0]
+
+
+def test_a_page_keeps_tiles_only_where_they_change():
+    frames = film_data(battle())["frames"]
+    assert frames[0]["picture"]["tiles"] == [{"x": 0, "y": 3, "kind": "blocked"}]
+    assert not any("tiles" in frame["picture"] for frame in frames[1:])
+
+
+def test_a_hundred_steps_of_a_hunt_or_a_small_battle_take_less_than_a_megabyte():
+    assert len(page([battle(200), battle(200)])) < 1_000_000
+
+
+def test_a_gif_has_a_frame_for_every_step_and_one_for_the_end(tmp_path):
+    write_gif([battle(3), battle(5)], tmp_path / "film.gif")
+    with Image.open(tmp_path / "film.gif") as image:
+        assert image.n_frames == 6
+        times = []
+        for number in range(6):
+            image.seek(number)
+            times.append(image.info["duration"])
+    assert times == [300] * 5 + [1500]
+
+
+def drawn(picture, side=40):
+    """A picture of 4 units as an image of so many points [rows, columns, 3]."""
+    canvas = Canvas(side, side)
+    PictureFrame(canvas, (0, 0), (side, side), picture).draw()
+    return np.asarray(canvas.finished().convert("RGB"))
+
+
+def colour(text):
+    return [int(text[place : place + 2], 16) for place in (1, 3, 5)]
+
+
+def test_marks_stand_in_their_places_in_their_colours():
+    image = drawn(
+        Picture(4, 4, marks=(Mark(1, 1, 0.5, 0), Mark(3, 2, 0.5, 1, "square"), Mark(1, 3, 0.5, 2, gone=True)))
+    )
+    assert image[10, 10].tolist() == colour(COLOURS[0]) and image[5, 5].tolist() == colour(FIELD)  # a circle's corner
+    assert image[20, 30].tolist() == image[16, 26].tolist() == colour(COLOURS[1])  # a square's corner
+    assert image[30, 10].tolist() == colour(mixed(COLOURS[2], 0.25))  # gone: faint
+    assert image[20, 10].tolist() == colour(FIELD)
+
+
+def test_bars_above_a_mark_are_as_long_as_their_shares():
+    image = drawn(Picture(4, 4, marks=(Mark(2, 2, 1.0, 0, bars=(0.5, 1.0)),)))
+    health, shield = image[4], image[7]  # 2.5 points thick and 1 apart: from 3 to 5.5, and from 6.5 to 9
+    assert (health == colour(HEALTH)).all(axis=-1).sum() == 10 and (shield == colour(SHIELD)).all(axis=-1).sum() == 20
+
+
+def test_a_text_that_is_too_wide_is_cut_to_its_room():
+    assert fitted("attack", 10, 200) == "attack"
+    assert fitted("attack the nearest enemy", 10, 60).startswith("attack") and fitted("attack", 10, 1) == ""
+    assert fitted("attack the nearest enemy", 10, 60).endswith("\u2026")
+
+
+def test_an_arrow_reaches_its_end_and_a_shade_tells_good_from_bad():
+    arrow = drawn(Picture(4, 4, lines=(Line(0.5, 2, 3.5, 2, 0, arrow=True),)), 200)
+    assert arrow[100, 30].tolist() == arrow[100, 170].tolist() == colour(COLOURS[0])
+    assert arrow[100, 20].tolist() == arrow[100, 180].tolist() == colour(FIELD)
+    halves = drawn(Picture(4, 4, tiles=(Tile(0, 0, 2, 4, shade=1.0), Tile(2, 0, 2, 4, shade=-1.0))))
+    assert halves[20, 10].tolist() == colour(shaded(1.0)) and halves[20, 30].tolist() == colour(shaded(-1.0))
+    assert shaded(1.0) == "#80b8d8" and shaded(-1.0) == "#eaae80"  # half of the ink, half of the paper
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="needs Chromium")
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_a_browser_plays_a_page_without_complaint(tmp_path, width, height):
+    write_page([battle(3, "first"), battle(60, "second")], tmp_path / "film.html")
+    with Browser() as browser:
+        browser.open(tmp_path / "film.html", width, height, dark=width < 500)
+        told = 'Array.from(document.querySelectorAll(".now"), (now) => now.textContent)'
+        assert browser.value(told) == ["step 1 of 3 · reward +2 · return 2", "step 1 of 60 · reward +2 · return 2"]
+        assert browser.value("document.documentElement.scrollWidth") == width  # nothing sticks out
+        assert browser.value('document.querySelectorAll(".field circle").length') == 4
+        browser.press("ArrowRight")
+        assert browser.value(told)[0] == "step 2 of 3 · reward -1.5 · return 0.5"
+        assert browser.value('document.querySelector(".agent").textContent').startswith("marine 1east context 2")
+        browser.press("End")
+        assert browser.value(told) == ["step 3 of 3 · the end · return -1", "step 60 of 60 · the end · return -86.5"]
+        assert browser.value('document.querySelectorAll(".field rect[fill=\\"var(--blocked)\\"]").length') == 2
+        browser.press("ArrowLeft")
+        assert browser.value(told)[1] == "step 60 of 60 · reward -1.5 · return -86.5"
+        browser.press("Home")
+        assert browser.value('document.getElementById("slider").value') == "0"
+        browser.value('document.getElementById("speed").value = "1"')
+        for word in ("pause", "play"):
+            browser.press(" ")
+            assert browser.value('document.getElementById("play").textContent') == word
+        assert browser.complaints == [] and browser.requests == [(tmp_path / "film.html").as_uri()]
+        assert browser.screenshot()[:8] == b"\x89PNG\r\n\x1a\n"

@@ -1,0 +1,90 @@
+"""How worlds describe their own pictures."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.environments import MatrixGame, PredatorPrey, SwitchingWind
+from decentral.environments.predator_prey import Hunt
+from decentral.pictures import NEUTRAL, Line, Mark
+from tests.environments.test_conformance import worlds
+
+UP, LEFT, STAY, RIGHT, DOWN = range(5)
+
+
+def in_numpy(tree):
+    return jax.tree.map(np.asarray, tree)
+
+
+def hunt(*cells, **settings):
+    """A hunt on a grid of 5 rows, and its state with everyone on these cells, the prey last."""
+    return PredatorPrey(**settings), in_numpy(Hunt(jnp.asarray(cells, jnp.int32)))
+
+
+def test_a_hunt_shows_everyone_in_the_middle_of_their_cell_and_where_predators_are_about_to_go():
+    world, state = hunt(7, 20, 24)  # row 1, column 2; row 4, column 0; row 4, column 4
+    picture = world.depict(state, np.asarray([RIGHT, STAY]))
+    assert (picture.width, picture.height, picture.grid) == (5, 5, True)
+    prey, first, second = picture.marks
+    assert (prey.x, prey.y, prey.shape, prey.colour, prey.agent) == (4.5, 4.5, "diamond", NEUTRAL, None)
+    assert first == Mark(2.5, 1.5, 0.34, colour=0, label="1", agent=0)
+    assert second == Mark(0.5, 4.5, 0.34, colour=1, label="2", agent=1)
+    assert picture.lines == (Line(2.5, 1.5, 3.12, 1.5, colour=0, arrow=True),)  # who stays has no arrow
+
+
+def test_arrows_point_where_moves_lead_and_there_are_none_at_the_end():
+    world, state = hunt(12, 6, 24)
+    up, down = world.depict(state, np.asarray([UP, DOWN])).lines
+    assert (up.to_x, up.to_y) == (2.5, 2.5 - 0.62) and (down.to_x, down.to_y) == (1.5, 1.5 + 0.62)
+    assert world.depict(state, np.asarray([LEFT, STAY])).lines[0].to_x == 2.5 - 0.62
+    assert world.depict(state, None).lines == ()
+
+
+@pytest.mark.parametrize("coordinates", ["cells", "fractions"])
+def test_a_predators_view_shows_what_it_perceives_and_a_partner_only_if_it_is_shown(coordinates):
+    world, state = hunt(7, 20, 24, coordinates=coordinates)
+    first, second = world.depict_views(in_numpy(world.perceive(state)))
+    assert [(mark.x, mark.y, mark.label) for mark in first.marks] == [(4.5, 4.5, ""), (2.5, 1.5, "1")]
+    assert [(mark.x, mark.y, mark.label) for mark in second.marks] == [(4.5, 4.5, ""), (0.5, 4.5, "2")]
+    world, state = hunt(7, 20, 3, 24, num_predators=3, observe_teammate=True, coordinates=coordinates)
+    second = world.depict_views(in_numpy(world.perceive(state)))[1]
+    prey, third, first, own = second.marks  # the others in the order of its percept
+    assert [(mark.x, mark.y) for mark in (prey, third, first, own)] == [(4.5, 4.5), (3.5, 0.5), (2.5, 1.5), (0.5, 4.5)]
+    assert [mark.colour for mark in (third, first, own)] == [2, 0, 1]
+
+
+def test_a_matrix_game_shows_its_table_and_the_joint_action():
+    picture = MatrixGame().depict(np.asarray(0), np.asarray([1, 2]))
+    assert (picture.width, picture.height) == (4, 4)
+    cells = {(tile.x, tile.y): tile for tile in picture.tiles if tile.kind != "head"}
+    assert [cells[column, 1].text for column in (1, 2, 3)] == ["8", "-12", "-12"]
+    assert [place for place, tile in cells.items() if tile.kind == "chosen"] == [(3, 2)]
+    assert cells[3, 2].text == "0" and cells[1, 1].shade == pytest.approx(8 / 12) and cells[2, 1].shade == -1
+    over = MatrixGame().depict(np.asarray(1), None)
+    assert not any(tile.kind == "chosen" for tile in over.tiles)
+
+
+def test_a_game_of_three_has_a_column_for_every_choice_of_the_last_two():
+    game = MatrixGame(payoff=np.arange(12.0).reshape(2, 3, 2))
+    picture = game.depict(np.asarray(0), np.asarray([1, 2, 0]))
+    (chosen,) = (tile for tile in picture.tiles if tile.kind == "chosen")
+    assert (chosen.x, chosen.y, chosen.text) == (1 + 4, 1 + 1, "10")
+    assert "a3 a1" in {tile.text for tile in picture.tiles if tile.kind == "head" and tile.x == chosen.x}
+
+
+def test_a_revealed_joint_action_is_shown_in_the_second_step():
+    game = MatrixGame(revealed=True)
+    picture = game.depict(np.asarray(1 + 5), np.asarray([0, 0]))
+    assert [(tile.x, tile.y) for tile in picture.tiles if tile.kind == "chosen"] == [(3, 2)]  # number 5: a2, a3
+
+
+def test_what_cannot_be_drawn_has_no_picture():
+    assert SwitchingWind().depict(None, None) is None
+    assert MatrixGame(payoff=np.zeros((17, 2))).depict(np.asarray(0), None) is None
+
+
+@worlds
+def test_every_agent_and_action_has_a_name(world):
+    assert len(set(world.agent_names)) == world.num_agents
+    assert len(set(world.action_names)) == world.spec.actions.count

@@ -1,0 +1,51 @@
+"""Runs with checkpoints, made without training: what is saved is a few numbers that follow from the turn."""
+
+import numpy as np
+
+from decentral.experiments.saving import kept_turns, settings_digest
+from decentral.records import RunDirectory
+from decentral.records.checkpoints import Moment
+from decentral.records.tensors import Tensor
+
+PARTS = ("agents", "replays", "clock")
+
+
+def arrays_of(turn):
+    """The arrays of every part of the checkpoint of a turn."""
+    rng = np.random.default_rng(turn)
+    agents = {"weight": rng.normal(size=(2, 3)).astype(np.float32), "key": np.full((2, 2), turn, np.uint32)}
+    return {"agents": agents, "replays": {"seen": rng.random((2, 5)) < 0.5}, "clock": {"steps": np.array([turn, turn])}}
+
+
+def begin(path):
+    """A run that was tested once and not saved yet."""
+    directory = RunDirectory.create(path)
+    directory.write_json("config.json", {"training": {"steps": 9, "seed": 3}})
+    directory.write_json("versions.json", {})
+    directory.append_metrics([{"seed": 3, "step": 0}])
+    directory.append_time(0, 0.5)
+    return directory
+
+
+def save(directory, turn, keep=2, diverged=()):
+    """A test at a turn, then its checkpoint."""
+    directory.append_metrics([{"seed": 3, "step": turn}])
+    directory.append_time(turn, 1.0)
+    moment = Moment(
+        turn=turn, step=turn, seconds=1.0, lanes=2, placement=[1, 1], platform="cpu", packages={},
+        settings=settings_digest(directory), diverged=list(diverged), grown=directory.fingerprint_grown(),
+    )  # fmt: skip
+    parts = {
+        part: {name: Tensor.of(array) for name, array in arrays.items()} for part, arrays in arrays_of(turn).items()
+    }
+    directory.checkpoints.save(moment, parts)
+    directory.checkpoints.keep(kept_turns(directory.checkpoints, keep))
+
+
+def is_turn(directory, turn):
+    """Whether the checkpoint of a turn holds what was saved then."""
+    for part, arrays in arrays_of(turn).items():
+        found = directory.checkpoints.read(turn, part)
+        if found.keys() != arrays.keys() or not all(np.array_equal(found[name], arrays[name]) for name in arrays):
+            return False
+    return True

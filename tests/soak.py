@@ -1,0 +1,145 @@
+"""The long versions of the reliability tests, in real processes: `make soak`. Prints a figure with its N for each.
+
+python -m tests.soak [--kills 300] [--signals 60] [--corruptions 5000] [--devices 1]
+"""
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from decentral.experiments.resuming import Start
+from decentral.records.checkpoints import MANIFEST
+from decentral.refusal import Refused
+from tests.corruption import WAYS, spoil
+from tests.saved_runs import PARTS, begin, save
+from tests.states import state
+
+SETTINGS = {
+    "algorithm": {"hidden": 8, "window": 1, "contexts": 4},
+    "training": {"seeds": 2, "steps": 3000, "batch_episodes": 8, "replay_episodes": 64, "test_interval": 100},
+    "checkpoints": {"interval": 0.5},
+}
+FLAGS = [f"--{group}.{key}={value}" for group, own in SETTINGS.items() for key, value in own.items()]
+SAVED, FINISHED = 75, 0
+
+
+class Failed(Exception):
+    """A promise that was not kept."""
+
+
+def start(place, devices=1):
+    """A process that begins the training at a place, or goes on with it."""
+    environment = os.environ | {"JAX_NUM_CPU_DEVICES": str(devices)}
+    words = [sys.executable, "-m", "decentral", "train", "dac", "matrix-game", *FLAGS, "--resume", "--out", str(place)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def to_its_end(place, devices=1):
+    """The training without an interruption; gives what it said and the seconds that it took."""
+    begun, process = time.monotonic(), start(place, devices)
+    said, complaint = process.communicate()
+    if process.returncode != FINISHED:
+        raise Failed(f"{place} ended with {process.returncode}: {complaint}")
+    return said, time.monotonic() - begun
+
+
+def interrupt(place, numbers, wanted, rng, longest):
+    """Send signals at random moments until the training is finished; gives how many."""
+    count = 0
+    while True:
+        process = start(place)
+        try:
+            process.wait(rng.uniform(0, longest) if count < wanted else None)
+        except subprocess.TimeoutExpired:
+            number = rng.choice(numbers)
+            process.send_signal(number)
+            count += 1
+            _, complaint = process.communicate()
+            if number == signal.SIGKILL or process.returncode in (FINISHED, -number):  # -: before the training began
+                continue
+            if process.returncode != SAVED or "to go on: decentral resume" not in complaint:
+                raise Failed(f"{place}: {number!r} ended it with {process.returncode}: {complaint}") from None
+        else:
+            _, complaint = process.communicate()
+            if process.returncode != FINISHED:
+                raise Failed(f"{place} ended with {process.returncode}: {complaint}")
+            return count
+
+
+def interruptions(out, name, numbers, wanted, whole):
+    """Interrupt trainings so many times in all, and compare each with one that was not interrupted."""
+    rng, done, runs = random.Random(name), 0, 0
+    while done < wanted:
+        place = out / f"{name}-{runs}"
+        done += interrupt(place, numbers, min(wanted - done, 20), rng, whole["seconds"])
+        runs += 1
+        if state(place) != whole["state"]:
+            raise Failed(f"{place} is not what the training alone left")
+    print(f"{name}: {done} in {runs} trainings, all ended in the same bytes", flush=True)
+
+
+def corruptions(out, wanted):
+    """Spoil checkpoints in random ways; none may be gone on from."""
+    rng, directory, refused = random.Random(1), begin(out / "spoiled"), 0
+    for turn in (1, 2):
+        save(directory, turn)
+    files = [directory.checkpoints.place(2) / name for name in (MANIFEST, *(f"{part}.safetensors" for part in PARTS))]
+    for _ in range(wanted):
+        file = rng.choice([*files, directory.path / "metrics.jsonl"])
+        whole = file.read_bytes()
+        spoil(rng, file, rng.choice(WAYS[:3]))
+        try:
+            found = Start.find([directory], 2)
+        except Refused:
+            refused += 1
+        else:
+            if found.turn != 1 or len(found.notes) != 1:
+                raise Failed(f"{file} was spoiled and nobody noticed")
+        file.write_bytes(whole)
+    print(f"corruptions: {wanted}, 0 silent loads; {wanted - refused} fell back, {refused} refused", flush=True)
+
+
+def devices(out):
+    """Seeds spread over two devices, killed once: the same bytes on two, an end and a word about it on one."""
+    to_its_end(out / "two", 2)
+    for name, count in (("same", 2), ("fewer", 1)):
+        process = start(out / name, 2)
+        while not any((out / name).glob("checkpoints/0*/manifest.json")) and process.poll() is None:
+            time.sleep(0.05)
+        process.kill()
+        process.communicate()
+        said, _ = to_its_end(out / name, count)
+        if name == "same" and state(out / name) != state(out / "two"):
+            raise Failed(f"{out / name} is not what two devices alone left")
+        if name == "fewer" and "spread over 2 devices then, 1 are there now" not in " ".join(said.split()):
+            raise Failed(f"{out / name} did not say that there are fewer devices")
+    print("devices: two after two are the same bytes; one after two comes to the end and says so", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name, count in (("kills", 300), ("signals", 60), ("corruptions", 5000), ("devices", 1)):
+        parser.add_argument(f"--{name}", type=int, default=count)
+    wanted = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        out = Path(place)
+        os.environ["DECENTRAL_CACHE_DIR"] = str(out / "cache")
+        corruptions(out, wanted.corruptions)
+        to_its_end(out / "first")  # compiles
+        _, seconds = to_its_end(out / "whole")
+        whole = {"state": state(out / "whole"), "seconds": seconds}
+        print(f"a training takes {seconds:.0f} s", flush=True)
+        interruptions(out, "kills", [signal.SIGKILL], wanted.kills, whole)
+        interruptions(out, "signals", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1], wanted.signals, whole)
+        if wanted.devices:
+            devices(out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Pages of the documentation that are made, not written: the front page from the README, the reference from the code.
+
+A hook of mkdocs, called by `make docs`. Figures under `results/` and files beside `docs/` are brought into the site.
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+ROOT_PAGES = {"index.md": "README.md"} | {
+    f"{name}.md": f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")
+}
+sys.path.insert(0, str(ROOT / "website"))
+
+from reference import commands_page, settings_page  # noqa: E402
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add what does not lie in `docs/`."""
+    made = {"reference/commands.md": commands_page(), "reference/settings.md": settings_page()}
+    made |= {name: from_the_root(file) for name, file in ROOT_PAGES.items()}
+    for name, text in made.items():
+        files.append(File.generated(config, name, content=text))
+    for figure in sorted((ROOT / "results").rglob("*.png")):
+        name = str(figure.relative_to(ROOT))
+        files.append(File.generated(config, name, abs_src_path=str(figure)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Figures under `results/` lie beside the pages in the site."""
+    return markdown.replace("](../results/reproduction/", "](results/reproduction/")
+
+
+def from_the_root(file: str) -> str:
+    """A file of the repository's root as a page of the site: what it calls docs/ is here."""
+    return re.sub(r"\]\(docs/", "](", (ROOT / file).read_text())

@@ -1,0 +1,68 @@
+"""The reference pages: what `--help` says of every command, and every setting with its meaning, range and default."""
+
+import contextlib
+import io
+import json
+from collections.abc import Mapping
+
+from decentral.algorithms import ALGORITHMS
+from decentral.centralised import CENTRALISED
+from decentral.cli.commands import COMMANDS, run_command
+from decentral.environments import ENVIRONMENTS
+from decentral.settings import Settings, allowed, as_data, setting_fields
+from decentral.training.plan import Plan
+
+
+def commands_page() -> str:
+    """A section for each command."""
+    parts = [
+        "# Commands",
+        "What `decentral NAME --help` says. `decentral train ALGORITHM ENVIRONMENT --help` also lists",
+    ]
+    parts[-1] += " every [setting](settings.md)."
+    for name in COMMANDS:
+        parts += [f"## `decentral {name}`", f"```text\n{help_of(name)}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def help_of(name: str) -> str:
+    """What a command prints when asked for help."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        run_command(name, ["--help"])
+    return printed.getvalue().strip()
+
+
+def settings_page() -> str:
+    """A table for training, and for each algorithm and environment."""
+    parts = ["# Settings", "Each is a flag, such as `--algorithm.window 5`, and an entry of `config.json`."]
+    parts += ["## Training", "`--training.NAME`", table_of(Plan)]
+    for title, group, kinds in (
+        ("Algorithms", "algorithm", ALGORITHMS),
+        ("References that are not decentralised", "algorithm", CENTRALISED),
+        ("Environments", "environment", ENVIRONMENTS),
+    ):
+        parts += [
+            f"## {title}",
+            f"`--{group}.NAME`; presets of an environment may change a default, see `decentral show`.",
+        ]
+        parts += sections_of(kinds)
+    return "\n\n".join(parts) + "\n"
+
+
+def sections_of(kinds: Mapping[str, type[Settings]]) -> list[str]:
+    """A heading and a table for each of several modules."""
+    return [part for name, kind in kinds.items() for part in (f"### `{name}`", table_of(kind))]
+
+
+def table_of(kind: type[Settings]) -> str:
+    """Name, default, range and meaning of every setting of a module."""
+    defaults = as_data(kind())
+    rows = [
+        (f"`{field.name}`", f"`{json.dumps(defaults[field.name])}`", allowed(field), field.metadata["meaning"])
+        for field in setting_fields(kind)
+    ]
+    lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
+    return "\n".join(
+        ["| setting | default | takes | meaning |", "|---|---|---|---|", *(f"| {line} |" for line in lines)]
+    )
