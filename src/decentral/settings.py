@@ -82,10 +82,10 @@ def allowed(field: dataclasses.Field) -> str:
         return ""
     if get_origin(field.type) is Literal:
         return "one of " + ", ".join(str(choice) for choice in get_args(field.type))
-    kind = {int: "a whole number", float: "a number", bool: "true or false"}[field.type]  # type: ignore[index]
+    kinds: dict[Any, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
     bounds = {"at_least": "at least", "above": "above", "at_most": "at most", "below": "below"}
     limits = [f"{words} {field.metadata[key]}" for key, words in bounds.items() if field.metadata[key] is not None]
-    return f"{kind} {' and '.join(limits)}".rstrip()
+    return f"{kinds[field.type]} {' and '.join(limits)}".rstrip()
 
 
 def _whole_to_float(value: Any) -> Any:

@@ -1,5 +1,7 @@
 """What a test tells besides its returns, with numbers worked by hand."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -55,6 +57,12 @@ VALUES = jnp.asarray([[1.0, 3.0], [0.0, 0.0], [8.0, 4.0]])  # by percept and act
 def test_what_is_achieved_is_bootstrapped_only_where_the_task_goes_on(ends, achieved):
     promised, came = promised_and_achieved(Table(discount=0.5), VALUES, two_steps(ends))
     assert (float(promised), float(came)) == (3.0, achieved)
+
+
+def test_what_is_achieved_is_bootstrapped_from_where_a_world_cut_the_episode_short():
+    cut = replace(two_steps(False), rewards=jnp.asarray([1.0, 0.0]), happened=jnp.asarray([True, False]))
+    _, came = promised_and_achieved(Table(discount=0.5), VALUES, cut)
+    assert float(came) == 1 + 0.5 * 0
 
 
 def test_an_unavailable_action_promises_nothing():

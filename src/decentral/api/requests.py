@@ -1,6 +1,7 @@
 """What calls have in common: where a result goes, the plan of a training and its short words, who is told."""
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ Place = str | os.PathLike[str]
 
 def place_for(out: Place | None, name: str) -> Path:
     """Where the caller wants it; if nowhere in particular, a new directory of that name under `runs`."""
-    return Path(out) if out is not None else next_free(Path("runs"), name)
+    return Path(out) if out is not None else next_free(Path("runs"), re.sub("[/:]", "-", name))
 
 
 def plan_of(training: dict[str, Any] | None, seeds: Any, steps: Any, seed: Any) -> dict[str, Any]:

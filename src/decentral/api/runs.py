@@ -9,6 +9,7 @@ import numpy as np
 from decentral.analysis.results import Curves, load_curves
 from decentral.api.live import Live
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
+from decentral.environments.names import environment_class
 from decentral.experiments.begun import go_on, go_on_in
 from decentral.experiments.config import Config, MemberRequest, resolve
 from decentral.experiments.runner import Listener
@@ -57,8 +58,13 @@ class Run:
         """The mean return of every test [seeds, tests]."""
         return self.curves.returns
 
-    def evaluate(self, episodes: int = EPISODES, seed: int = 0) -> np.ndarray:
-        """The returns of fresh greedy episodes of the trained teams [seeds, episodes]."""
+    def evaluate(self, episodes: int = EPISODES, seed: int = 0, environment: str | None = None) -> np.ndarray:
+        """The returns of fresh greedy episodes of the trained teams [seeds, episodes].
+
+        Where the world is code of yours, name it again as `environment`: what a file names is never run.
+        """
+        if environment is not None:
+            environment_class(environment)
         return Trained.load(self.directory).evaluate(episodes, seed)
 
     @property
@@ -128,11 +134,15 @@ def resume(
     track: Sequence[str] = (),
     live: bool = False,
     checkpoints: dict[str, Any] | None = None,
+    environment: str | None = None,
 ) -> Run:
     """Go on with a run where it was saved, and end as if it had never been interrupted.
 
-    With more `steps` a finished run goes on too: its schedules, such as that of epsilon, stay as they are.
+    With more `steps` a finished run goes on too: its schedules, such as that of epsilon, stay as they are. Where the
+    world is code of yours, name it again as `environment`.
     """
+    if environment is not None:
+        environment_class(environment)
     listeners, saving = _listeners(progress, track, live), build(Saving, checkpoints or {}, "checkpoints")
     return Run(go_on(Run(path).directory, listeners, saving, steps).path)
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from decentral.environments import PredatorPrey
-from decentral.experiments.config import Config, environment_class, resolve
+from decentral.environments.base import Environment
+from decentral.environments.names import environment_class
+from decentral.experiments.config import Config, resolve
 from decentral.experiments.members import algorithm_class
 from decentral.settings import Refused, as_data, setting_fields
 
@@ -69,6 +71,8 @@ class Grid:
 
     def _of(self, algorithm: str, environment: str) -> list[Case]:
         known = resolve(algorithm, environment)
+        if not isinstance(known.trainee.environment, Environment):
+            raise Refused(f"environment must be a world that is compiled to be measured, got {environment}")
         agents = self.agents or [known.trainee.environment.num_agents]
         own = as_data(known.members[0].algorithm)
         window, contexts = (_values(own.get(axis), getattr(self, axis)) for axis in OWN_AXES)

@@ -3,6 +3,7 @@
 from rich.console import Console
 
 from decentral.api import crossplay
+from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_crossplay
@@ -18,7 +19,9 @@ def crossplay_command(words: list[str]) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="where crossplay.json and crossplay.png go (default: new, under runs)"
     )
+    add_naming(parser)
     found = parser.parse_all(words)
+    take_name(found)
     if found.out == "":
         raise Refused("out must be a directory, got ''")
     episodes, seed = whole("episodes", found.episodes), whole("seed", found.seed)

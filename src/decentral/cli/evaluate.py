@@ -5,6 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from decentral.api import load
+from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_evaluation
@@ -19,7 +20,9 @@ def evaluate_command(words: list[str]) -> None:
         "--episodes", default=str(EPISODES), metavar="N", help=f"episodes per seed (default: {EPISODES})"
     )
     parser.add_argument("--seed", default="0", metavar="N", help="seed of the worlds they meet (default: 0)")
+    add_naming(parser)
     found = parser.parse_all(words)
+    take_name(found)
     run = load(found.run)
     trained = Trained.load(run.directory)
     returns = trained.evaluate(whole("episodes", found.episodes), whole("seed", found.seed))

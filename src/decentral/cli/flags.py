@@ -13,7 +13,7 @@ from decentral.settings import Refused, Settings, allowed, as_data, setting_fiel
 
 def add_short_flags(parser: argparse.ArgumentParser) -> None:
     """The settings of a training that are asked for most, without their group."""
-    for short in ("seeds", "steps", "seed"):
+    for short in ("seeds", "steps", "seed", "workers"):
         parser.add_argument(f"--{short}", dest=f"training.{short}", metavar="N", help=f"short for --training.{short}")
 
 
@@ -117,7 +117,7 @@ def _convert(field: dataclasses.Field, text: str, key: str) -> Any:
 def _converter(kind: Any) -> Callable[[str], Any]:
     if get_origin(kind) is Literal:
         return str
-    known: dict[Any, Callable[[str], Any]] = {int: whole_number, float: float, bool: _truth}
+    known: dict[Any, Callable[[str], Any]] = {int: whole_number, float: float, bool: _truth, str: str}
     return known.get(kind, _name_or_json)
 
 

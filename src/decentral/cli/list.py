@@ -5,8 +5,9 @@ from rich.console import Console
 from decentral.algorithms import ALGORITHMS
 from decentral.centralised import CENTRALISED
 from decentral.cli.parser import parser_for
-from decentral.cli.tables import print_names
+from decentral.cli.tables import print_forms, print_names
 from decentral.environments import ENVIRONMENTS
+from decentral.environments.names import FORMS
 
 
 def list_command(words: list[str]) -> None:
@@ -16,3 +17,4 @@ def list_command(words: list[str]) -> None:
     print_names(console, "algorithms, fully decentralised", ALGORITHMS)
     print_names(console, "references, not decentralised (they train on all agents' data)", CENTRALISED)
     print_names(console, "environments", ENVIRONMENTS)
+    print_forms(console, "environments that live in Python, stepped there", FORMS)

@@ -6,7 +6,7 @@ import sys
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.cli.parser import Parser, parser_for
 from decentral.interruption import Interrupted
-from decentral.refusal import Refused
+from decentral.refusal import Failed, Refused
 
 RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
 
@@ -26,6 +26,9 @@ def main(arguments: list[str] | None = None) -> None:
     except Refused as refusal:
         print(f"decentral {name}: {' '.join(str(refusal).split())}", file=sys.stderr)
         raise SystemExit(2) from None
+    except Failed as failure:
+        print(f"decentral {name}: failed: {' '.join(str(failure).split())}", file=sys.stderr)
+        raise SystemExit(1) from None
     except BrokenPipeError:  # the reader of a pipe has gone
         sys.stderr.close()
         raise SystemExit(1) from None

@@ -7,7 +7,8 @@ from typing import Any
 from decentral.cli.flags import add_flags, add_short_flags, overrides
 from decentral.cli.parser import Parser, parser_for
 from decentral.environments import ENVIRONMENTS
-from decentral.experiments.config import MemberRequest, environment_class, resolve
+from decentral.environments.names import FORMS, environment_class, is_name_of_world
+from decentral.experiments.config import MemberRequest, resolve
 from decentral.experiments.members import EVERY_ALGORITHM, algorithm_class
 from decentral.settings import Refused, Settings
 from decentral.training.plan import Plan
@@ -27,7 +28,7 @@ class Request:
     @staticmethod
     def of(command: str, words: list[str]) -> "Request":
         """What `ALGORITHM ENVIRONMENT ...` or `ENVIRONMENT --agents A,B ...` asks for."""
-        alone = len(words) > 0 and words[0] in ENVIRONMENTS
+        alone = len(words) > 0 and is_name_of_world(words[0])
         _check_beginning(command, words, 1 if alone else 2)
         algorithm, environment = (None, words[0]) if alone else (words[0], words[1])
         environment_class(environment)
@@ -53,7 +54,7 @@ class Request:
         """What the command line says of one group of settings."""
         if group == "algorithm":
             return {} if self.algorithm is None else overrides(found, group, algorithm_class(self.algorithm))
-        kinds: dict[str, type[Settings]] = {"environment": ENVIRONMENTS[self.environment], "training": Plan}
+        kinds: dict[str, type[Settings]] = {"environment": environment_class(self.environment), "training": Plan}
         return overrides(found, group, kinds[group])
 
     def team(self, found: argparse.Namespace) -> str | list[MemberRequest]:
@@ -83,7 +84,7 @@ def _check_beginning(command: str, words: list[str], count: int) -> None:
         return
     general = parser_for(command, usage=_usage(command))
     general.add_argument("algorithm", metavar="ALGORITHM", help=f"one of {', '.join(EVERY_ALGORITHM)}")
-    general.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join(ENVIRONMENTS)}")
+    general.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join([*ENVIRONMENTS, *FORMS])}")
     general.epilog = f"decentral {command} ALGORITHM ENVIRONMENT --help lists all their settings."
     general.parse_all(words)
     general.error("ALGORITHM and ENVIRONMENT come first")

@@ -6,6 +6,7 @@ from rich.console import Console
 
 from decentral.api import Run, load, resume
 from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, overrides
+from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.experiments.saving import Saving
@@ -21,7 +22,9 @@ def resume_command(words: list[str]) -> None:
     add_live_flag(parser)
     add_track_flag(parser)
     add_flags(parser, "checkpoints", Saving())
+    add_naming(parser)
     found = parser.parse_all(words)
+    take_name(found)
     steps = None if found.steps is None else whole("steps", found.steps)
     before = load(found.run).directory.finished_files
     saving = overrides(found, "checkpoints", Saving)

@@ -6,7 +6,7 @@ from typing import Any
 
 from decentral.cli.flags import add_flags, add_flags_of_several
 from decentral.cli.parser import Parser
-from decentral.environments import ENVIRONMENTS
+from decentral.environments.names import environment_class
 from decentral.experiments.comparison import resolve_all
 from decentral.experiments.members import EVERY_ALGORITHM
 from decentral.training.plan import Plan
@@ -28,5 +28,5 @@ def all_given(found: argparse.Namespace, names: Sequence[str], environment: str,
     algorithm: dict[str, Any] = {}
     for name in names:
         algorithm |= read(found, "algorithm", EVERY_ALGORITHM[name])
-    world = read(found, "environment", ENVIRONMENTS[environment])
+    world = read(found, "environment", environment_class(environment))
     return {"algorithm": algorithm, "environment": world, "training": read(found, "training", Plan)}

@@ -24,10 +24,15 @@ def wide_console() -> Console:
 
 def print_names(console: Console, title: str, classes: dict[str, type]) -> None:
     """Names, each with one line that says what it is."""
+    print_forms(console, title, {name: (kind.__doc__ or "").strip().splitlines()[0] for name, kind in classes.items()})
+
+
+def print_forms(console: Console, title: str, meanings: dict[str, str]) -> None:
+    """Names, or what names look like, each with its meaning."""
     console.print(title, style="bold")
-    for name, kind in classes.items():
-        meaning = (kind.__doc__ or "").strip().splitlines()[0]
-        console.print(f"  {name:<21}{meaning}", highlight=False, soft_wrap=True)
+    width = max(21, *(len(name) + 1 for name in meanings))
+    for name, meaning in meanings.items():
+        console.print(f"  {name:<{width}}{meaning}", highlight=False, soft_wrap=True)
 
 
 def print_evaluation(console: Console, seeds: list[int], returns: np.ndarray, references: dict[str, float]) -> None:

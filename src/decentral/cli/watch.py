@@ -5,6 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from decentral.api import load, watch
+from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_episodes
@@ -25,7 +26,9 @@ def watch_command(words: list[str]) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="where page and GIF go (default: RUN/watch; for two runs new, under runs)"
     )
+    add_naming(parser)
     found = parser.parse_all(words)
+    take_name(found)
     if found.out == "":
         raise Refused("out must be a directory, got ''")
     if found.list:

@@ -31,11 +31,10 @@ class Oracle(eqx.Module):
         """Is the joint action one of the best, where the agents together perceive this?"""
 
 
-class Environment(Settings):
-    """A cooperative world. Episodes last at most `time_limit` steps and are never restarted behind one's back.
+class World(Settings):
+    """What is known of a world before anyone acts in it, whether it is compiled or lives in Python.
 
-    Percepts are a function of the physical state alone, so no agent can be shown what another one did except
-    through what it changed in the world.
+    Episodes last at most `time_limit` steps and are never restarted behind one's back.
     """
 
     @property
@@ -58,6 +57,32 @@ class Environment(Settings):
         """Can the task end before the time limit? If never, saying so saves compiling updates of shorter episodes."""
         return True
 
+    def references(self) -> dict[str, float]:
+        """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
+        return {}
+
+    def oracle(self) -> Oracle | None:
+        """Who knows the best joint actions, where they are known exactly. Its numbers may be traced."""
+        return None
+
+    @property
+    def agent_names(self) -> tuple[str, ...]:
+        """What the agents are called where they are shown."""
+        return tuple(f"agent {number}" for number in range(1, self.num_agents + 1))
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What the actions are called where they are shown."""
+        return tuple(f"action {number}" for number in range(1, self.spec.actions.count + 1))
+
+
+class Environment(World):
+    """A cooperative world of pure functions, so that whole episodes can be compiled.
+
+    Percepts are a function of the physical state alone, so no agent can be shown what another one did except
+    through what it changed in the world.
+    """
+
     @abstractmethod
     def reset(self, key: Key[Array, ""]) -> State:
         """The state in which an episode starts."""
@@ -77,24 +102,6 @@ class Environment(Settings):
     def step_by(self, state: State, actions: Array, chance: Chance) -> tuple[State, Outcome]:
         """`step`, with its chance drawn before."""
         return self.step(state, actions, chance)
-
-    def references(self) -> dict[str, float]:
-        """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
-        return {}
-
-    def oracle(self) -> Oracle | None:
-        """Who knows the best joint actions, where they are known exactly. Its numbers may be traced."""
-        return None
-
-    @property
-    def agent_names(self) -> tuple[str, ...]:
-        """What the agents are called where they are shown."""
-        return tuple(f"agent {number}" for number in range(1, self.num_agents + 1))
-
-    @property
-    def action_names(self) -> tuple[str, ...]:
-        """What the actions are called where they are shown."""
-        return tuple(f"action {number}" for number in range(1, self.spec.actions.count + 1))
 
     def depict(self, state: State, actions: np.ndarray | None) -> Picture | None:
         """The world in a state, where these actions are about to be taken; none where the episode is over.

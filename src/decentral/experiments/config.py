@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from decentral.algorithms.base import Strictness
-from decentral.environments import ENVIRONMENTS, Environment
+from decentral.environments.base import Environment, World
+from decentral.environments.names import environment_class, recorded_class
 from decentral.experiments.members import Member, algorithm_class, all_alike, team_of
 from decentral.experiments.partners import frozen_partner
 from decentral.experiments.presets import preset, training_preset
@@ -62,18 +63,11 @@ class Config:
             if not isinstance(data.get(group), dict):
                 raise Refused(f"{group} must be an object, got {data.get(group)!r}")
         world = _settings(data["environment"])
-        environment = build(environment_class(data["environment"].get("name")), world, "environment")
+        environment = build(recorded_class(data["environment"].get("name")), world, "environment")
         plan = build(Plan, data["training"], "training")
         members = _members_from_data(data, environment.num_agents)
         trainee = Trainee(team_of(members), environment, plan)
         return Config(members, data["environment"]["name"], trainee)
-
-
-def environment_class(name: Any) -> type[Environment]:
-    """The environment of a name."""
-    if not isinstance(name, str) or name not in ENVIRONMENTS:
-        raise Refused(f"unknown environment {name!r}: choose one of {', '.join(ENVIRONMENTS)}")
-    return ENVIRONMENTS[name]
 
 
 def resolve(
@@ -100,12 +94,14 @@ def resolve(
     else:
         members = _members(list(algorithm), environment, world, given)
     plan = build(Plan, training_preset(environment, world) | (training_settings or {}), "training")
+    if plan.workers > 1 and isinstance(world, Environment):
+        raise Refused(
+            f"training.workers must be 1 in a world that is compiled, as {environment} is, got {plan.workers}"
+        )
     return Config(members, environment, Trainee(team_of(members), world, plan))
 
 
-def _members(
-    requests: list[MemberRequest], environment: str, world: Environment, given: dict[str, Any]
-) -> list[Member]:
+def _members(requests: list[MemberRequest], environment: str, world: World, given: dict[str, Any]) -> list[Member]:
     if len(requests) != world.num_agents:
         raise Refused(f"agents must be {world.num_agents}, one for each place of {environment}, got {len(requests)}")
     members = []

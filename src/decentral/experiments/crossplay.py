@@ -48,7 +48,7 @@ def _returns(first: Trained, others: Trained, episodes: int, key: Key[Array, ""]
     members = [first.config.members[0], *others.config.members[1:]]
     size = len(members)
     team = Team(tuple(Frozen(member.algorithm, (place,), size, None) for place, member in enumerate(members)))
-    world = first.config.trainee.environment
+    world = first.config.trainee.compiled_world
     return np.asarray(_PLAY(team, world, first.bodies[0], others.bodies[1:], episodes, key))
 
 
@@ -68,6 +68,8 @@ def _check_same_world(trained: list[Trained]) -> None:
     if not trained:
         raise Refused("crossplay needs at least one RUN, got none")
     worlds: list[dict[str, Any]] = [run.config.as_data()["environment"] for run in trained]
+    if not isinstance(trained[0].config.trainee.environment, Environment):
+        raise Refused(f"crossplay needs a world that is compiled, got {worlds[0]['name']}")
     if trained[0].config.trainee.environment.num_agents < 2:
         raise Refused(f"crossplay needs a world of at least two agents, got {worlds[0]['name']}")
     for world in worlds[1:]:

@@ -32,6 +32,8 @@ class Mind(NamedTuple):
 def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
     """One greedy episode of a seed's team; its title calls the run `name`."""
     world, lane = trained.config.trainee.environment, trained.lane(seed)
+    if not isinstance(world, Environment):
+        raise Refused(f"environment must be one that is compiled to be watched, got {trained.config.environment_name}")
     if not 0 <= episode < EPISODES:
         raise Refused(f"episode must be a whole number at least 0 and at most {EPISODES - 1}, got {episode}")
     _picture(world, jax.tree.map(np.asarray, world.reset(jax.random.key(0))), None)  # refused before it is played

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -10,9 +10,12 @@ import jax
 import numpy as np
 
 from decentral.environments.base import Oracle
+from decentral.environments.host import HostEnvironment
+from decentral.experiments.host import rollout_for
 from decentral.experiments.placement import Placement
 from decentral.experiments.shapes import side_by_side
 from decentral.training.diagnosis import Diagnosis
+from decentral.training.host_loop import host_examine, host_turns
 from decentral.training.loop import Lane, Tally, Trainee, begin, examine, turns
 from decentral.training.soundness import Findings, unsound
 from decentral.training.spread import SEEDS
@@ -70,6 +73,10 @@ class Machine:
         diagnosis, tally = jax.device_get(measured)
         return np.asarray(returns), diagnosis, tally
 
+    def close(self) -> None:
+        """Give back what the world holds."""
+        self.programs.close()
+
     def unsound(self) -> tuple[np.ndarray, Findings]:
         """Which lanes hold numbers that are none [S]; and where, still on the device."""
         with self.programs.placed():
@@ -101,8 +108,10 @@ def _prepare(trainees: Sequence[Trainee], placement: Placement | None = None) ->
     """One trainee that stands for all, the seed of every lane, and the programs that move them."""
     plan = trainees[0].plan
     seeds = np.tile(plan.seed + np.arange(plan.seeds), len(trainees))
-    trainee = side_by_side(trainees, plan.seeds)
-    return trainee, seeds, programs(placement or Placement.of(trainee, len(seeds)), len(trainees) > 1)
+    trainee, several = side_by_side(trainees, plan.seeds), len(trainees) > 1
+    if isinstance(trainees[0].environment, HostEnvironment):
+        return trainee, seeds, host_programs(trainees[0], several)
+    return trainee, seeds, programs(placement or Placement.of(trainee, len(seeds)), several)
 
 
 @dataclass(frozen=True)
@@ -116,6 +125,8 @@ class Programs:
     unsound: Callable[..., Any]
     placed: Callable[[], AbstractContextManager]
     placement: Placement
+    close: Callable[[], None] = lambda: None
+    counts: Callable[[], dict[str, int]] = dict  # what else a record tells
 
 
 @cache
@@ -138,4 +149,19 @@ def programs(placement: Placement, several: bool) -> Programs:
         jax.jit(jax.vmap(unsound)),
         nullcontext if mesh is None else partial(jax.set_mesh, mesh),
         placement,
+    )
+
+
+def host_programs(trainee: Trainee, several: bool) -> Programs:
+    """The same for a world that lives in Python: its episodes are played there, all else is compiled.
+
+    The world is opened when the first episode is played. Settings of the environment are the same for all trainees.
+    """
+    rollout, numbers = rollout_for(trainee), 0 if several else None
+    return replace(
+        programs(Placement(), several),
+        turns=partial(host_turns, rollout, numbers),
+        examine=partial(host_examine, rollout, numbers),
+        close=rollout.close,
+        counts=lambda: {"dropped_episodes": rollout.dropped},
     )

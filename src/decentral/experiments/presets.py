@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from decentral.environments import Environment, MatrixGame, PredatorPrey
+from decentral.environments import MatrixGame, PredatorPrey
+from decentral.environments.base import World
+from decentral.environments.smac import PREFIX as SMAC
 
 
 @dataclass(frozen=True)
@@ -52,15 +54,15 @@ TABLE = {
 PENALTIES = (0.0, 0.3, 0.5, 1.0)  # P, of predator-prey
 
 
-def row_of(name: str, environment: Environment) -> Row | None:
+def row_of(name: str, environment: World) -> Row | None:
     """The table's line for a task; a penalty between two of the paper's takes the line of the lower one."""
     if isinstance(environment, PredatorPrey):
         below = max(penalty for penalty in PENALTIES if penalty <= environment.penalty)
         return TABLE[f"{name} P={below:.1f}"]
-    return TABLE.get(name)
+    return TABLE.get(name.removeprefix(SMAC))
 
 
-def training_preset(name: str, environment: Environment) -> dict[str, Any]:
+def training_preset(name: str, environment: World) -> dict[str, Any]:
     """How the paper trains on a task; all algorithms share it."""
     row = row_of(name, environment)
     if row is None:
@@ -68,7 +70,7 @@ def training_preset(name: str, environment: Environment) -> dict[str, Any]:
     return {"epsilon_steps": row.epsilon_steps, "steps": row.steps, "test_interval": row.test_interval}
 
 
-def preset(algorithm: str, name: str, environment: Environment) -> dict[str, Any]:
+def preset(algorithm: str, name: str, environment: World) -> dict[str, Any]:
     """The settings of an algorithm on a task: the papers' where they give them, else ours, explained in its page."""
     row = row_of(name, environment)
     if algorithm == "dac" and row is not None:

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 import decentral.environments
-from decentral.environments import Environment
+from decentral.environments.base import World
 from decentral.experiments.cache import usable_cache
 from decentral.settings import as_data
 
 
-def known_returns(world: Environment) -> dict[str, float]:
+def known_returns(world: World) -> dict[str, float]:
     """What `world.references` answers, or answered in an earlier process."""
     place = usable_cache()
     if place is None or not type(world).__module__.startswith("decentral.environments."):  # whose code we can't see
@@ -25,7 +25,7 @@ def known_returns(world: Environment) -> dict[str, float]:
     return found
 
 
-def _fingerprint(world: Environment) -> str:
+def _fingerprint(world: World) -> str:
     """Changes with the world's settings and with any word of the environments' code."""
     digest = hashlib.sha256(json.dumps([type(world).__qualname__, as_data(world)]).encode())
     for file in sorted(Path(decentral.environments.__path__[0]).glob("*.py")):

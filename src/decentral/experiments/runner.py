@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -101,7 +101,8 @@ def run_together(
             for line in (*start.notes, *start.differences()):
                 listener.noted(line)
         signals = entered.enter_context(Signals())
-        machine = start.machine(trainees, described)  # before anything is changed: what it reads may be refused
+        # The machine first: what it reads may be refused, and nothing has been changed yet.
+        machine = entered.enter_context(closing(start.machine(trainees, described)))
         for own, has_begun in zip(runs, begun, strict=True):
             if has_begun:
                 note_resumption(RunDirectory(own.out), own.config, start.step)
@@ -224,6 +225,7 @@ def _records(trainees: list[Trainee], machine: Machine) -> list[Rows]:
             "test_return_std": float(returns[lane].std()),
             "epsilon": round(float(trainee.plan.epsilon(jnp.asarray(steps[lane]))), 6),
         }
+        row |= machine.programs.counts()
         return row | _train_metrics(tally, lane, trainee.team) | _diagnostics(diagnosis, lane, trainee.team)
 
     return [[record(trainee, lane) for lane in share] for trainee, share in zip(trainees, machine.shares, strict=True)]

@@ -1,5 +1,6 @@
 """Which configurations can be trained side by side in one program: those of one shape, differing in numbers alone."""
 
+import json
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -7,8 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from decentral.environments.host import HostEnvironment
 from decentral.experiments.config import Config
-from decentral.settings import Refused
+from decentral.settings import Refused, as_data
 from decentral.training.loop import Trainee
 
 
@@ -43,9 +45,14 @@ def side_by_side(trainees: Sequence[Trainee], seeds: int) -> Trainee:
 
 
 def _shape(trainee: Trainee) -> Hashable:
-    """All that shapes the program of a trainee: everything but the values of its numbers and tables."""
+    """All that shapes the program of a trainee: everything but the values of its numbers and tables.
+
+    Those of a world that lives in Python belong to it too.
+    """
     leaves, structure = jax.tree.flatten(trainee)
-    return structure, tuple(np.shape(leaf) for leaf in leaves)
+    world = trainee.environment
+    one_world = json.dumps(as_data(world)) if isinstance(world, HostEnvironment) else ""  # all lanes share its stages
+    return structure, tuple(np.shape(leaf) for leaf in leaves), one_world
 
 
 def _difference(first: dict[str, Any], other: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """A trained team, loaded from its run: play it again."""
 
+from contextlib import closing
 from dataclasses import dataclass
 
 import jax
@@ -7,12 +8,15 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from decentral.algorithms.base import Algorithm, Models
+from decentral.environments.host import HostEnvironment
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.config import Config
+from decentral.experiments.host import rollout_for
 from decentral.experiments.parameters import from_arrays
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 from decentral.training.evaluation import greedy_returns
+from decentral.training.host_loop import host_returns
 
 EPISODES = 32  # of an evaluation, unless told otherwise
 MOST_EPISODES = 100_000  # at once
@@ -58,8 +62,11 @@ class Trained:
         """The returns [S, episodes] of greedy episodes, the same worlds for every seed's team."""
         check_worlds(episodes, seed)
         keep_compiled_programs()
-        team, world = self.config.trainee.team, self.config.trainee.environment
-        return np.asarray(_PLAY(team, world, self.by_squad, episodes, key_of_worlds(seed)))
+        trainee, key = self.config.trainee, key_of_worlds(seed)
+        if isinstance(trainee.environment, HostEnvironment):
+            with closing(rollout_for(trainee)) as rollout:
+                return np.asarray(host_returns(rollout, trainee, self.by_squad, episodes, key))
+        return np.asarray(_PLAY(trainee.team, trainee.compiled_world, self.by_squad, episodes, key))
 
     @property
     def by_squad(self) -> tuple[Models, ...]:

@@ -13,7 +13,7 @@ from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Int, Key
 
 from decentral.algorithms.base import Agent, Algorithm
-from decentral.environments.base import Environment
+from decentral.environments.base import World
 from decentral.types import Episode, Metrics
 
 EIGHTHS = (2, 3, 4, 6, 8)  # of the time limit: above the first, no update is more than half longer than it must be
@@ -27,7 +27,7 @@ class Batch:
     lengths: tuple[int, ...]
 
     @staticmethod
-    def of(environment: Environment, episodes: int) -> "Batch":
+    def of(environment: World, episodes: int) -> "Batch":
         """The batch of a world: one length where every episode lasts to the time limit."""
         limit = environment.time_limit
         return Batch(episodes, lengths_within(limit) if environment.may_end_early else (limit,))

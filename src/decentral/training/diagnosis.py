@@ -39,11 +39,15 @@ def diagnose(team: Team, bodies: tuple[Models, ...], oracle: Oracle | None, live
 def promised_and_achieved(
     algorithm: Algorithm, models: Models, episode: Episode
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """V(h_0) of one agent, and sum_t gamma^t r_t + gamma^T V(h_T); no V(h_T) after a step that ended the task."""
+    """V(h_0) of one agent, and sum_t gamma^t r_t + gamma^T V(h_T); no V(h_T) after a step that ended the task.
+
+    T counts the steps that happened: a world may cut an episode short without ending the task.
+    """
     values, length = greedy_values(algorithm, models, episode), episode.rewards.shape[0]
     discounts = jnp.power(algorithm.discount, jnp.arange(length + 1.0))
     earned = jnp.sum(discounts[:-1] * episode.rewards)
-    left = jnp.where(jnp.any(episode.terminated), 0.0, discounts[-1] * values[-1])
+    last = jnp.sum(episode.happened)
+    left = jnp.where(jnp.any(episode.terminated), 0.0, discounts[last] * values[last])
     return values[0], earned + left
 
 

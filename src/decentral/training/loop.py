@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Algorithm, Models, Notes
-from decentral.environments.base import Environment, Oracle
+from decentral.environments.base import Environment, Oracle, World
 from decentral.training.batches import Batch
 from decentral.training.diagnosis import Diagnosis, diagnose
 from decentral.training.evaluation import greedy_episodes, greedy_returns
@@ -43,17 +43,35 @@ class Lane(eqx.Module):
     tally: Tally
 
 
+class Outset(eqx.Module):
+    """What a turn of one lane starts from: who acts, how much everyone explores, and all its chance."""
+
+    bodies: tuple[Models, ...]  # by squad, as all but the last
+    notes: tuple[Notes, ...]
+    epsilons: tuple[Array, ...]
+    keys_act: Keys
+    keys_learn: Keys
+    key_play: Key[Array, ""]
+
+
 class Trainee(eqx.Module):
     """What is trained, where and how."""
 
     team: Team
-    environment: Environment
+    environment: World
     plan: Plan
 
     @staticmethod
-    def alike(algorithm: Algorithm, environment: Environment, plan: Plan) -> "Trainee":
+    def alike(algorithm: Algorithm, environment: World, plan: Plan) -> "Trainee":
         """A team of one algorithm in a world."""
         return Trainee(Team.alike(algorithm, environment.num_agents), environment, plan)
+
+    @property
+    def compiled_world(self) -> Environment:
+        """The world, where whole episodes of it are compiled."""
+        if not isinstance(self.environment, Environment):
+            raise TypeError(f"{type(self.environment).__name__} lives in Python: host_loop plays in it")
+        return self.environment
 
     def oracle(self) -> Oracle | None:
         """Who knows the best joint actions, where a test asks for them."""
@@ -92,23 +110,41 @@ def turns(trainee: Trainee, lane: Lane, count: Int[Array, ""] | int, learning: b
 
 def turn(trainee: Trainee, lane: Lane, learning: bool) -> Lane:
     """Every environment plays one episode; every agent remembers its part, then learns."""
+    lane, outset = set_out(trainee, lane)
+    lived = on_every_device(_play_side_by_side)(
+        trainee, outset.bodies, outset.notes, outset.epsilons, outset.keys_act, outset.key_play
+    )
+    return come_home(trainee, lane, outset, lived, learning)
+
+
+def set_out(trainee: Trainee, lane: Lane) -> tuple[Lane, Outset]:
+    """The lane with its streams of chance moved on, and what its next turn starts from."""
     key_play, key_world = jax.random.split(lane.world)
     drawn = trainee.team.each(lambda squad, agents: squad.draw_keys(agents, 2), lane.agents)
     agents, keys_act, keys_learn = (tuple(part) for part in zip(*((own, *keys) for own, keys in drawn), strict=True))
-    epsilons = trainee.team.each(lambda squad: squad.epsilon(trainee.plan, lane.steps))
-    bodies = trainee.team.each(lambda squad, own: squad.bodies(own), agents)
-    notes = trainee.team.each(lambda squad, own: squad.notes(own), agents)
-    lived = on_every_device(_play_side_by_side)(trainee, bodies, notes, epsilons, keys_act, key_play)
+    outset = Outset(
+        bodies=trainee.team.each(lambda squad, own: squad.bodies(own), agents),
+        notes=trainee.team.each(lambda squad, own: squad.notes(own), agents),
+        epsilons=trainee.team.each(lambda squad: squad.epsilon(trainee.plan, lane.steps)),
+        keys_act=keys_act,
+        keys_learn=keys_learn,
+        key_play=key_play,
+    )
+    return eqx.tree_at(lambda old: (old.agents, old.world), lane, (agents, key_world)), outset
+
+
+def come_home(trainee: Trainee, lane: Lane, outset: Outset, lived: Trajectory, learning: bool) -> Lane:
+    """The lane after a turn whose episodes [E, ...] have been played."""
     lane = Lane(
-        agents=agents,
+        agents=lane.agents,
         replays=lane.replays,
-        world=key_world,
+        world=lane.world,
         steps=lane.steps + jnp.sum(lived.happened),
         episodes=lane.episodes + trainee.plan.num_environments,
         tally=_count_episodes(lane.tally, lived),
     )
     episodes = jax.vmap(hand_out, out_axes=1)(lived)
-    return absorb(trainee, lane, episodes, epsilons, keys_learn, learning)
+    return absorb(trainee, lane, episodes, outset.epsilons, outset.keys_learn, learning)
 
 
 def absorb(
@@ -148,11 +184,19 @@ def examine(
 
     The test's chance comes from the seed and the step, so that testing more or less often changes no training.
     """
-    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2), lane.steps)
     bodies = trainee.team.each(lambda squad, own: squad.bodies(own), lane.agents)
-    returns, diagnosis = on_every_device(_play_test)(trainee, bodies, oracle, key)
-    fresh = jax.tree.map(jnp.zeros_like, lane.tally)
-    return returns, diagnosis, lane.tally, eqx.tree_at(lambda old: old.tally, lane, fresh)
+    returns, diagnosis = on_every_device(_play_test)(trainee, bodies, oracle, key_of_test(lane, seed))
+    return returns, diagnosis, lane.tally, with_fresh_tally(lane)
+
+
+def key_of_test(lane: Lane, seed: Int[Array, ""] | int) -> Key[Array, ""]:
+    """The chance of the test that is due now."""
+    return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2), lane.steps)
+
+
+def with_fresh_tally(lane: Lane) -> Lane:
+    """The lane with nothing counted since the last test."""
+    return eqx.tree_at(lambda old: old.tally, lane, jax.tree.map(jnp.zeros_like, lane.tally))
 
 
 def _play_side_by_side(
@@ -163,24 +207,36 @@ def _play_side_by_side(
     keys_act: Keys,
     key: Key[Array, ""],
 ) -> Trajectory:
-    environment, team, plan = trainee.environment, trainee.team, trainee.plan
+    environment, team = trainee.compiled_world, trainee.team
 
     def play_one(keys_act: Keys, key: Key[Array, ""]) -> Trajectory:
         dice = team.each(lambda squad, keys: squad.roll(keys, environment.time_limit), keys_act)
         return play(environment, team_player(team, bodies, notes, epsilons, dice), key)
 
+    return jax.vmap(play_one)(*keys_of_episodes(trainee.plan, keys_act, key))
+
+
+def keys_of_episodes(plan: Plan, keys_act: Keys, key: Key[Array, ""]) -> tuple[Keys, Key[Array, " episodes"]]:
+    """The chance of every episode of a turn: by squad its agents' [E, n], and its world's."""
     keys_each = tuple(jax.vmap(jax.random.split, (0, None), 1)(own, plan.num_environments) for own in keys_act)
-    return jax.vmap(play_one)(keys_each, jax.random.split(key, plan.num_environments))
+    return keys_each, jax.random.split(key, plan.num_environments)
 
 
 def _play_test(
     trainee: Trainee, bodies: tuple[Models, ...], oracle: Oracle | None, key: Key[Array, ""]
 ) -> tuple[Float[Array, " episodes"], Diagnosis | None]:
-    test = (trainee.team, trainee.environment, bodies, trainee.plan.test_episodes, key)
+    test = (trainee.team, trainee.compiled_world, bodies, trainee.plan.test_episodes, key)
     if not trainee.plan.diagnostics:
         return greedy_returns(*test), None
-    lived = greedy_episodes(*test)
-    return jnp.sum(lived.rewards, axis=-1), diagnose(trainee.team, bodies, oracle, lived)
+    return judge(trainee, bodies, oracle, greedy_episodes(*test))
+
+
+def judge(
+    trainee: Trainee, bodies: tuple[Models, ...], oracle: Oracle | None, lived: Trajectory
+) -> tuple[Float[Array, " episodes"], Diagnosis | None]:
+    """The returns of greedy episodes [E, ...], and their diagnosis if planned."""
+    diagnosis = diagnose(trainee.team, bodies, oracle, lived) if trainee.plan.diagnostics else None
+    return jnp.sum(lived.rewards, axis=-1), diagnosis
 
 
 def _no_metrics(

@@ -21,6 +21,12 @@ class Plan(Settings):
     )
     batch_episodes: int = setting(32, "N_batch, episodes of an update", at_least=1)
     num_environments: int = setting(1, "environments played side by side, one episode each per turn", at_least=1)
+    workers: int = setting(
+        1,
+        "processes that step a world that lives in Python, one episode each at a time; 1: this very process",
+        at_least=1,
+        at_most=1024,
+    )
     updates_per_turn: int = setting(1, "updates after each turn", at_least=1)
     epsilon_start: float = setting(1.0, "exploration at the start", at_least=0, at_most=1)
     epsilon_end: float = setting(0.05, "exploration at the end", at_least=0, at_most=1)

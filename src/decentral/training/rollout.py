@@ -138,10 +138,18 @@ def team_player(
 
 def greedy_player(team: Team, bodies: tuple[Models, ...], length: int, key: Key[Array, ""]) -> Player:
     """The team at its best, without exploring."""
+    return team_player(team, bodies, *greedily(team), fair_dice(team, length, key))
+
+
+def greedily(team: Team) -> tuple[tuple[None, ...], tuple[Float[Array, ""], ...]]:
+    """The notes and the exploration, by squad, of a team that does not explore."""
+    return tuple(None for _ in team.squads), tuple(jnp.zeros(()) for _ in team.squads)
+
+
+def fair_dice(team: Team, length: int, key: Key[Array, ""]) -> tuple[Dice, ...]:
+    """Dice for every agent of a team, by squad [length, n], from one key."""
     keys = team.share_out(jax.random.split(key, sum(len(squad.places) for squad in team.squads)))
-    dice = team.each(lambda squad, own: squad.roll(own, length), keys)
-    nothing = tuple(None for _ in team.squads)
-    return team_player(team, bodies, nothing, tuple(jnp.zeros(()) for _ in team.squads), dice)
+    return team.each(lambda squad, own: squad.roll(own, length), keys)
 
 
 def random_player(environment: Environment, key: Key[Array, ""]) -> Player:

@@ -1,0 +1,107 @@
+"""What a process that steps a world is asked and answers, as bytes: numbers in a fixed order, and lines of text.
+
+Nothing that is read here can run anything: sizes are known on both sides, and what does not fit is an error.
+"""
+
+import struct
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+
+from decentral.environments.host import BrokenOff, HostEnvironment, Percepts, Step
+from decentral.refusal import Failed, Refused
+
+Question = int | np.ndarray  # the seed of a new episode, or every agent's action
+Answer = Percepts | Step
+
+RESET, STEP, CLOSE = b"r", b"s", b"c"
+TROUBLES: dict[bytes, type[Exception]] = {b"R": Refused, b"F": Failed, b"B": BrokenOff}
+_FRAME = struct.Struct("<cQ")  # kind, length
+_OUTCOME = struct.Struct("<d??")  # reward, terminated, truncated
+
+
+def write(stream: BinaryIO, kind: bytes, body: bytes = b"") -> None:
+    """Send one message."""
+    stream.write(_FRAME.pack(kind, len(body)) + body)
+    stream.flush()
+
+
+def read(stream: BinaryIO, longest: int = 2**16) -> tuple[bytes, bytes]:
+    """Receive one message of at most so many bytes. The end of the stream is an EOFError."""
+    kind, length = _FRAME.unpack(_exactly(stream, _FRAME.size))
+    if length > longest:
+        raise EOFError(f"a message of {length} bytes")
+    return kind, _exactly(stream, length)
+
+
+def _exactly(stream: BinaryIO, count: int) -> bytes:
+    found = stream.read(count)
+    if len(found) < count:
+        raise EOFError("the stream ended")
+    return found
+
+
+@dataclass(frozen=True)
+class Wire:
+    """How the questions to a world and its answers are written."""
+
+    environment: HostEnvironment
+
+    @property
+    def _shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        agents, spec = self.environment.num_agents, self.environment.spec
+        return (agents, spec.observation_size), (agents, spec.actions.count)
+
+    @property
+    def longest(self) -> int:
+        """The bytes of the longest answer, or of a line of text."""
+        observation, available = (rows * columns for rows, columns in self._shapes)
+        return 2**16 + 4 * observation + available + 8 * len(self.environment.fact_names)
+
+    def ask(self, stream: BinaryIO, question: Question) -> None:
+        """Send a question."""
+        if isinstance(question, int):
+            write(stream, RESET, str(question).encode())
+        else:
+            write(stream, STEP, question.astype("<i4").tobytes())
+
+    def question(self, kind: bytes, body: bytes) -> Question:
+        """A question as it was sent."""
+        return int(body) if kind == RESET else np.frombuffer(body, "<i4").astype(np.int32)
+
+    def tell(self, stream: BinaryIO, answer: Answer) -> None:
+        """Send an answer."""
+        if isinstance(answer, Percepts):
+            write(stream, RESET, self._percepts_to_bytes(answer))
+            return
+        facts = np.asarray([answer.facts[name] for name in self.environment.fact_names], "<f8")
+        outcome = _OUTCOME.pack(answer.reward, answer.terminated, answer.truncated)
+        write(stream, STEP, outcome + facts.tobytes() + self._percepts_to_bytes(answer.percepts))
+
+    def answer(self, kind: bytes, body: bytes) -> Answer:
+        """An answer as it was sent; trouble is raised."""
+        if kind in TROUBLES:
+            raise TROUBLES[kind](body.decode(errors="replace"))
+        if kind == RESET:
+            return self._percepts_from_bytes(body)
+        names, begin = self.environment.fact_names, _OUTCOME.size
+        end = begin + 8 * len(names)
+        reward, terminated, truncated = _OUTCOME.unpack(body[:begin])
+        facts = dict(zip(names, np.frombuffer(body[begin:end], "<f8").tolist(), strict=True))
+        return Step(self._percepts_from_bytes(body[end:]), reward, terminated, truncated, facts)
+
+    def _percepts_to_bytes(self, percepts: Percepts) -> bytes:
+        return percepts.observation.astype("<f4").tobytes() + percepts.available.astype(bool).tobytes()
+
+    def _percepts_from_bytes(self, body: bytes) -> Percepts:
+        seen, can = self._shapes
+        size = 4 * seen[0] * seen[1]
+        observation = np.frombuffer(body[:size], "<f4").astype(np.float32)
+        return Percepts(observation.reshape(seen), np.frombuffer(body[size:], bool).reshape(can))
+
+
+def trouble_as_message(error: Exception) -> tuple[bytes, bytes]:
+    """What went wrong, as a kind of message and its text."""
+    kind = next(kind for kind, trouble in TROUBLES.items() if isinstance(error, trouble))
+    return kind, str(error).encode()[: 2**15]

@@ -1,0 +1,30 @@
+"""What `package.module:name` stands for: code that the user names, imported when it is asked for."""
+
+import importlib
+import os
+import re
+import sys
+from typing import Any
+
+from decentral.refusal import Refused
+
+
+def imported(place: str, asked: str) -> Any:
+    """The object at a place of Python's modules; those of the working directory are found too.
+
+    `asked` is what the user wrote, for the line that says what is wrong with it.
+    """
+    if not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", place):
+        raise Refused(f"environment must name its code as package.module:name, got {asked!r:.120}")
+    module_name, name = place.split(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise Refused(f"environment {asked}: the module {module_name} can't be imported ({why[:200]})") from error
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        raise Refused(f"environment {asked}: the module {module_name} has no {name}") from None

@@ -1,0 +1,152 @@
+"""Any parallel world of PettingZoo whose agents share a reward: `pettingzoo:package.module:factory`.
+
+Agents whose observations or actions are fewer than others' have them padded with zeros, and the actions that they lack
+are never available. An agent that has left perceives zeros and can do nothing but the first action, which is not sent.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from decentral.environments.host import HostEnvironment, Percepts, Stage, Step
+from decentral.environments.imported import imported
+from decentral.environments.spaces import action_count, as_numbers, mask_in, observation_size
+from decentral.refusal import Refused
+from decentral.settings import setting
+from decentral.types import AgentSpec, Discrete
+
+Factory = Callable[[], Any]
+ByAgent = Mapping[Any, Any]  # what a world tells, by the names of its agents
+Rewards = Literal["shared", "sum", "mean"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a world looks like from outside."""
+
+    names: tuple[Any, ...]  # of its agents
+    features: int  # of the largest observation
+    actions: int  # of the agent that has most
+
+    @staticmethod
+    def of(world: Any, address: str) -> "Sizes":
+        """Read a world's spaces, and refuse those that agents can't learn in."""
+        try:
+            names = tuple(world.possible_agents)
+            observations = [observation_size(world.observation_space(name), f"{address}: {name}") for name in names]
+            actions = [action_count(world.action_space(name), f"{address}: {name}") for name in names]
+            parallel = not callable(getattr(world, "agent_iter", None))
+        except (AttributeError, TypeError) as error:
+            raise Refused(f"environment {address} must make a parallel world of PettingZoo ({error})") from None
+        if not parallel:
+            raise Refused(f"environment {address} must make a parallel world, got one of turns: use its parallel_env")
+        if not names:
+            raise Refused(f"environment {address} must have at least one agent, got none")
+        return Sizes(names, max(observations), max(actions))
+
+
+class PettingZoo(HostEnvironment):
+    """A parallel world of PettingZoo."""
+
+    time_limit: int = setting(100, "steps after which an episode is cut off, unless it ends before", at_least=1)
+    rewards: Rewards = setting("shared", "the team's reward: the one that all agents are given, or their sum or mean")
+
+    address: ClassVar[str]
+    factory: ClassVar[Factory]
+    sizes: ClassVar[Sizes]
+
+    @property
+    def num_agents(self) -> int:
+        return len(self.sizes.names)
+
+    @property
+    def spec(self) -> AgentSpec:
+        return AgentSpec(self.sizes.features, Discrete(self.sizes.actions))
+
+    def open(self) -> Stage:
+        return PettingZooStage(type(self).factory(), self.sizes, self.rewards)
+
+
+@cache
+def world_of_pettingzoo(place: str) -> type[PettingZoo]:
+    """The world that a factory makes. It is made once to see its sizes."""
+    name = f"pettingzoo:{place}"
+    make = imported(place, name)
+    if not callable(make):
+        raise Refused(f"environment {name} must name a function that makes a world, got {make!r:.80}")
+    try:
+        world = make()
+    except Exception as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise Refused(f"environment {name} can't be made ({why})") from error
+    found = Sizes.of(world, name)
+    world.close()
+
+    class Made(PettingZoo):
+        """A parallel world of PettingZoo."""
+
+        address: ClassVar[str] = name
+        factory: ClassVar[Factory] = staticmethod(make)
+        sizes: ClassVar[Sizes] = found
+
+    return Made
+
+
+class PettingZooStage(Stage):
+    """A parallel world, seen as one of a team."""
+
+    def __init__(self, world: Any, sizes: Sizes, rewards: Rewards):
+        self.world = world
+        self.sizes = sizes
+        self.rewards = rewards
+
+    def reset(self, seed: int) -> Percepts:
+        observations, infos = self.world.reset(seed=seed % 2**31)
+        return self._percepts(observations, {}, infos)
+
+    def step(self, actions: np.ndarray) -> Step:
+        present = set(self.world.agents)
+        chosen = {
+            name: int(action) + int(self.world.action_space(name).start)
+            for name, action in zip(self.sizes.names, actions, strict=True)
+            if name in present
+        }
+        observations, rewards, terminations, truncations, infos = self.world.step(chosen)
+        over = not self.world.agents
+        truncated = over and any(truncations.values())
+        percepts = self._percepts(observations, terminations, infos)
+        return Step(percepts, self._reward(rewards), over and not truncated, truncated)
+
+    def close(self) -> None:
+        self.world.close()
+
+    def _reward(self, rewards: ByAgent) -> float:
+        """The one reward of all."""
+        values = [float(value) for value in rewards.values()]
+        if self.rewards == "sum":
+            return float(sum(values))
+        if self.rewards == "shared" and len(set(values)) > 1:
+            raise Refused(
+                f"agents must share one reward, got {dict(rewards)!r:.160}: set environment.rewards to sum or mean"
+            )
+        return sum(values) / max(len(values), 1)
+
+    def _percepts(self, observations: ByAgent, terminations: ByAgent, infos: ByAgent) -> Percepts:
+        """What every agent perceives; one whose time alone is up still sees where it has come to."""
+        told = Percepts(
+            np.zeros((len(self.sizes.names), self.sizes.features), np.float32),
+            np.zeros((len(self.sizes.names), self.sizes.actions), bool),
+        )
+        for row, name in enumerate(self.sizes.names):
+            if name not in observations or terminations.get(name, False):
+                told.available[row, 0] = True
+                continue
+            numbers = as_numbers(self.world.observation_space(name), observations[name])
+            told.observation[row, : len(numbers)] = numbers
+            mask = mask_in(observations[name], infos.get(name, {}))
+            count = self.world.action_space(name).n
+            told.available[row, :count] = True if mask is None else mask
+        return told

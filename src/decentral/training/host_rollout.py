@@ -1,0 +1,158 @@
+"""Play episodes in a world that lives in Python, with the teams of all lanes; how they choose is compiled."""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, Key
+
+from decentral.algorithms.base import Memory, Models, Notes
+from decentral.algorithms.q_learning import Dice
+from decentral.environments.host import BrokenOff, HostEnvironment
+from decentral.environments.host_stages import Stages
+from decentral.environments.host_wire import Question
+from decentral.refusal import Failed
+from decentral.training.rollout import Player, Trajectory, team_player
+from decentral.training.sheet import Sheet, Written
+from decentral.training.team import Team
+from decentral.types import Percept
+
+MOST_ATTEMPTS = 10  # at one episode
+NOTHING = -1  # the last action before the first
+
+
+class Cast(eqx.Module):
+    """Who plays the next episodes of a lane, and their chance in choosing."""
+
+    team: Team
+    bodies: tuple[Models, ...]  # by squad, as all that follow
+    notes: tuple[Notes, ...]
+    epsilons: tuple[Array, ...]
+    dice: tuple[Dice, ...]  # [episodes, T, n], or of one episode [T, n]
+
+    @property
+    def player(self) -> Player:
+        return team_player(self.team, self.bodies, self.notes, self.epsilons, self.dice)
+
+
+@dataclass(frozen=True)
+class Job:
+    """An episode to be played."""
+
+    lane: int
+    episode: int
+    attempt: int = 0  # how many times it broke off
+
+    def seed(self, bits: np.ndarray) -> int:
+        """All bits of the episode's key; of another key if earlier attempts broke off."""
+        own = bits[self.lane, self.episode]
+        if self.attempt:
+            own = np.asarray(jax.random.key_data(jax.random.fold_in(jax.random.wrap_key_data(own), self.attempt)))
+        return int.from_bytes(own.astype(">u4").tobytes(), "big")
+
+
+class HostRollout:
+    """Plays whole episodes of all lanes, as many at the same time as there are stages.
+
+    Which stage plays which episode follows from their numbers alone, and all chance from the keys.
+    """
+
+    def __init__(self, environment: HostEnvironment, workers: int, say: Callable[[str], None]):
+        self.environment = environment
+        self.stages = Stages(environment, workers)
+        self.say = say
+        self.dropped = 0  # episodes that broke off
+
+    def close(self) -> None:
+        """Close the world."""
+        self.stages.close()
+
+    def play(self, casts: Cast, keys: Key[Array, "lanes episodes"]) -> Trajectory:
+        """An episode for every key [lanes, episodes, ...], played by its lane's cast [lanes, ...]."""
+        played: dict[tuple[int, ...], Sheet] = {}
+        bits = np.asarray(jax.random.key_data(keys))
+        waiting = deque(Job(*place) for place in np.ndindex(keys.shape))
+        while waiting:
+            jobs = [waiting.popleft() for _ in range(min(self.stages.count, len(waiting)))]
+            for job, sheet in zip(jobs, self._play_together(casts, bits, jobs), strict=True):
+                if sheet.over:
+                    played[job.lane, job.episode] = sheet
+                else:
+                    waiting.append(replace(job, attempt=job.attempt + 1))
+        every = [played[place].written() for place in np.ndindex(keys.shape)]
+        return _as_trajectories(jax.tree.map(lambda *of: np.stack(of).reshape(*keys.shape, *of[0].shape), *every))
+
+    def _play_together(self, casts: Cast, bits: np.ndarray, jobs: Sequence[Job]) -> list[Sheet]:
+        """The records of a few episodes, each on a stage of its own; one that broke off is not over."""
+        alike = [*jobs, *[jobs[0]] * (self.stages.count - len(jobs))]  # as many as stages: one shape, one program
+        lanes, episodes = (np.asarray([getattr(job, name) for job in alike]) for name in ("lane", "episode"))
+        cast, memories, actions = _enter(casts, lanes, episodes, self.environment.num_agents)
+        sheets = [Sheet(self.environment) for _ in alike]
+        answers = self._ask(jobs, {stage: job.seed(bits) for stage, job in enumerate(jobs)})
+        for stage, percepts in answers.items():
+            sheets[stage].begin(percepts)
+        while playing := [stage for stage in answers if not sheets[stage].over]:
+            now = jax.tree.map(lambda *of: np.stack(of), *(sheet.percepts for sheet in sheets))
+            time = sheets[playing[0]].taken
+            actions, memories = _choose(cast, memories, actions, *now, time)
+            chosen = np.asarray(actions)
+            answers = self._ask(jobs, {stage: chosen[stage] for stage in playing})
+            for stage, step in answers.items():
+                sheets[stage].add(chosen[stage], step)
+        return sheets[: len(jobs)]
+
+    def _ask(self, jobs: Sequence[Job], questions: Mapping[int, Question]) -> dict[int, Any]:
+        """The answers of the stages whose episodes go on; those that broke off are counted."""
+        answers = self.stages.ask(questions)
+        for stage, answer in answers.items():
+            if isinstance(answer, BrokenOff):
+                self.dropped += 1
+                self.say(f"an episode broke off and is dropped: {answer}")
+                if jobs[stage].attempt + 1 == MOST_ATTEMPTS:
+                    raise Failed(f"{self.environment.address}: an episode broke off {MOST_ATTEMPTS} times: {answer}")
+        return {stage: answer for stage, answer in answers.items() if not isinstance(answer, BrokenOff)}
+
+
+@partial(jax.jit, static_argnums=3)
+def _enter(casts: Cast, lanes: Int[Array, " stages"], episodes: Int[Array, " stages"], agents: int) -> tuple:
+    """The cast, the memories and the last actions of every stage at the start of an episode."""
+
+    def one(lane: Array, episode: Array) -> tuple[Cast, Memory, Array]:
+        cast = jax.tree.map(lambda leaf: leaf[lane], casts)
+        dice = jax.tree.map(lambda leaf: leaf[episode], cast.dice)
+        cast = eqx.tree_at(lambda own: own.dice, cast, dice)
+        return cast, cast.player.memories, jnp.full(agents, NOTHING)
+
+    return jax.vmap(one)(lanes, episodes)
+
+
+@partial(jax.jit, donate_argnums=(1, 2))
+def _choose(
+    casts: Cast, memories: Memory, actions: Array, observations: Array, available: Array, time: Int[Array, ""] | int
+) -> tuple[Array, Memory]:
+    """Every stage's actions [stages, N] at a step, and what its agents keep in memory."""
+
+    def one(cast: Cast, memories: Memory, actions: Array, observation: Array, available: Array) -> tuple[Array, Memory]:
+        player = cast.player
+        last_actions = jax.nn.one_hot(actions, available.shape[-1])
+        draws = jax.tree.map(lambda leaf: leaf[time], player.draws)
+        return player.choose(memories, Percept(observation, available), last_actions, draws)
+
+    return jax.vmap(one)(casts, memories, actions, observations, available)
+
+
+@jax.jit
+def _as_trajectories(written: Written) -> Trajectory:
+    """What was written of episodes [lanes, episodes, ...], as those are told that were compiled."""
+
+    def one(sheet: Written) -> Trajectory:
+        told = {name: sheet[name] for name in ("actions", "rewards", "terminated", "happened", "facts")}
+        return Trajectory(percepts=Percept(sheet["observation"], sheet["available"]), **told)
+
+    return jax.vmap(jax.vmap(one))(written)

@@ -1,0 +1,149 @@
+"""Worlds that live in Python: what they tell is checked, and it is the same from this process and from another."""
+
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from decentral.environments.checked import CheckedStage
+from decentral.environments.host import BrokenOff, Percepts
+from decentral.environments.host_stages import Elsewhere, Here, Stages
+from decentral.environments.names import environment_class, host_environment, recorded_class
+from decentral.refusal import Failed
+from decentral.settings import Refused
+from tests.host_worlds import Counting
+
+ALIKE = np.asarray([1, 1], np.int32)
+
+
+def second_step(trouble, where=Here, before=lambda line: None):
+    """What a stage says of the second step of its first episode, and what happens before it."""
+    line = where(Counting(trouble=trouble, in_episode=0))
+    try:
+        for question in (5, ALIKE):
+            line.ask(question)
+            line.answer()
+        before(line)
+        line.ask(ALIKE)
+        return line.answer()
+    finally:
+        line.dismiss()
+        line.close()
+
+
+def test_what_a_world_tells_arrives_in_its_types():
+    step = second_step("none")
+    assert step.percepts.observation.tolist() == [[2, 5], [2, 5]] and step.percepts.observation.dtype == np.float32
+    assert step.percepts.available.tolist() == [[True, True, False]] * 2
+    assert (step.reward, step.terminated, step.truncated, step.facts) == (1.0, False, False, {"alike": 1.0})
+
+
+def interrupt(line):
+    """What Ctrl-C does to every process of a terminal."""
+    line.process.send_signal(signal.SIGINT)
+
+
+def test_another_process_tells_the_same_and_does_not_mind_an_interruption():
+    here, elsewhere = second_step("none"), second_step("none", Elsewhere, interrupt)
+    assert [array.tolist() for array in here.percepts] == [array.tolist() for array in elsewhere.percepts]
+    assert here[1:] == elsewhere[1:]
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        ("shape", r"observation must be numbers of the shape \(2, 2\), agents first, got \(1, 2\)"),
+        ("nan", "observation of agent 0 must be finite"),
+        ("stuck", "available of agent 1 must be true for at least one action"),
+        ("reward", "reward must be a finite number, got inf"),
+        ("ended", "terminated must be true or false, got None"),
+        ("facts", r"facts must be those of fact_names, \('alike',\), got \(\)"),
+        ("tuple", r"the answer must be a Step, got \(Percepts"),
+    ],
+)
+def test_what_a_world_gets_wrong_is_refused_in_one_line(trouble, reason):
+    with pytest.raises(Refused, match=f"python:tests.host_worlds:Counting at step 2: {reason}"):
+        second_step(trouble)
+
+
+@pytest.mark.parametrize("where", [Here, Elsewhere])
+def test_what_a_world_raises_is_told_in_one_line(where):
+    reason = r"Counting at step 2: ZeroDivisionError: no way out at all \(host_worlds.py, line \d+\)$"
+    with pytest.raises(Failed, match=reason):
+        second_step("raise", where)
+
+
+def test_a_process_that_died_is_told_in_one_line():
+    with pytest.raises(Failed, match=r"python:tests.host_worlds:Counting: its process \d+ ended with exit code 7$"):
+        second_step("die", Elsewhere)
+
+
+def test_a_stage_that_failed_is_replaced_where_its_world_says_so():
+    opened = Stages(Counting(trouble="raise", in_episode=0, restarts=True), 1)
+    for question in (5, ALIKE):
+        opened.ask({0: question})
+    assert isinstance(opened.ask({0: ALIKE})[0], BrokenOff)
+    assert isinstance(opened.ask({0: 6})[0], Percepts)
+    opened.close()
+
+
+def test_an_episode_that_broke_off_is_told_as_such():
+    with pytest.raises(BrokenOff, match="the line went dead"):
+        second_step("break off", Elsewhere)
+
+
+def test_every_world_is_closed(tmp_path):
+    diary = tmp_path / "diary"
+    opened = Stages(Counting(trouble=str(diary)), 2)
+    opened.ask({0: 5, 1: 5})
+    opened.close()
+    assert diary.read_text() == "closed\n" * 2
+
+
+@pytest.mark.parametrize("leave", [lambda line: line.questions.close(), lambda line: line.process.terminate()])
+def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(tmp_path, leave):
+    line = Elsewhere(Counting(trouble=str(tmp_path / "diary")))
+    line.ask(5)
+    line.answer()
+    leave(line)
+    line.process.wait(60)
+    assert (tmp_path / "diary").read_text() == "closed\n"
+    line.close()
+
+
+def test_the_world_of_the_documentation_can_be_played():
+    page = (Path(__file__).parents[2] / "docs" / "environments" / "host.md").read_text()
+    found = {"__name__": "page"}
+    exec(page.split("```python")[1].split("```")[0], found)
+    stage = CheckedStage(found["Lift"](height=2))
+    assert stage.reset(0).observation.tolist() == [[0], [0]]
+    steps = [stage.step(np.asarray(actions)) for actions in ([1, 0], [1, 1], [1, 1])]
+    assert [(step.reward, step.terminated) for step in steps] == [(0.0, False), (0.0, False), (1.0, True)]
+
+
+def test_a_file_can_not_name_code_that_the_user_has_not_named():
+    name = "python:tests.host_worlds:Hosted"
+    with pytest.raises(Refused, match=f"environment {name} is code, and no file decides what is run"):
+        recorded_class(name)
+    assert environment_class(name) is recorded_class(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("python:tests.host_worlds:HostedStage", "must be a subclass of HostEnvironment or Environment"),
+        ("python:tests.host_worlds:Nothing", "the module tests.host_worlds has no Nothing"),
+        ("python:os.system", "must name its code as package.module:name"),
+        ("no-such-world", "unknown environment 'no-such-world': choose one of matrix-game"),
+        (3, "unknown environment 3"),
+    ],
+)
+def test_a_name_that_means_no_world_is_refused(name, reason):
+    with pytest.raises(Refused, match=reason):
+        environment_class(name)
+
+
+def test_only_worlds_that_live_in_python_are_opened_elsewhere():
+    with pytest.raises(Refused, match="environment must live in Python, got matrix-game"):
+        host_environment("matrix-game", {})

@@ -1,0 +1,125 @@
+import numpy as np
+import pytest
+
+from decentral.environments.checked import CheckedStage
+from decentral.environments.names import environment_class
+from decentral.environments.pettingzoo import world_of_pettingzoo
+from decentral.settings import Refused, build
+
+
+def world(name, **settings):
+    return build(environment_class(f"pettingzoo:tests.environments.zoo:{name}"), settings, "environment")
+
+
+def stage(name="Zoo", **settings):
+    return CheckedStage(world(name, **settings))
+
+
+def test_sizes_are_those_of_the_largest_agent():
+    zoo = world("Zoo", time_limit=7)
+    assert (zoo.num_agents, zoo.spec.observation_size, zoo.spec.actions.count, zoo.time_limit) == (2, 4, 3, 7)
+
+
+def test_what_an_agent_lacks_is_padded_with_zeros_and_never_available():
+    observation, available = stage().reset(2**40 + 3)
+    assert observation.tolist() == [[0, 0, 0, 0], [1, 0, 0, 0]]
+    assert available.tolist() == [[True] * 3, [True, True, False]]
+
+
+def test_a_world_is_seeded_with_31_bits():
+    played = stage()
+    played.reset(2**40 + 3)
+    assert played.stage.world.seed == 3
+
+
+def test_actions_are_sent_by_name_and_counted_from_where_the_space_starts():
+    played = stage()
+    played.reset(0)
+    played.step(np.asarray([2, 1]))
+    assert played.stage.world.sent == [{"tall": 7, "small": 1}]
+
+
+def test_a_mask_of_the_info_says_what_is_available():
+    played = stage()
+    played.reset(0)
+    assert played.step(np.asarray([0, 0])).percepts.available.tolist() == [[True, False, True], [True, False, False]]
+
+
+def test_a_mask_beside_the_observation_says_what_is_available():
+    played = stage("Masked")
+    observation, available = played.reset(0)
+    assert (observation.tolist(), available.tolist()) == ([[0.0]], [[False, True]])
+
+
+def test_who_has_left_perceives_zeros_and_is_asked_for_nothing_while_the_others_go_on():
+    played = stage()
+    played.reset(0)
+    steps = [played.step(np.asarray([0, 0])) for _ in range(3)]
+    assert [step.terminated or step.truncated for step in steps] == [False] * 3
+    for step in steps[1:]:
+        assert step.percepts.observation[1].tolist() == [0, 0, 0, 0]
+        assert step.percepts.available[1].tolist() == [True, False, False]
+    assert played.stage.world.sent[2] == {"tall": 5}
+
+
+def test_where_time_runs_out_the_task_has_not_ended_and_the_last_percept_is_seen():
+    played = stage()
+    played.reset(0)
+    last = [played.step(np.asarray([0, 0])) for _ in range(4)][-1]
+    assert (last.terminated, last.truncated) == (False, True)
+    assert last.percepts.observation[0].tolist() == [4, 4, 4, 4]
+
+
+def test_a_reward_that_all_share_is_the_teams():
+    played = stage()
+    played.reset(0)
+    assert [played.step(np.asarray([0, 0])).reward for _ in range(2)] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(("rewards", "team"), [("sum", 5.0), ("mean", 2.5)])
+def test_rewards_that_differ_are_added_or_averaged_where_told_so(rewards, team):
+    played = stage("Greedy", rewards=rewards)
+    played.reset(0)
+    assert played.step(np.asarray([0, 0])).reward == team
+
+
+def test_rewards_that_differ_are_otherwise_refused():
+    played = stage("Greedy")
+    played.reset(0)
+    with pytest.raises(Refused, match=r"at step 1: agents must share one reward.*environment.rewards to sum or mean"):
+        played.step(np.asarray([0, 0]))
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("tests.environments.zoo:Smooth", "actions of .*: tall must be Discrete for agents to learn, got .*Box"),
+        ("tests.environments.zoo:Odd", "observations of .*: tall must be a Box, a Discrete, or a Dict"),
+        ("tests.environments.zoo:Turns", "must make a parallel world, got one of turns"),
+        ("tests.environments.zoo:NUMBER", "must name a function that makes a world, got 3"),
+        ("tests.environments.zoo:broken", "can't be made .KeyError: 'no such thing'"),
+        ("tests.environments.zoo:Discrete", "can't be made"),
+        ("tests.environments.zoo:Box", "must make a parallel world of PettingZoo"),
+        ("tests.environments.zoo:nothing", "the module tests.environments.zoo has no nothing"),
+        ("tests.no_such_module:Zoo", "the module tests.no_such_module can't be imported"),
+        ("Zoo", "must name its code as package.module:name, got 'pettingzoo:Zoo'"),
+    ],
+)
+def test_what_can_not_be_played_is_refused_in_one_line(place, reason):
+    with pytest.raises(Refused, match=reason) as refusal:
+        environment_class(f"pettingzoo:{place}")
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_world_of_pettingzoo_itself_can_be_played():
+    pytest.importorskip("pettingzoo.classic.rps_v2", exc_type=ImportError)
+    game = world_of_pettingzoo("pettingzoo.classic.rps_v2:parallel_env")
+    played = CheckedStage(game(rewards="mean"))
+    observation, available = played.reset(0)
+    assert observation.tolist() == [[0, 0, 0, 1]] * 2 and available.all()  # nobody has moved; rock, paper or scissors
+    assert played.step(np.asarray([0, 1])).reward == 0.0
+    played.close()
+    greedy = CheckedStage(game())
+    greedy.reset(0)
+    with pytest.raises(Refused, match="agents must share one reward, got"):
+        greedy.step(np.asarray([0, 1]))

@@ -1,0 +1,172 @@
+"""The adapter with the real SMAC package, against a game of toys in this process: it tests no dynamics of the game."""
+
+import types
+
+import numpy as np
+import pytest
+
+from decentral.environments.checked import CheckedStage
+from decentral.environments.host import BrokenOff
+from decentral.environments.smac import map_of_smac
+
+package = pytest.importorskip(
+    "smac.env.starcraft2.starcraft2", reason="the real SMAC package is not installed", exc_type=ImportError
+)
+
+SIZE = 32
+ATTACK = 23  # the game's number of the ability
+MARINE, ALLIED_MARINE = 48, 1970
+DAMAGE = 15.0  # a third of a marine
+
+
+class Controller:
+    """Five marines against six that stand still, within reach. An attack hits at once."""
+
+    def __init__(self, game):
+        from s2clientprotocol import sc2api_pb2
+
+        self.game, self.messages = game, sc2api_pb2
+        self.orders = []
+        self.spawn()
+
+    def spawn(self):
+        """Units by tag: owner, type, place, health."""
+        allies = {1 + number: [1, ALLIED_MARINE, (9.0, 14.0 + number), 45.0] for number in range(5)}
+        enemies = {11 + number: [2, MARINE, (12.0, 13.0 + number), 45.0] for number in range(6)}
+        self.units = allies | enemies
+
+    def create_game(self, request):
+        self.game.seeds.append(request.random_seed)
+
+    def join_game(self, request):
+        pass
+
+    def game_info(self):
+        told = self.messages.ResponseGameInfo()
+        raw = told.start_raw
+        raw.map_size.x = raw.map_size.y = SIZE
+        raw.playable_area.p1.x = raw.playable_area.p1.y = SIZE
+        raw.pathing_grid.bits_per_pixel, raw.pathing_grid.data = 1, b"\xff" * (SIZE * SIZE // 8)
+        raw.terrain_height.bits_per_pixel, raw.terrain_height.data = 8, bytes(SIZE * SIZE)
+        return told
+
+    def observe(self):
+        if self.game.lose_connection:
+            from pysc2.lib import protocol
+
+            self.game.lose_connection = False
+            raise protocol.ConnectionError("gone")
+        told = self.messages.ResponseObservation()
+        for tag, (owner, kind, (x, y), health) in self.units.items():
+            unit = told.observation.raw_data.units.add(tag=tag, owner=owner, unit_type=kind)
+            unit.pos.x, unit.pos.y = x, y
+            unit.health, unit.health_max = health, 45.0
+        return told
+
+    def actions(self, request):
+        commands = [action.action_raw.unit_command for action in request.actions]
+        self.orders = [command.target_unit_tag for command in commands if command.ability_id == ATTACK]
+
+    def step(self, count=1):
+        orders, self.orders = self.orders, []
+        for tag in orders:
+            if tag in self.units:
+                self.units[tag][3] -= DAMAGE
+        self.units = {tag: unit for tag, unit in self.units.items() if unit[3] > 0}
+
+    def debug(self, commands):
+        for command in commands:
+            for tag in command.kill_unit.tag:
+                self.units.pop(tag, None)
+        if not self.units:
+            self.spawn()
+
+
+class Game:
+    """What pysc2 starts, and all that was started."""
+
+    version = None
+
+    def __init__(self):
+        self.seeds, self.closed, self.lose_connection = [], 0, False
+
+    def start(self, **_):
+        return types.SimpleNamespace(controller=Controller(self), close=self.close)
+
+    def close(self):
+        self.closed += 1
+
+    def map_data(self, path, **_):
+        return b""
+
+
+@pytest.fixture
+def game(monkeypatch):
+    made = Game()
+    monkeypatch.setattr(package.run_configs, "get", lambda *_, **__: made)
+    return made
+
+
+@pytest.fixture
+def stage(game):
+    opened = CheckedStage(map_of_smac("5m_vs_6m")())
+    yield opened
+    opened.close()
+
+
+def attack_first(percepts):
+    """Every agent attacks the first enemy that it can."""
+    assert percepts.available[:, 6:].any(axis=1).all()
+    return (6 + percepts.available[:, 6:].argmax(axis=1)).astype(np.int32)
+
+
+def win(stage, seed):
+    """The rewards of an episode that is played to its end."""
+    percepts, rewards, step = stage.reset(seed), [], None
+    while step is None or not (step.terminated or step.truncated):
+        step = stage.step(attack_first(percepts))
+        percepts = step.percepts
+        rewards.append(step.reward)
+    assert step.terminated and step.facts == {"won": 1.0}
+    return rewards
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"), {"5m_vs_6m": (5, 55, 12, 70), "2s_vs_1sc": (2, 17, 7, 300), "3s5z": (8, 128, 14, 150)}.items()
+)
+def test_sizes_are_those_of_the_maps(name, sizes):
+    world = map_of_smac(name)()
+    assert (world.num_agents, world.spec.observation_size, world.spec.actions.count, world.time_limit) == sizes
+
+
+def test_a_win_returns_exactly_20_in_one_game_after_another(stage, game):
+    for seed in (2**33 + 4, 5):
+        assert sum(win(stage, seed)) == pytest.approx(20.0)
+    assert game.seeds == [4]
+
+
+def test_a_lost_connection_drops_the_episode_and_rewards_stay_right(stage, game):
+    percepts = stage.reset(1)
+    game.lose_connection = True
+    with pytest.raises(BrokenOff):
+        stage.step(attack_first(percepts))
+    assert sum(win(stage, 2)) == pytest.approx(20.0)
+    assert stage.stage.game.max_reward == 530
+
+
+def test_an_agent_is_not_shown_what_another_one_did(stage):
+    percepts = stage.reset(1)
+    stop = np.ones(5, np.int32)
+    one = stage.step(stop).percepts
+    north = stop.copy()
+    north[1:] = 2  # toys do not move
+    other = stage.step(north).percepts
+    np.testing.assert_array_equal(one.observation[0], other.observation[0])
+    np.testing.assert_array_equal(percepts.observation[0], other.observation[0])
+
+
+def test_the_game_is_closed(game):
+    opened = CheckedStage(map_of_smac("5m_vs_6m")())
+    opened.reset(1)
+    opened.close()
+    assert game.closed == 1

@@ -1,0 +1,101 @@
+"""Small parallel worlds as PettingZoo's are, made without it."""
+
+import numpy as np
+
+
+class Discrete:
+    def __init__(self, n, start=0):
+        self.n, self.start = n, start
+
+
+class Box:
+    def __init__(self, *shape):
+        self.shape = shape
+
+
+class Dict:
+    def __init__(self, **spaces):
+        self.spaces = spaces
+
+
+class Zoo:
+    """A tall agent and a small one. The small one leaves after two steps; the tall one's time is up after four.
+
+    The tall one sees a box of two by two, the small one which of three steps it is. Rewards are the actions' sum.
+    """
+
+    possible_agents = ("tall", "small")
+    spaces = {"tall": (Box(2, 2), Discrete(3, start=5)), "small": (Discrete(3), Discrete(2))}  # noqa: RUF012
+    steps = 4
+
+    def observation_space(self, name):
+        return self.spaces[name][0]
+
+    def action_space(self, name):
+        return self.spaces[name][1]
+
+    def observe(self, names):
+        each = {"tall": np.full((2, 2), self.taken), "small": min(self.taken, 2)}
+        return {name: each[name] for name in names}
+
+    def reset(self, seed=None, options=None):
+        self.seed, self.taken, self.agents, self.sent = seed, 0, list(self.possible_agents), []
+        return self.observe(self.agents), {name: {} for name in self.agents}
+
+    def step(self, actions):
+        names, self.taken = self.agents, self.taken + 1
+        self.sent.append(actions)
+        ended = {name: name == "small" and self.taken == 2 for name in names}
+        cut = dict.fromkeys(names, self.taken == self.steps)
+        self.agents = [name for name in names if not (ended[name] or cut[name])]
+        infos = {name: {"action_mask": [1, 0, 1][: self.action_space(name).n]} for name in names}
+        return self.observe(names), self.rewards(names), ended, cut, infos
+
+    def rewards(self, names):
+        return dict.fromkeys(names, float(self.taken))
+
+    def close(self):
+        pass
+
+
+class Greedy(Zoo):
+    """Every agent has a reward of its own."""
+
+    def rewards(self, names):
+        return {name: {"tall": 1.0, "small": 4.0}[name] for name in names}
+
+
+class Masked(Zoo):
+    """Both see which actions they can take beside what they see; all is over after four steps."""
+
+    possible_agents = ("one",)
+    spaces = {"one": (Dict(observation=Box(1), action_mask=Box(2)), Discrete(2))}  # noqa: RUF012
+
+    def observe(self, names):
+        return {"one": {"observation": [self.taken], "action_mask": [0, 1]}}
+
+
+class Smooth(Zoo):
+    """Actions that are not discrete."""
+
+    spaces = {"tall": (Box(2, 2), Box(1)), "small": (Box(1), Discrete(2))}  # noqa: RUF012
+
+
+class Odd(Zoo):
+    """Observations of an unknown kind."""
+
+    spaces = {"tall": (Dict(left=Box(1)), Discrete(2)), "small": (Box(1), Discrete(2))}  # noqa: RUF012
+
+
+class Turns(Zoo):
+    """A world in which agents act in turns."""
+
+    def agent_iter(self):
+        return iter(self.possible_agents)
+
+
+def broken():
+    raise KeyError("no such thing")
+
+
+NUMBER = 3
