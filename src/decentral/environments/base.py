@@ -76,6 +76,15 @@ class Environment(Settings):
         """`step`, with its chance drawn before."""
         return self.step(state, actions, chance)
 
+    def tell(self, before: State, actions: Array, chance: Chance, after: State) -> Outcome:
+        """The outcome of a step once more. A world whose steps are long may tell it from the two states alone."""
+        return self.step_by(before, actions, chance)[1]
+
+    @property
+    def reports(self) -> dict[str, str]:
+        """What tests report besides returns: names of means over episodes, each of a fact at an episode's end."""
+        return {}
+
     def references(self) -> dict[str, float]:
         """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
         return {}

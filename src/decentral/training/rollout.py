@@ -57,8 +57,8 @@ def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Traje
 
     beginning = (world, player.memories, silence)
     (final, _, _), (worlds, actions) = jax.lax.scan(step, beginning, (lucks, player.draws))
-    _, outcomes = jax.vmap(environment.step_by)(worlds, actions, lucks)
     every = jax.tree.map(lambda before, after: jnp.concatenate([before, after[None]]), worlds, final)
+    outcomes = jax.vmap(environment.tell)(worlds, actions, lucks, jax.tree.map(lambda world: world[1:], every))
     happened = jnp.cumsum(outcomes.terminated) - outcomes.terminated == 0
     return Trajectory(
         percepts=jax.vmap(environment.perceive)(every),

@@ -1,0 +1,80 @@
+"""Battlefields made by hand, and one compiled step per map for all tests."""
+
+from functools import cache
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.environments.battles import BATTLES
+from decentral.environments.battles.actions import STOP
+
+
+@cache
+def battle(name, **settings):
+    return BATTLES[name](**settings)
+
+
+def scene(world, units, **more):
+    """A battlefield with these units only: number to (x, y, health[, shield[, cooldown]]). The others are dead."""
+    field = world.reset(jax.random.key(0))
+    columns = {name: np.zeros(world.roster.units, np.float32) for name in ("x", "y", "health", "shield", "cooldown")}
+    for number, values in units.items():
+        for name, value in zip(columns, values, strict=False):
+            columns[name][number] = value
+    given = columns | more
+    return eqx.tree_at(
+        lambda old: [getattr(old, name) for name in given], field, [jnp.asarray(value) for value in given.values()]
+    )
+
+
+@cache
+def stepper(world):
+    return jax.jit(world.step_by)
+
+
+def step(world, field, actions=None, jitter=0.0):
+    """One step by a compiled function; without actions all agents stop."""
+    actions = [STOP] * world.num_agents if actions is None else actions
+    chance = jnp.full(world.roster.units, jitter, jnp.float32)
+    return stepper(world)(field, jnp.asarray(actions, jnp.int32), chance)
+
+
+def steps(world, field, count, actions=None, jitter=0.0):
+    """The battlefield and the sum of rewards after several steps of the same actions."""
+    total = 0.0
+    for _ in range(count):
+        field, outcome = step(world, field, actions, jitter)
+        total += float(outcome.reward)
+    return field, total
+
+
+def judged(world, before, after):
+    """What a step from one battlefield to another would have brought about."""
+    nothing = jnp.zeros(world.num_agents, jnp.int32), jnp.zeros(world.roster.units)
+    return _told(world)(before, *nothing, after)
+
+
+@cache
+def _told(world):
+    return jax.jit(world.tell)
+
+
+@cache
+def _perceived(world):
+    return jax.jit(world.perceive)
+
+
+@cache
+def _described(world):
+    return jax.jit(world.state_vector)
+
+
+def perceived(world, field):
+    return _perceived(world)(field)
+
+
+def described(world, field, last_actions=None):
+    """SMAC's state."""
+    return _described(world)(field, None if last_actions is None else jnp.asarray(last_actions))
