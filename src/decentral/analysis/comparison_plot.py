@@ -36,7 +36,7 @@ def plot_comparison(runs: list[Curves], out: Path) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, height), layout="constrained", width_ratios=(3, 2))
     for number, (run, text) in enumerate(zip(runs, texts, strict=True)):
         low, high = bootstrap_interval(run.returns.T, mean, resamples=BAND_RESAMPLES)
-        draw_curve(left, run, text, low, high, look(number))
+        draw_curve(left, run, text, run.returns, (low, high), look(number))
     draw_references(left, runs)
     label_axes(left, runs)
     left.set_title(f"{runs[0].environment}: mean over seeds, 95 % interval")

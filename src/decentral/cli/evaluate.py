@@ -20,5 +20,5 @@ def evaluate_command(words: list[str]) -> None:
     found = parser.parse_all(words)
     run = load(found.run)
     trained = Trained.load(run.directory)
-    returns = trained.evaluate(whole("episodes", found.episodes), whole("seed", found.seed))
-    print_evaluation(Console(), trained.seeds, returns, run.curves.references)
+    scores = trained.score(whole("episodes", found.episodes), whole("seed", found.seed))
+    print_evaluation(Console(), trained.seeds, scores, run.curves.references)

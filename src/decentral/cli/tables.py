@@ -10,6 +10,7 @@ from decentral.analysis.statistics import Summary
 from decentral.api import Sweep
 from decentral.experiments.crossplay import Crossplay
 from decentral.experiments.values import ValueTable
+from decentral.training.evaluation import Scores
 
 FILE_WIDTH = 120  # of a table that goes into a file
 
@@ -30,16 +31,19 @@ def print_names(console: Console, title: str, classes: dict[str, type]) -> None:
         console.print(f"  {name:<21}{meaning}", highlight=False, soft_wrap=True)
 
 
-def print_evaluation(console: Console, seeds: list[int], returns: np.ndarray, references: dict[str, float]) -> None:
-    """The returns of fresh episodes, per seed."""
+def print_evaluation(console: Console, seeds: list[int], scores: Scores, references: dict[str, float]) -> None:
+    """What fresh episodes came to, per seed."""
+    returns, reports = scores.returns, scores.reports
     table = Table(title=f"{returns.shape[1]} greedy episodes per seed", title_justify="left")
-    for heading in ("seed", "return", "spread over episodes"):
+    for heading in ("seed", "return", "spread over episodes", *(name.replace("_", " ") for name in reports)):
         table.add_column(heading, justify="right")
-    for seed, own in zip(seeds, returns, strict=True):
-        table.add_row(str(seed), f"{own.mean():.2f}", f"{own.std():.2f}")
+    for lane, (seed, own) in enumerate(zip(seeds, returns, strict=True)):
+        reported = (f"{values[lane].mean():.2f}" for values in reports.values())
+        table.add_row(str(seed), f"{own.mean():.2f}", f"{own.std():.2f}", *reported)
     table.add_section()
     of_seeds = returns.mean(axis=1)
-    table.add_row("all", f"{of_seeds.mean():.2f}", f"{of_seeds.std():.2f} over seeds")
+    reported = (f"{values.mean():.2f}" for values in reports.values())
+    table.add_row("all", f"{of_seeds.mean():.2f}", f"{of_seeds.std():.2f} over seeds", *reported)
     console.print(table)
     _print_references(console, references)
 

@@ -73,7 +73,8 @@ def run_together(runs: Sequence[Planned], listeners: list[Listener]) -> list[Run
     directories = [RunDirectory.create(own.out) for own in runs]
     for own, directory in zip(runs, directories, strict=True):
         references = known_returns(own.config.trainee.environment)
-        directory.write_json("config.json", own.config.as_data() | {"references": references})
+        told = {"references": references, "reports": list(own.config.trainee.environment.reports)}
+        directory.write_json("config.json", own.config.as_data() | told)
         directory.write_json("versions.json", provenance())
     try:
         for listener in listeners:
@@ -128,7 +129,7 @@ class Pace:
 
 
 def _records(trainees: list[Trainee], machine: Machine, seconds: float) -> list[Rows]:
-    returns, diagnosis, tally = machine.test()
+    scores, diagnosis, tally = machine.test()
     steps, episodes = machine.steps, np.asarray(machine.lanes.episodes)
 
     def record(trainee: Trainee, lane: int) -> dict[str, Any]:
@@ -136,8 +137,9 @@ def _records(trainees: list[Trainee], machine: Machine, seconds: float) -> list[
             "seed": int(machine.seeds[lane]),
             "step": int(steps[lane]),
             "episode": int(episodes[lane]),
-            "test_return_mean": float(returns[lane].mean()),
-            "test_return_std": float(returns[lane].std()),
+            "test_return_mean": float(scores.returns[lane].mean()),
+            "test_return_std": float(scores.returns[lane].std()),
+            **{f"test_{name}": float(values[lane].mean()) for name, values in scores.reports.items()},
             "epsilon": round(float(trainee.plan.epsilon(jnp.asarray(steps[lane]))), 6),
             "seconds": round(seconds, 3),
         }

@@ -11,7 +11,7 @@ from decentral.experiments.config import Config
 from decentral.experiments.parameters import from_arrays
 from decentral.records import RunDirectory
 from decentral.settings import Refused
-from decentral.training.evaluation import greedy_returns
+from decentral.training.evaluation import Scores, greedy_scores
 
 MOST_EPISODES = 100_000  # at once
 
@@ -48,6 +48,10 @@ class Trained:
 
     def evaluate(self, episodes: int, seed: int = 0) -> np.ndarray:
         """The returns [S, episodes] of greedy episodes, the same worlds for every seed's team."""
+        return np.asarray(self.score(episodes, seed).returns)
+
+    def score(self, episodes: int, seed: int = 0) -> Scores:
+        """What these episodes came to [S, episodes]."""
         check_worlds(episodes, seed)
         keep_compiled_programs()
         team, key = self.config.trainee.team, jax.random.fold_in(jax.random.key(seed), 3)
@@ -55,7 +59,7 @@ class Trained:
             jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *(self.bodies[place] for place in squad.places))
             for squad in team.squads
         )
-        return np.asarray(_PLAY(team, self.config.trainee.environment, by_squad, episodes, key))
+        return jax.device_get(_PLAY(team, self.config.trainee.environment, by_squad, episodes, key))
 
 
 def check_worlds(episodes: int, seed: int) -> None:
@@ -66,4 +70,4 @@ def check_worlds(episodes: int, seed: int) -> None:
         raise Refused(f"seed must be a whole number at least 0 and below 2147483648, got {seed}")
 
 
-_PLAY = jax.jit(jax.vmap(greedy_returns, (None, None, 0, None, None)), static_argnums=3)
+_PLAY = jax.jit(jax.vmap(greedy_scores, (None, None, 0, None, None)), static_argnums=3)

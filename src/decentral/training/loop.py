@@ -11,7 +11,7 @@ from decentral.algorithms.base import Algorithm, Models, Notes
 from decentral.environments.base import Environment, Oracle
 from decentral.training.batches import Batch
 from decentral.training.diagnosis import Diagnosis, diagnose
-from decentral.training.evaluation import greedy_episodes, greedy_returns
+from decentral.training.evaluation import Scores, greedy_episodes, greedy_scores, scores_of
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
 from decentral.training.rollout import Trajectory, hand_out, play, team_player
@@ -143,16 +143,16 @@ def absorb(
 
 def examine(
     trainee: Trainee, lane: Lane, seed: Int[Array, ""] | int, oracle: Oracle | None = None
-) -> tuple[Float[Array, " episodes"], Diagnosis | None, Tally, Lane]:
-    """The returns of a greedy test, its diagnosis if planned, the tally since the last one, the lane with a fresh one.
+) -> tuple[Scores, Diagnosis | None, Tally, Lane]:
+    """The scores of a greedy test, its diagnosis if planned, the tally since the last one, the lane with a fresh one.
 
     The test's chance comes from the seed and the step, so that testing more or less often changes no training.
     """
     key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2), lane.steps)
     bodies = trainee.team.each(lambda squad, own: squad.bodies(own), lane.agents)
-    returns, diagnosis = on_every_device(_play_test)(trainee, bodies, oracle, key)
+    scores, diagnosis = on_every_device(_play_test)(trainee, bodies, oracle, key)
     fresh = jax.tree.map(jnp.zeros_like, lane.tally)
-    return returns, diagnosis, lane.tally, eqx.tree_at(lambda old: old.tally, lane, fresh)
+    return scores, diagnosis, lane.tally, eqx.tree_at(lambda old: old.tally, lane, fresh)
 
 
 def _play_side_by_side(
@@ -175,12 +175,13 @@ def _play_side_by_side(
 
 def _play_test(
     trainee: Trainee, bodies: tuple[Models, ...], oracle: Oracle | None, key: Key[Array, ""]
-) -> tuple[Float[Array, " episodes"], Diagnosis | None]:
+) -> tuple[Scores, Diagnosis | None]:
     test = (trainee.team, trainee.environment, bodies, trainee.plan.test_episodes, key)
     if not trainee.plan.diagnostics:
-        return greedy_returns(*test), None
+        return greedy_scores(*test), None
     lived = greedy_episodes(*test)
-    return jnp.sum(lived.rewards, axis=-1), diagnose(trainee.team, bodies, oracle, lived)
+    scores = jax.vmap(partial(scores_of, trainee.environment))(lived)
+    return scores, diagnose(trainee.team, bodies, oracle, lived)
 
 
 def _no_metrics(

@@ -23,9 +23,13 @@ def scene(world, units, **more):
     for number, values in units.items():
         for name, value in zip(columns, values, strict=False):
             columns[name][number] = value
-    given = columns | more
+    return changed(field, **columns | more)
+
+
+def changed(field, **values):
+    """A battlefield with some arrays replaced."""
     return eqx.tree_at(
-        lambda old: [getattr(old, name) for name in given], field, [jnp.asarray(value) for value in given.values()]
+        lambda old: [getattr(old, name) for name in values], field, [jnp.asarray(value) for value in values.values()]
     )
 
 

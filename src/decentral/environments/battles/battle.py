@@ -121,9 +121,8 @@ class Battle(Environment):
         damage = damage_of(roster, field, strikes)
         field = suffer(roster, field, damage)
         temper = Temper(self.leash, self.call_radius, self.scan_to, self.keep_target)
-        chosen = choose_targets(roster, temper, field, aim, damage)
-        moved = walk(roster, self.battle_map.ground, self.push_rounds, field, aim)
-        return eqx.tree_at(lambda old: old.target, moved, chosen.target), None
+        field = choose_targets(roster, temper, field, aim, damage)
+        return walk(roster, self.battle_map.ground, self.push_rounds, field, aim), None
 
 
 def battle_on(battle_map: Map) -> type[Battle]:

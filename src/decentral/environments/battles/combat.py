@@ -7,6 +7,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
 from decentral.environments.battles.roster import NEVER, Roster
+from decentral.environments.battles.sums import sums
 
 LEAST_DAMAGE = 0.5  # of a strike that armour would stop
 SHIELD_REGENERATION = 0.125  # per loop
@@ -29,11 +30,10 @@ class Aim(eqx.Module):
 def take_aim(roster: Roster, field: Battlefield) -> Aim:
     """How each unit stands to its target."""
     aimed = points_at(field.target) & field.alive[None, :]
-    x = jnp.sum(jnp.where(aimed, field.x[None, :] - field.x[:, None], 0.0), axis=1)
-    y = jnp.sum(jnp.where(aimed, field.y[None, :] - field.y[:, None], 0.0), axis=1)
-    reach = jnp.sum(jnp.where(aimed, roster.reach, 0.0), axis=1)  # 0 is no reach: there is no target
+    to_x, to_y = (place[None, :] - place[:, None] for place in (field.x, field.y))
+    x, y, reach = sums(*(jnp.where(aimed, of_pair, 0.0) for of_pair in (to_x, to_y, roster.reach)), axis=1)
     distance = jnp.sqrt(x**2 + y**2)
-    return Aim(x, y, distance, jnp.where(reach > 0, distance - reach, NEVER))
+    return Aim(x, y, distance, jnp.where(reach > 0, distance - reach, NEVER))  # no reach: no target
 
 
 def points_at(target: Int[Array, " units"]) -> Bool[Array, "units units"]:
@@ -87,16 +87,15 @@ def suffer(roster: Roster, field: Battlefield, damage: Float[Array, "units units
     Shields absorb first. What comes through is lessened by armour, but not below LEAST_DAMAGE.
     """
     through = damage
-    shield = field.shield
     if roster.shield.any():
         earlier = jnp.tri(roster.units, k=-1) @ damage
-        through = jnp.maximum(damage - jnp.maximum(shield[None, :] - earlier, 0.0), 0.0)
-        shield = jnp.maximum(shield - jnp.sum(damage, axis=0), 0.0)
+        through = jnp.maximum(damage - jnp.maximum(field.shield[None, :] - earlier, 0.0), 0.0)
     lessened = jnp.maximum(through - roster.armour[None, :], LEAST_DAMAGE)
-    lost = jnp.sum(jnp.where(through > 0, lessened, 0.0), axis=0)
-    unhurt = jnp.where(jnp.any(damage > 0, axis=0), 0, field.unhurt + 1)
+    lost, taken = sums(jnp.where(through > 0, lessened, 0.0), damage, axis=0)
+    unhurt = jnp.where(taken > 0, 0, field.unhurt + 1)
     health = jnp.maximum(field.health - lost, 0.0)
     alive = health > 0
+    shield = jnp.maximum(field.shield - taken, 0.0)
     recovered = jnp.where(unhurt >= SHIELD_DELAY, shield + SHIELD_REGENERATION, shield)
     return eqx.tree_at(
         lambda old: (old.health, old.shield, old.unhurt),

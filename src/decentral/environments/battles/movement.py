@@ -7,6 +7,7 @@ from jaxtyping import Array, Float
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
 from decentral.environments.battles.combat import Aim
 from decentral.environments.battles.roster import NEVER, Roster
+from decentral.environments.battles.sums import sums
 from decentral.environments.battles.terrain import Ground, slide
 
 TINY = 1e-6
@@ -46,4 +47,5 @@ def push_apart(roster: Roster, field: Battlefield, place: Place) -> Place:
     share = share * (1.0 - jnp.eye(roster.units))
     both = field.alive[:, None] & field.alive[None, :]
     push = jnp.where(both, share * jnp.maximum(room - distance, 0.0) / jnp.maximum(distance, TINY), 0.0)
-    return x + jnp.sum(push * to_x, axis=1), y + jnp.sum(push * to_y, axis=1)
+    by_x, by_y = sums(push * to_x, push * to_y, axis=1)
+    return x + by_x, y + by_y

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
 from decentral.environments.battles.combat import Aim, points_at
-from decentral.environments.battles.roster import Roster
+from decentral.environments.battles.roster import NEVER, Roster
 
 
 class Temper(eqx.Module):
@@ -41,14 +41,13 @@ def choose_targets(
     number = jnp.arange(roster.allies)[None, :]
     found = jnp.min(jnp.where(distance == nearest[:, None], number, roster.allies), axis=1)
     found = jnp.where(jnp.isfinite(nearest), found, NOBODY)
-    target = field.target[theirs]
     still_there = jnp.any(points_at(field.target)[theirs, ours] & alive[None, ours], axis=1)
     keeps = still_there & (aim.distance[theirs] <= temper.leash)
     if not temper.keep_target:
         keeps = keeps & ((aim.gap[theirs] <= 0) | (found == NOBODY))
-    return eqx.tree_at(
-        lambda old: old.target, field, jnp.concatenate([field.target[ours], jnp.where(keeps, target, found)])
-    )
+    target = jnp.concatenate([field.target[ours], jnp.where(keeps, field.target[theirs], found)])
+    windup = jnp.where(target == field.target, field.windup, NEVER)
+    return eqx.tree_at(lambda old: (old.target, old.windup), field, (target, windup))
 
 
 def _squared(field: Battlefield, of: slice, to: slice) -> Float[Array, "of to"]:

@@ -91,7 +91,7 @@ LIBERTY = {
 def _rearmed(name: str, **numbers: Number) -> Unit:
     """A unit of the liberty profile with other numbers of its weapon."""
     unit = LIBERTY[name]
-    return replace(unit, weapon=replace(unit.weapon, **numbers))  # type: ignore[arg-type]
+    return replace(unit, weapon=replace(unit.weapon, **numbers))
 
 
 LOTV = LIBERTY | {
