@@ -48,6 +48,18 @@ def print_evaluation(console: Console, seeds: list[int], scores: Scores, referen
     _print_references(console, references)
 
 
+def print_probe(console: Console, name: str, episodes: int, probed: dict[str, Scores]) -> None:
+    """What policies that need no training came to, one line each."""
+    reports = next(iter(probed.values())).reports
+    table = Table(title=f"{name}: {episodes} episodes of each policy", title_justify="left")
+    for heading in ("policy", "return", "spread over episodes", *(name.replace("_", " ") for name in reports)):
+        table.add_column(heading, justify="right")
+    for policy, scores in probed.items():
+        reported = (f"{values.mean():.3f}" for values in scores.reports.values())
+        table.add_row(policy, f"{scores.returns.mean():.2f}", f"{scores.returns.std():.2f}", *reported)
+    console.print(table)
+
+
 def print_comparison(console: Console, rows: list[Row], references: dict[str, float]) -> None:
     """What the final tests of several runs say, one line each; steps are a column only where they differ."""
     same_steps = len({row.steps for row in rows}) == 1

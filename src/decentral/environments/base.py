@@ -29,6 +29,18 @@ class Oracle(eqx.Module):
         """Is the joint action one of the best, where the agents together perceive this?"""
 
 
+class Script(eqx.Module):
+    """A policy written by hand that sees the whole world and plays for all. It tells how hard a world is."""
+
+    @abstractmethod
+    def start(self) -> Any:
+        """What it remembers before an episode."""
+
+    @abstractmethod
+    def choose(self, state: State, memory: Any) -> tuple[Array, Any]:
+        """The joint action, and what it remembers after it."""
+
+
 class Environment(Settings):
     """A cooperative world. Episodes last at most `time_limit` steps and are never restarted behind one's back.
 
@@ -87,6 +99,10 @@ class Environment(Settings):
 
     def references(self) -> dict[str, float]:
         """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
+        return {}
+
+    def scripts(self) -> dict[str, Script]:
+        """Policies written by hand for this world, by name."""
         return {}
 
     def oracle(self) -> Oracle | None:

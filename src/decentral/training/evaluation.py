@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.base import Models
-from decentral.environments.base import Environment
-from decentral.training.rollout import Player, Trajectory, greedy_player, play, random_player
+from decentral.environments.base import Environment, Script
+from decentral.training.rollout import Player, Trajectory, greedy_player, play, play_script, random_player
 from decentral.training.team import Team
 
 
@@ -62,6 +62,15 @@ def random_scores(environment: Environment, episodes: int, key: Key[Array, ""]) 
         return random_player(environment, key)
 
     return _play_all(environment, player, episodes, key, partial(scores_of, environment))
+
+
+def scripted_scores(environment: Environment, script: Script, episodes: int, key: Key[Array, ""]) -> Scores:
+    """What each of `episodes` episodes of a policy written by hand came to."""
+
+    def score(key: Key[Array, ""]) -> Scores:
+        return scores_of(environment, play_script(environment, script, key))
+
+    return jax.vmap(score)(jax.random.split(key, episodes))
 
 
 def _greedily(

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from decentral.environments.base import Environment, Outcome
+from decentral.environments.base import Environment, Outcome, Script
 from decentral.environments.battles.actions import ATTACK, give_orders
 from decentral.environments.battles.battlefield import Battlefield, fresh_battlefield
 from decentral.environments.battles.combat import attack, damage_of, suffer, take_aim
+from decentral.environments.battles.heuristic import Heuristic
 from decentral.environments.battles.judge import is_over, is_won, reward
 from decentral.environments.battles.maps import Map
 from decentral.environments.battles.movement import walk
@@ -112,6 +113,9 @@ class Battle(Environment):
         }
         earned = reward(roster, before, after, self.regeneration_pays)
         return Outcome(earned, is_over(roster, after) | out_of_time, facts)
+
+    def scripts(self) -> dict[str, Script]:
+        return {"heuristic": Heuristic(self.roster, self.battle_map.ground)}
 
     def loop(self, jitter: Float[Array, " units"], field: Battlefield, _: None = None) -> tuple[Battlefield, None]:
         """One sixteenth of a second: attack, suffer, choose targets, walk."""
