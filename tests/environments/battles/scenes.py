@@ -82,3 +82,42 @@ def perceived(world, field):
 def described(world, field, last_actions=None):
     """SMAC's state."""
     return _described(world)(field, None if last_actions is None else jnp.asarray(last_actions))
+
+
+POLICIES = ("stop", "random", "heuristic")
+
+
+@cache
+def campaign(name):
+    """Four whole battles of each policy: all states before each step and at the end [policies, 4, P], and outcomes."""
+    world = battle(name)
+    script = world.scripts()["heuristic"]
+
+    def choose(policy, field, memory, key):
+        scripted, memory = script.choose(field, memory)
+        available = world.perceive(field).available
+        drawn = jnp.argmax(jnp.where(available, jax.random.uniform(key, available.shape), -1.0), axis=1)
+        stopped = jnp.where(available[:, STOP], STOP, 0)
+        return jnp.select([policy == 0, policy == 1], [stopped, drawn], scripted).astype(jnp.int32), memory
+
+    def fight(policy, key):
+        def one(now, key):
+            field, memory = now
+            key_policy, key_world = jax.random.split(key)
+            actions, memory = choose(policy, field, memory, key_policy)
+            after, outcome = world.step(field, actions, key_world)
+            return (after, memory), (field, outcome)
+
+        start = (world.reset(key), script.start())
+        (final, _), (fields, outcomes) = jax.lax.scan(one, start, jax.random.split(key, world.time_limit))
+        return jax.tree.map(lambda every, last: jnp.concatenate([every, last[None]]), fields, final), outcomes
+
+    keys = jax.random.split(jax.random.key(7), 4)
+    fought = jax.jit(jax.vmap(jax.vmap(fight, (None, 0)), (0, None)))(jnp.arange(3), keys)
+    return jax.tree.map(np.asarray, fought)
+
+
+def returns_of(outcomes):
+    """The return and whether it was won, of every battle up to its end."""
+    ended = np.cumsum(outcomes.terminated, axis=-1) - outcomes.terminated > 0
+    return np.where(ended, 0, outcomes.reward).sum(axis=-1), (outcomes.facts["won"] & ~ended).any(axis=-1)

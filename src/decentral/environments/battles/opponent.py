@@ -34,8 +34,8 @@ def choose_targets(
     scan = roster.scan[theirs, None] + (roster.radii[theirs, ours] if temper.scan_to == "edge" else 0.0)
     hurt = damage[ours, theirs] > 0
     within_call = _squared(field, theirs, theirs) <= temper.call_radius**2
-    called = jnp.any(within_call[:, :, None] & hurt.T[None, :, :], axis=1)
-    noticed = (squared <= scan**2) | hurt.T | called
+    called = jnp.any(within_call[:, :, None] & hurt.T[None, :, :], axis=1)  # the one who is hurt too
+    noticed = (squared <= scan**2) | called
     distance = jnp.where(noticed & alive[None, ours], squared, jnp.inf)
     nearest = jnp.min(distance, axis=1)
     number = jnp.arange(roster.allies)[None, :]

@@ -13,7 +13,7 @@ from decentral.environments.battles.units import LOOPS_PER_SECOND, Profile, Unit
 NEVER = np.float32(np.inf)  # loops until something that is not going to happen
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Roster:
     """Constants of a battle; arrays are [units] or, of attacker and target, [units, units]."""
 
