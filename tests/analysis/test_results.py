@@ -1,9 +1,11 @@
 import json
+from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from decentral.analysis.plots import plot_curves
+from decentral.analysis.plots import curves_figure, plot_curves
 from decentral.analysis.results import Curves, labels, load_curves
 from decentral.records import RunDirectory
 from decentral.settings import Refused
@@ -25,6 +27,17 @@ def test_curves_are_read_by_seed_and_test(tmp_path):
     curves = load_curves(written(tmp_path, lines))
     np.testing.assert_array_equal(curves.returns, [[1, 3], [2, 4]])
     np.testing.assert_array_equal(curves.steps, [0, 10])
+
+
+def test_what_a_world_reports_is_read_and_has_a_panel_of_its_own(tmp_path):
+    rows = [{"seed": 0, "step": step, "test_return_mean": 1.0, "test_win_rate": 0.5 * step} for step in (0, 1)]
+    run = load_curves(written(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), reports=["win_rate"]))
+    np.testing.assert_array_equal(run.reports["win_rate"], [[0, 0.5]])
+    plain = replace(run, reports={})
+    for runs, wanted in (([run, run], ["test return", "test win rate"]), ([run, plain], ["test return"])):
+        figure = curves_figure(runs, ["a", "b"])
+        assert [axes.get_ylabel() for axes in figure.axes] == wanted
+        plt.close(figure)
 
 
 def test_a_torn_last_line_and_a_test_that_not_all_seeds_have_done_are_passed_over(tmp_path):
@@ -55,6 +68,8 @@ def test_records_that_make_no_sense_are_refused(tmp_path, lines, refusal):
         ({"algorithm": {"name": ["iql"]}}, "name must be text"),
         ({"references": {"optimal": "x"}}, "references must be an object of numbers"),
         ({"references": [1]}, "references must be an object of numbers"),
+        ({"reports": "win_rate"}, "reports must be a list of names, got 'win_rate'"),
+        ({"reports": ["win_rate"]}, "makes no sense .'test_win_rate'"),
     ],
 )
 def test_a_configuration_that_makes_no_sense_is_refused(tmp_path, config, refusal):

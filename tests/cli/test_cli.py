@@ -67,9 +67,14 @@ def test_watch_writes_a_page_and_a_gif_or_lists_the_episodes(capsys, tmp_path, m
     assert code == 0 and "seed 1" in out and " 31 " in out
 
 
+def test_probe_plays_at_random_without_training(capsys):
+    code, out, _ = outcome(capsys, "probe", "matrix-game", "--episodes", "8")
+    assert code == 0 and "8 episodes of each policy" in out and "random" in out
+
+
 def test_list_names_everything_in_a_line(capsys):
     _, out, _ = outcome(capsys, "list")
-    assert all(name in out for name in ("iql", "dac", "matrix-game", "predator-prey", "switching-wind"))
+    assert all(name in out for name in ("iql", "dac", "matrix-game", "predator-prey", "switching-wind", "5m_vs_6m"))
 
 
 def test_show_prints_the_resolved_configuration(capsys):
@@ -146,6 +151,9 @@ def test_help_is_help(capsys, words):
         ),
         (["train", "iql", "matrix-game", "--environment.payoff", "stag"], "one of paper, climbing, penalty"),
         (["train", "iql", "switching-wind"], "environment must have discrete actions"),
+        (["probe", "chess"], "unknown environment 'chess': choose one of matrix-game"),
+        (["probe", "3m", "--episodes", "0"], "episodes must be a whole number at least 1 and at most 100000, got 0"),
+        (["probe", "3m", "--environment.profile", "zerg"], "environment.profile must be one of lotv, liberty"),
         (["evaluate", "nowhere"], "RUN must be the directory of a run, got nowhere"),
         (["plot", "nowhere"], "RUN must be the directory of a run"),
         (["plot"], "required: RUN"),

@@ -40,8 +40,8 @@ from tests.small import small
 def show(*trainees):
     machine = Machine.start(*trainees)
     machine.advance(3)
-    returns, diagnosis, _ = machine.test()
-    known = [returns, *map(np.asarray, jax.tree.leaves((diagnosis, machine.lanes.agents[0].online)))]
+    scores, diagnosis, _ = machine.test()
+    known = [*map(np.asarray, jax.tree.leaves((scores, diagnosis, machine.lanes.agents[0].online)))]
     lanes = np.concatenate([leaf.reshape(len(machine.seeds), -1) for leaf in known], axis=1)
     print(json.dumps([machine.programs.placement.seeds, machine.programs.placement.agents, lanes.tolist()]))
 

@@ -125,8 +125,8 @@ def test_several_updates_may_follow_a_turn():
 def test_testing_changes_nothing_but_the_tally():
     trainee = trainee_of()
     lane = train(trainee, 3)
-    returns, _, tally, after = jax.jit(lambda lane: examine(trainee, lane, 0))(lane)
-    assert returns.shape == (32,)
+    scores, _, tally, after = jax.jit(lambda lane: examine(trainee, lane, 0))(lane)
+    assert scores.returns.shape == (32,) and scores.reports == {}
     assert int(tally.updates) == 3 and int(after.tally.updates) == 0
     for one, other in zip(
         leaves((lane.agents, lane.replays, lane.world)), leaves((after.agents, after.replays, after.world)), strict=True

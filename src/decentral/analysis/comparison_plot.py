@@ -34,8 +34,7 @@ def plot_comparison(runs: list[Curves], out: Path) -> None:
     height = max(4.4, 2.2 + 0.33 * len(runs))
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, height), layout="constrained", width_ratios=(3, 2))
     for number, (run, text) in enumerate(zip(runs, texts, strict=True)):
-        low, high = mean_band(run.returns)
-        draw_curve(left, run, text, low, high, look(number))
+        draw_curve(left, run, text, run.returns, mean_band(run.returns), look(number))
     draw_references(left, runs)
     label_axes(left, runs)
     left.set_title(f"{runs[0].environment}: mean over seeds, 95 % interval")

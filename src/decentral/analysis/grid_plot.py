@@ -43,7 +43,7 @@ def _names(panels: list[Panel]) -> list[str]:
 def _draw(panel: Axes, curves: Panel, names: list[str]) -> None:
     for name, run in curves.items():
         mean, spread = run.returns.mean(axis=0), run.returns.std(axis=0)
-        draw_curve(panel, run, name, mean - spread, mean + spread, look(names.index(name)))
+        draw_curve(panel, run, name, run.returns, (mean - spread, mean + spread), look(names.index(name)))
     draw_references(panel, list(curves.values()))
     label_axes(panel, list(curves.values()))
 

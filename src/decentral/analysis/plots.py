@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from decentral.analysis.results import Curves, labels, shared_references
+from decentral.analysis.results import Curves, labels, shared_references, shared_reports
 from decentral.settings import Refused
 
 MOST_INSIDE = 5  # runs whose legend fits between the curves
@@ -23,9 +23,11 @@ REFERENCES = {"optimal": "--", "random": ":"}
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", (0, (6, 2)), (0, (3, 1, 1, 1)))
 
+Band = tuple[np.ndarray, np.ndarray]  # from, to [tests]
+
 
 def plot_curves(runs: list[Curves], out: Path) -> None:
-    """Draw the runs' test returns against environment steps into a PNG, SVG or PDF."""
+    """Draw the runs' test returns, and what their worlds report besides, into a PNG, SVG or PDF."""
     check_request(runs, out)
     save(curves_figure(runs, labels(runs)), out)
 
@@ -33,20 +35,25 @@ def plot_curves(runs: list[Curves], out: Path) -> None:
 def curves_figure(runs: list[Curves], names: list[str], title: str | None = None, may_coincide: bool = False) -> Figure:
     """The runs' test returns against environment steps: mean and standard deviation over seeds.
 
-    Where curves may coincide every other one has wide gaps, through which the one below is seen.
+    What the worlds of all runs report of tests besides, such as a win rate, has a panel of its own each. Where curves
+    may coincide every other one has wide gaps, through which the one below is seen.
     """
     many = len(runs) > MOST_INSIDE
-    figure, axes = plt.subplots(figsize=(9.6 if many else 6.4, 4.8 if many else 4.2), layout="constrained")
+    reports = shared_reports(runs)
+    size = (6.4 * (1 + len(reports)) + 3.2 * many, 4.8 if many else 4.2)
+    figure, (grid,) = plt.subplots(1, 1 + len(reports), figsize=size, layout="constrained", squeeze=False)
     for number, (run, label) in enumerate(zip(runs, names, strict=True)):
-        mean, spread = run.returns.mean(axis=0), run.returns.std(axis=0)
         gaps = {"linestyle": (0, (4, 4)), "linewidth": 2.0} if may_coincide and number % 2 else {}
-        draw_curve(axes, run, label, mean - spread, mean + spread, look(number) | gaps)
-    draw_references(axes, runs)
-    label_axes(axes, runs)
-    if title is not None:
-        axes.set_title(title)
+        for axes, values in zip(grid, (run.returns, *(run.reports[name] for name in reports)), strict=True):
+            mean, spread = values.mean(axis=0), values.std(axis=0)
+            draw_curve(axes, run, label, values, (mean - spread, mean + spread), look(number) | gaps)
+    draw_references(grid[0], runs)
+    for axes, quantity in zip(grid, ("return", *reports), strict=True):
+        label_axes(axes, runs, quantity)
+        if title is not None:
+            axes.set_title(title)
     beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "fontsize": "small"} if many else {}
-    axes.legend(frameon=False, **beside)
+    grid[-1 if many else 0].legend(frameon=False, **beside)
     return figure
 
 
@@ -87,13 +94,12 @@ def look(number: int) -> dict[str, Any]:
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": style}
 
 
-def draw_curve(
-    axes: Axes, run: Curves, label: str, low: np.ndarray, high: np.ndarray, appearance: dict[str, Any]
-) -> None:
-    """The mean over seeds of each test, with a band from `low` to `high`."""
+def draw_curve(axes: Axes, run: Curves, label: str, values: np.ndarray, band: Band, appearance: dict[str, Any]) -> None:
+    """The mean over seeds of what each test gave [seeds, tests], with a band around it."""
     seeds = len(run.seeds)
     name = f"{label} ({seeds} seed{'s' if seeds > 1 else ''})"
-    axes.plot(run.steps, run.returns.mean(axis=0), label=name, **appearance)
+    axes.plot(run.steps, values.mean(axis=0), label=name, **appearance)
+    low, high = band
     axes.fill_between(run.steps, low, high, color=appearance["color"], alpha=0.2, linewidth=0)
 
 
@@ -106,10 +112,10 @@ def draw_references(axes: Axes, runs: list[Curves]) -> None:
             axes.axhline(known[name], linestyle=style, color="grey", linewidth=1, label=label)
 
 
-def label_axes(axes: Axes, runs: list[Curves]) -> None:
+def label_axes(axes: Axes, runs: list[Curves], quantity: str = "return") -> None:
     """Say what a panel of learning curves shows."""
     axes.set_xlabel("environment steps")
-    axes.set_ylabel("test return")
+    axes.set_ylabel(f"test {quantity.replace('_', ' ')}")
     axes.set_title(" and ".join(dict.fromkeys(run.environment for run in runs)))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,7 +1,7 @@
 """The learning curves of a run, read from its directory."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,14 @@ from decentral.settings import Refused
 
 @dataclass(frozen=True)
 class Curves:
-    """The test returns of all seeds of one run."""
+    """The test returns of all seeds of one run, and what its world reports of tests besides."""
 
     path: Path
     config: dict[str, Any]
     seeds: list[int]
     steps: np.ndarray  # [tests]
     returns: np.ndarray  # [seeds, tests]
+    reports: dict[str, np.ndarray] = field(default_factory=dict)  # [seeds, tests], by name
 
     @property
     def algorithm(self) -> str:
@@ -56,12 +57,13 @@ def load_curves(directory: RunDirectory) -> Curves:
         for row in directory.read_metrics():
             by_seed.setdefault(int(row["seed"]), []).append(row)
         tests = min((len(rows) for rows in by_seed.values()), default=0)
-        table = {key: _table(by_seed, key, tests) for key in ("step", "test_return_mean")}
+        steps, returns = (_table(by_seed, key, tests) for key in ("step", "test_return_mean"))
+        reports = {name: _table(by_seed, f"test_{name}", tests) for name in config.get("reports", [])}
     except (KeyError, TypeError, ValueError) as error:
         raise Refused(f"{directory.path / 'metrics.jsonl'} has a record that makes no sense ({error})") from None
     if not tests:
         raise Refused(f"{directory.path} has no records: the run has not been tested yet")
-    return Curves(directory.path, config, sorted(by_seed), table["step"].mean(axis=0), table["test_return_mean"])
+    return Curves(directory.path, config, sorted(by_seed), steps.mean(axis=0), returns, reports)
 
 
 def _table(by_seed: dict[int, list[dict[str, Any]]], key: str, tests: int) -> np.ndarray:
@@ -79,6 +81,9 @@ def _check_config(config: dict[str, Any], file: Path) -> None:
     known = config.get("references", {})
     if not isinstance(known, dict) or not all(isinstance(value, int | float) for value in known.values()):
         raise Refused(f"{file}: references must be an object of numbers, got {known!r}")
+    reports = config.get("reports", [])
+    if not isinstance(reports, list) or not all(isinstance(name, str) for name in reports):
+        raise Refused(f"{file}: reports must be a list of names, got {reports!r}")
     strictness = config.get("strictness", {})
     if not isinstance(strictness, dict) or not isinstance(strictness.get("decentralised", True), bool):
         raise Refused(f"{file}: strictness must be an object whose decentralised is true or false, got {strictness!r}")
@@ -92,6 +97,11 @@ def shared_references(runs: list[Curves]) -> dict[str, float]:
         for name, value in first.items()
         if all(math.isclose(other.get(name, math.inf), value, rel_tol=1e-4) for other in others)
     }
+
+
+def shared_reports(runs: list[Curves]) -> list[str]:
+    """What the worlds of all runs report of tests besides returns."""
+    return [name for name in runs[0].reports if all(name in run.reports for run in runs)]
 
 
 def labels(runs: list[Curves]) -> list[str]:

@@ -21,6 +21,7 @@ COMMANDS = {
     "list": "List the algorithms and environments.",
     "show": "Print the resolved configuration of an algorithm or a team on an environment, as JSON.",
     "oracle": "Print the exact returns of predator-prey: the best joint policy's and uniformly random play's.",
+    "probe": "Play an environment at random and by policies written for it by hand: how hard is it?",
     "bench": "Measure how fast training is on this machine: time per turn, its parts, memory, and the least possible.",
 }
 

@@ -25,5 +25,5 @@ def evaluate_command(words: list[str]) -> None:
     take_name(found)
     run = load(found.run)
     trained = Trained.load(run.directory)
-    returns = trained.evaluate(whole("episodes", found.episodes), whole("seed", found.seed))
-    print_evaluation(Console(), trained.seeds, returns, run.curves.references)
+    scores = trained.score(whole("episodes", found.episodes), whole("seed", found.seed))
+    print_evaluation(Console(), trained.seeds, scores, run.curves.references)

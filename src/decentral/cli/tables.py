@@ -10,6 +10,7 @@ from decentral.analysis.statistics import Summary
 from decentral.api import Sweep
 from decentral.experiments.crossplay import Crossplay
 from decentral.experiments.values import ValueTable
+from decentral.training.evaluation import Scores
 
 FILE_WIDTH = 120  # of a table that goes into a file
 
@@ -35,16 +36,19 @@ def print_forms(console: Console, title: str, meanings: dict[str, str]) -> None:
         console.print(f"  {name:<{width}}{meaning}", highlight=False, soft_wrap=True)
 
 
-def print_evaluation(console: Console, seeds: list[int], returns: np.ndarray, references: dict[str, float]) -> None:
-    """The returns of fresh episodes, per seed."""
+def print_evaluation(console: Console, seeds: list[int], scores: Scores, references: dict[str, float]) -> None:
+    """What fresh episodes came to, per seed."""
+    returns, reports = scores.returns, scores.reports
     table = Table(title=f"{returns.shape[1]} greedy episodes per seed", title_justify="left")
-    for heading in ("seed", "return", "spread over episodes"):
+    for heading in ("seed", "return", "spread over episodes", *(name.replace("_", " ") for name in reports)):
         table.add_column(heading, justify="right")
-    for seed, own in zip(seeds, returns, strict=True):
-        table.add_row(str(seed), f"{own.mean():.2f}", f"{own.std():.2f}")
+    for lane, (seed, own) in enumerate(zip(seeds, returns, strict=True)):
+        reported = (f"{values[lane].mean():.2f}" for values in reports.values())
+        table.add_row(str(seed), f"{own.mean():.2f}", f"{own.std():.2f}", *reported)
     table.add_section()
     of_seeds = returns.mean(axis=1)
-    table.add_row("all", f"{of_seeds.mean():.2f}", f"{of_seeds.std():.2f} over seeds")
+    reported = (f"{values.mean():.2f}" for values in reports.values())
+    table.add_row("all", f"{of_seeds.mean():.2f}", f"{of_seeds.std():.2f} over seeds", *reported)
     console.print(table)
     _print_references(console, references)
 
@@ -57,6 +61,18 @@ def print_episodes(console: Console, run: str, seeds: list[int], returns: np.nda
         table.add_column(heading, justify="right", no_wrap=True)
     for number, of_seeds in enumerate(returns.T):
         table.add_row(str(number), *(f"{value:.2f}" for value in of_seeds))
+    console.print(table)
+
+
+def print_probe(console: Console, name: str, episodes: int, probed: dict[str, Scores]) -> None:
+    """What policies that need no training came to, one line each."""
+    reports = next(iter(probed.values())).reports
+    table = Table(title=f"{name}: {episodes} episodes of each policy", title_justify="left")
+    for heading in ("policy", "return", "spread over episodes", *(name.replace("_", " ") for name in reports)):
+        table.add_column(heading, justify="right")
+    for policy, scores in probed.items():
+        reported = (f"{values.mean():.3f}" for values in scores.reports.values())
+        table.add_row(policy, f"{scores.returns.mean():.2f}", f"{scores.returns.std():.2f}", *reported)
     console.print(table)
 
 

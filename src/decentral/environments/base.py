@@ -31,6 +31,18 @@ class Oracle(eqx.Module):
         """Is the joint action one of the best, where the agents together perceive this?"""
 
 
+class Script(eqx.Module):
+    """A policy written by hand that sees the whole world and plays for all. It tells how hard a world is."""
+
+    @abstractmethod
+    def start(self) -> Any:
+        """What it remembers before an episode."""
+
+    @abstractmethod
+    def choose(self, state: State, memory: Any) -> tuple[Array, Any]:
+        """The joint action, and what it remembers after it."""
+
+
 class World(Settings):
     """What is known of a world before anyone acts in it, whether it is compiled or lives in Python.
 
@@ -56,6 +68,11 @@ class World(Settings):
     def may_end_early(self) -> bool:
         """Can the task end before the time limit? If never, saying so saves compiling updates of shorter episodes."""
         return True
+
+    @property
+    def reports(self) -> dict[str, str]:
+        """What tests report besides returns: names of means over episodes, each of a fact at an episode's end."""
+        return {}
 
     def references(self) -> dict[str, float]:
         """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
@@ -102,6 +119,14 @@ class Environment(World):
     def step_by(self, state: State, actions: Array, chance: Chance) -> tuple[State, Outcome]:
         """`step`, with its chance drawn before."""
         return self.step(state, actions, chance)
+
+    def tell(self, before: State, actions: Array, chance: Chance, after: State) -> Outcome:
+        """The outcome of a step once more. A world whose steps are long may tell it from the two states alone."""
+        return self.step_by(before, actions, chance)[1]
+
+    def scripts(self) -> dict[str, Script]:
+        """Policies written by hand for this world, by name."""
+        return {}
 
     def depict(self, state: State, actions: np.ndarray | None) -> Picture | None:
         """The world in a state, where these actions are about to be taken; none where the episode is over.

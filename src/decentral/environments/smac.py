@@ -58,6 +58,10 @@ class Smac(HostEnvironment):
         return ("won",)
 
     @property
+    def reports(self) -> dict[str, str]:
+        return {"win_rate": "won"}
+
+    @property
     def may_restart(self) -> bool:
         return True  # a game that crashes is started again
 

@@ -15,6 +15,7 @@ from decentral.experiments.host import rollout_for
 from decentral.experiments.placement import Placement
 from decentral.experiments.shapes import side_by_side
 from decentral.training.diagnosis import Diagnosis
+from decentral.training.evaluation import Scores
 from decentral.training.host_loop import host_examine, host_turns
 from decentral.training.loop import Lane, Tally, Trainee, begin, examine, turns
 from decentral.training.soundness import Findings, unsound
@@ -66,12 +67,12 @@ class Machine:
         with self.programs.placed():
             self.lanes = self.programs.turns(self.trainee, self.lanes, count, learning)
 
-    def test(self) -> tuple[np.ndarray, Diagnosis | None, Tally]:
-        """The returns [S, episodes] of a greedy test, its diagnosis if planned, and the tally since the last one."""
+    def test(self) -> tuple[Scores, Diagnosis | None, Tally]:
+        """The scores [S, episodes] of a greedy test, its diagnosis if planned, and the tally since the last one."""
         with self.programs.placed():
-            returns, *measured, self.lanes = self.programs.examine(self.trainee, self.lanes, self.seeds, self.oracle)
-        diagnosis, tally = jax.device_get(measured)
-        return np.asarray(returns), diagnosis, tally
+            *measured, self.lanes = self.programs.examine(self.trainee, self.lanes, self.seeds, self.oracle)
+        scores, diagnosis, tally = jax.device_get(measured)
+        return scores, diagnosis, tally
 
     def close(self) -> None:
         """Give back what the world holds."""

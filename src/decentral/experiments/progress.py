@@ -67,13 +67,13 @@ class Lines:
         pace = (
             f"  {self.speed.words}, {_duration(self.speed.seconds_for(total - step))} left" if self.speed.known else ""
         )
-        self._say(f"step {step:,} of {total:,}  return {_returns(rows)}{pace}")
+        self._say(f"step {step:,} of {total:,}  {_scores(self.runs[0].config, rows)}{pace}")
 
     def finished(self, rows: list[Rows], seconds: float) -> None:
         step = rows[0][0]["step"]
         self._say(f"\n{_title(self.runs[0].config)}: greedy test after {step:,} steps, {_duration(seconds)}")
         if len(rows) == 1:
-            self.console.print(_summary(rows[0]))
+            self.console.print(_summary(rows[0], _reports(self.runs[0].config)))
         self._say(f"written to {self.place}")
 
     def closed(self) -> None:
@@ -141,7 +141,7 @@ class Bar:
         self.progress.update(self.task, completed=reached, speed=self.lines.speed.words)
 
     def tested(self, rows: list[Rows]) -> None:
-        self.progress.update(self.task, returns=f"return {_returns(rows)}")
+        self.progress.update(self.task, returns=_scores(self.lines.runs[0].config, rows))
 
     def finished(self, rows: list[Rows], seconds: float) -> None:
         self.progress.stop()
@@ -155,18 +155,29 @@ def _title(config: Config) -> str:
     return f"{config.algorithm_name} on {config.environment_name}"
 
 
-def _returns(rows: list[Rows]) -> str:
-    """The last test's return of each seed of a run, or the mean of each of several runs; in short if they are many."""
-    means = [_mean(own) for own in rows] if len(rows) > 1 else [row["test_return_mean"] for row in rows[0]]
+def _reports(config: Config) -> list[str]:
+    """What the world reports of every test besides returns."""
+    return list(config.trainee.environment.reports)
+
+
+def _scores(config: Config, rows: list[Rows]) -> str:
+    """The last test's return, and after it what the world reports besides."""
+    reported = [f"  {name.replace('_', ' ')} {_values(rows, f'test_{name}')}" for name in _reports(config)]
+    return "".join([f"return {_values(rows, 'test_return_mean')}", *reported])
+
+
+def _values(rows: list[Rows], key: str) -> str:
+    """A number of the last test of each seed of a run, or its mean of each of several runs; in short if many."""
+    means = [_mean(own, key) for own in rows] if len(rows) > 1 else [row[key] for row in rows[0]]
     if len(means) <= MOST_SHOWN:
         return " ".join(f"{value:.2f}" for value in means)
     if len(rows) > 1:
         return f"{min(means):.2f} to {max(means):.2f} (means of {len(means)} runs)"
-    return f"{_mean(rows[0]):.2f} (mean of {len(means)} seeds)"
+    return f"{_mean(rows[0], key):.2f} (mean of {len(means)} seeds)"
 
 
-def _mean(rows: Rows) -> float:
-    return sum(row["test_return_mean"] for row in rows) / len(rows)
+def _mean(rows: Rows, key: str) -> float:
+    return sum(row[key] for row in rows) / len(rows)
 
 
 def _duration(seconds: float) -> str:
@@ -175,13 +186,15 @@ def _duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}"
 
 
-def _summary(rows: Rows) -> Table:
+def _summary(rows: Rows, reports: list[str]) -> Table:
     table = Table()
-    for heading in ("seed", "return", "spread"):
+    for heading in ("seed", "return", "spread", *(name.replace("_", " ") for name in reports)):
         table.add_column(heading, justify="right")
+    keys = ["test_return_mean", "test_return_std", *(f"test_{name}" for name in reports)]
     for row in rows:
-        table.add_row(str(row["seed"]), f"{row['test_return_mean']:.2f}", f"{row['test_return_std']:.2f}")
+        table.add_row(str(row["seed"]), *(f"{row[key]:.2f}" for key in keys))
     returns = np.asarray([row["test_return_mean"] for row in rows])
     table.add_section()
-    table.add_row("all", f"{returns.mean():.2f}", f"{returns.std():.2f}")
+    reported = (f"{_mean(rows, f'test_{name}'):.2f}" for name in reports)
+    table.add_row("all", f"{returns.mean():.2f}", f"{returns.std():.2f}", *reported)
     return table

@@ -116,8 +116,9 @@ def _create(runs: Sequence[Planned]) -> None:
     for own in runs:
         RunDirectory.create(own.out)
     for own in runs:
-        directory, references = RunDirectory(own.out), known_returns(own.config.trainee.environment)
-        directory.write_json("config.json", own.config.as_data() | {"references": references})
+        directory, world = RunDirectory(own.out), own.config.trainee.environment
+        told = {"references": known_returns(world), "reports": list(world.reports)}
+        directory.write_json("config.json", own.config.as_data() | told)
         directory.write_json("versions.json", provenance())
 
 
@@ -213,7 +214,7 @@ class Pace:
 
 
 def _records(trainees: list[Trainee], machine: Machine) -> list[Rows]:
-    returns, diagnosis, tally = machine.test()
+    scores, diagnosis, tally = machine.test()
     steps, episodes = machine.steps, np.asarray(machine.lanes.episodes)
 
     def record(trainee: Trainee, lane: int) -> dict[str, Any]:
@@ -221,8 +222,9 @@ def _records(trainees: list[Trainee], machine: Machine) -> list[Rows]:
             "seed": int(machine.seeds[lane]),
             "step": int(steps[lane]),
             "episode": int(episodes[lane]),
-            "test_return_mean": float(returns[lane].mean()),
-            "test_return_std": float(returns[lane].std()),
+            "test_return_mean": float(scores.returns[lane].mean()),
+            "test_return_std": float(scores.returns[lane].std()),
+            **{f"test_{name}": float(values[lane].mean()) for name, values in scores.reports.items()},
             "epsilon": round(float(trainee.plan.epsilon(jnp.asarray(steps[lane]))), 6),
         }
         row |= machine.programs.counts()

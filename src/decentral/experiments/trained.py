@@ -15,8 +15,8 @@ from decentral.experiments.host import rollout_for
 from decentral.experiments.parameters import from_arrays
 from decentral.records import RunDirectory
 from decentral.settings import Refused
-from decentral.training.evaluation import greedy_returns
-from decentral.training.host_loop import host_returns
+from decentral.training.evaluation import Scores, greedy_scores
+from decentral.training.host_loop import host_scores
 
 EPISODES = 32  # of an evaluation, unless told otherwise
 MOST_EPISODES = 100_000  # at once
@@ -60,13 +60,17 @@ class Trained:
 
     def evaluate(self, episodes: int = EPISODES, seed: int = 0) -> np.ndarray:
         """The returns [S, episodes] of greedy episodes, the same worlds for every seed's team."""
+        return np.asarray(self.score(episodes, seed).returns)
+
+    def score(self, episodes: int, seed: int = 0) -> Scores:
+        """What these episodes came to [S, episodes]."""
         check_worlds(episodes, seed)
         keep_compiled_programs()
         trainee, key = self.config.trainee, key_of_worlds(seed)
         if isinstance(trainee.environment, HostEnvironment):
             with closing(rollout_for(trainee)) as rollout:
-                return np.asarray(host_returns(rollout, trainee, self.by_squad, episodes, key))
-        return np.asarray(_PLAY(trainee.team, trainee.compiled_world, self.by_squad, episodes, key))
+                return jax.device_get(host_scores(rollout, trainee, self.by_squad, episodes, key))
+        return jax.device_get(_PLAY(trainee.team, trainee.compiled_world, self.by_squad, episodes, key))
 
     @property
     def by_squad(self) -> tuple[Models, ...]:
@@ -90,4 +94,4 @@ def check_worlds(episodes: int, seed: int) -> None:
         raise Refused(f"seed must be a whole number at least 0 and below 2147483648, got {seed}")
 
 
-_PLAY = jax.jit(jax.vmap(greedy_returns, (None, None, 0, None, None)), static_argnums=3)
+_PLAY = jax.jit(jax.vmap(greedy_scores, (None, None, 0, None, None)), static_argnums=3)

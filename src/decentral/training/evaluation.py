@@ -1,29 +1,52 @@
-"""How good a team is: episodes played greedily, and their returns."""
+"""How good a team is: episodes played greedily, their returns, and what the world reports of them."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Models
-from decentral.environments.base import Environment, State
-from decentral.training.rollout import Player, Trajectory, greedy_player, play, random_player, retrace
+from decentral.environments.base import Environment, Script, State, World
+from decentral.training.rollout import Player, Trajectory, greedy_player, play, play_script, random_player, retrace
 from decentral.training.team import Team
+
+
+class Scores(eqx.Module):
+    """What episodes came to: the undiscounted return of each, and by name what the world reports of it."""
+
+    returns: Float[Array, "*episodes"]
+    reports: dict[str, Float[Array, "*episodes"]]
+
+
+def scores_of(environment: World, lived: Trajectory) -> Scores:
+    """What one episode came to; what is reported are facts of its last step."""
+    last = jnp.sum(lived.happened) - 1
+    reports = {name: lived.facts[fact][last].astype(jnp.float32) for name, fact in environment.reports.items()}
+    return Scores(jnp.sum(lived.rewards), reports)
+
+
+def greedy_scores(
+    team: Team, environment: Environment, bodies: tuple[Models, ...], episodes: int, key: Key[Array, ""]
+) -> Scores:
+    """What each of `episodes` greedy episodes came to; `bodies` are by squad."""
+    return _greedily(team, environment, bodies, episodes, key, partial(scores_of, environment))
 
 
 def greedy_returns(
     team: Team, environment: Environment, bodies: tuple[Models, ...], episodes: int, key: Key[Array, ""]
 ) -> Float[Array, " episodes"]:
-    """The undiscounted return of each of `episodes` greedy episodes; `bodies` are by squad."""
-    return _greedily(team, environment, bodies, episodes, key, _return)
+    """The returns alone."""
+    return greedy_scores(team, environment, bodies, episodes, key).returns
 
 
 def greedy_episodes(
     team: Team, environment: Environment, bodies: tuple[Models, ...], episodes: int, key: Key[Array, ""]
 ) -> Trajectory:
-    """The episodes that `greedy_returns` gives the returns of [episodes, ...]."""
+    """The episodes that `greedy_scores` scores [episodes, ...]."""
     return _greedily(team, environment, bodies, episodes, key, lambda lived: lived)
 
 
@@ -36,11 +59,25 @@ def worlds_of(
 
 def random_returns(environment: Environment, episodes: int, key: Key[Array, ""]) -> Float[Array, " episodes"]:
     """The undiscounted return of each of `episodes` episodes of uniformly random play."""
-    return _play_all(environment, lambda key: random_player(environment, key), episodes, key, _return)
+    return random_scores(environment, episodes, key).returns
 
 
-def _return(lived: Trajectory) -> Float[Array, ""]:
-    return jnp.sum(lived.rewards)
+def random_scores(environment: Environment, episodes: int, key: Key[Array, ""]) -> Scores:
+    """What each of `episodes` episodes of uniformly random play came to."""
+
+    def player(key: Key[Array, ""]) -> Player:
+        return random_player(environment, key)
+
+    return _play_all(environment, player, episodes, key, partial(scores_of, environment))
+
+
+def scripted_scores(environment: Environment, script: Script, episodes: int, key: Key[Array, ""]) -> Scores:
+    """What each of `episodes` episodes of a policy written by hand came to."""
+
+    def score(key: Key[Array, ""]) -> Scores:
+        return scores_of(environment, play_script(environment, script, key))
+
+    return jax.vmap(score)(jax.random.split(key, episodes))
 
 
 def _greedily(

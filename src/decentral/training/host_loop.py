@@ -5,12 +5,12 @@ from functools import partial
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Int, Key
 
 from decentral.environments.base import Oracle
 from decentral.training.diagnosis import Diagnosis
+from decentral.training.evaluation import Scores, scores_of
 from decentral.training.host_rollout import Cast, HostRollout
 from decentral.training.loop import (
     Lane,
@@ -43,19 +43,17 @@ def host_turns(
 
 def host_examine(
     rollout: HostRollout, numbers: Numbers, trainee: Trainee, lanes: Lane, seeds: np.ndarray, oracle: Oracle | None
-) -> tuple[Array, Diagnosis | None, Tally, Lane]:
-    """The returns [S, episodes] of a greedy test and what `examine` tells besides, of all lanes."""
+) -> tuple[Scores, Diagnosis | None, Tally, Lane]:
+    """What a greedy test came to [S, episodes] and what `examine` tells besides, of all lanes."""
     casts, keys = _cast_test(numbers, trainee, eqx.tree_at(lambda lane: lane.replays, lanes, ()), seeds)
-    returns, diagnosis = _judge_all(numbers, trainee, casts.bodies, oracle, rollout.play(casts, keys))
-    return returns, diagnosis, lanes.tally, with_fresh_tally(lanes)
+    scores, diagnosis = _judge_all(numbers, trainee, casts.bodies, oracle, rollout.play(casts, keys))
+    return scores, diagnosis, lanes.tally, with_fresh_tally(lanes)
 
 
-def host_returns(
-    rollout: HostRollout, trainee: Trainee, bodies: tuple, episodes: int, key: Key[Array, ""]
-) -> Float[Array, "S episodes"]:
-    """The returns of greedy episodes of several teams [S, ...] in the same worlds."""
+def host_scores(rollout: HostRollout, trainee: Trainee, bodies: tuple, episodes: int, key: Key[Array, ""]) -> Scores:
+    """What greedy episodes of several teams [S, ...] in the same worlds came to [S, episodes]."""
     casts, keys = jax.vmap(cast_greedily, (None, 0, None, None))(trainee, bodies, episodes, key)
-    return jnp.sum(rollout.play(casts, keys).rewards, axis=-1)
+    return jax.vmap(jax.vmap(partial(scores_of, trainee.environment)))(rollout.play(casts, keys))
 
 
 @partial(jax.jit, static_argnums=0)
@@ -100,7 +98,7 @@ def _cast_test(
 def cast_greedily(
     trainee: Trainee, bodies: tuple, episodes: int, key: Key[Array, ""]
 ) -> tuple[Cast, Key[Array, " episodes"]]:
-    """A team that plays `episodes` greedy episodes, and the worlds' chance in them: as `greedy_returns` draws them."""
+    """A team that plays `episodes` greedy episodes, and the worlds' chance in them: as `greedy_scores` draws them."""
     keys = jax.vmap(jax.random.split)(jax.random.split(key, episodes))
     dice = jax.vmap(partial(fair_dice, trainee.team, trainee.environment.time_limit))(keys[:, 0])
     return Cast(trainee.team, bodies, *greedily(trainee.team), dice), keys[:, 1]
@@ -109,5 +107,5 @@ def cast_greedily(
 @partial(jax.jit, static_argnums=0)
 def _judge_all(
     numbers: Numbers, trainee: Trainee, bodies: tuple, oracle: Oracle | None, lived: Trajectory
-) -> tuple[Array, Diagnosis | None]:
+) -> tuple[Scores, Diagnosis | None]:
     return jax.vmap(judge, (numbers, 0, numbers, 0))(trainee, bodies, oracle, lived)

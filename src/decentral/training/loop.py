@@ -11,7 +11,7 @@ from decentral.algorithms.base import Algorithm, Models, Notes
 from decentral.environments.base import Environment, Oracle, World
 from decentral.training.batches import Batch
 from decentral.training.diagnosis import Diagnosis, diagnose
-from decentral.training.evaluation import greedy_episodes, greedy_returns
+from decentral.training.evaluation import Scores, greedy_episodes, greedy_scores, scores_of
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
 from decentral.training.rollout import Trajectory, hand_out, play, team_player
@@ -179,14 +179,14 @@ def absorb(
 
 def examine(
     trainee: Trainee, lane: Lane, seed: Int[Array, ""] | int, oracle: Oracle | None = None
-) -> tuple[Float[Array, " episodes"], Diagnosis | None, Tally, Lane]:
-    """The returns of a greedy test, its diagnosis if planned, the tally since the last one, the lane with a fresh one.
+) -> tuple[Scores, Diagnosis | None, Tally, Lane]:
+    """The scores of a greedy test, its diagnosis if planned, the tally since the last one, the lane with a fresh one.
 
     The test's chance comes from the seed and the step, so that testing more or less often changes no training.
     """
     bodies = trainee.team.each(lambda squad, own: squad.bodies(own), lane.agents)
-    returns, diagnosis = on_every_device(_play_test)(trainee, bodies, oracle, key_of_test(lane, seed))
-    return returns, diagnosis, lane.tally, with_fresh_tally(lane)
+    scores, diagnosis = on_every_device(_play_test)(trainee, bodies, oracle, key_of_test(lane, seed))
+    return scores, diagnosis, lane.tally, with_fresh_tally(lane)
 
 
 def key_of_test(lane: Lane, seed: Int[Array, ""] | int) -> Key[Array, ""]:
@@ -224,19 +224,19 @@ def keys_of_episodes(plan: Plan, keys_act: Keys, key: Key[Array, ""]) -> tuple[K
 
 def _play_test(
     trainee: Trainee, bodies: tuple[Models, ...], oracle: Oracle | None, key: Key[Array, ""]
-) -> tuple[Float[Array, " episodes"], Diagnosis | None]:
+) -> tuple[Scores, Diagnosis | None]:
     test = (trainee.team, trainee.compiled_world, bodies, trainee.plan.test_episodes, key)
     if not trainee.plan.diagnostics:
-        return greedy_returns(*test), None
+        return greedy_scores(*test), None
     return judge(trainee, bodies, oracle, greedy_episodes(*test))
 
 
 def judge(
     trainee: Trainee, bodies: tuple[Models, ...], oracle: Oracle | None, lived: Trajectory
-) -> tuple[Float[Array, " episodes"], Diagnosis | None]:
-    """The returns of greedy episodes [E, ...], and their diagnosis if planned."""
+) -> tuple[Scores, Diagnosis | None]:
+    """What greedy episodes [E, ...] came to, and their diagnosis if planned."""
     diagnosis = diagnose(trainee.team, bodies, oracle, lived) if trainee.plan.diagnostics else None
-    return jnp.sum(lived.rewards, axis=-1), diagnosis
+    return jax.vmap(partial(scores_of, trainee.environment))(lived), diagnosis
 
 
 def _no_metrics(

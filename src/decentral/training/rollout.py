@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from decentral.algorithms.base import Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice, Scene
-from decentral.environments.base import Chance, Environment, State
+from decentral.environments.base import Chance, Environment, Script, State
 from decentral.training.squads import Squad
 from decentral.training.team import Team
 from decentral.types import Episode, Percept
@@ -40,7 +40,31 @@ class Trajectory(eqx.Module):
 
 
 def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Trajectory:
-    """One episode from the start to its time limit; steps after an early end are padding.
+    """One episode from the start to its time limit; steps after an early end are padding."""
+
+    def choose(world: State, memories: Memory, last_actions: Array, draws: Draws) -> tuple[Array, Memory]:
+        return player.choose(memories, environment.perceive(world), last_actions, draws)
+
+    return _live_through(environment, player.memories, player.draws, choose, key)
+
+
+def play_script(environment: Environment, script: Script, key: Key[Array, ""]) -> Trajectory:
+    """One episode by a policy that is told the whole state, as no agent is."""
+
+    def choose(world: State, memory: Any, last_actions: Array, draws: None) -> tuple[Array, Any]:
+        return script.choose(world, memory)
+
+    return _live_through(environment, script.start(), None, choose, key)
+
+
+def _live_through(
+    environment: Environment,
+    memories: Any,
+    draws: Draws,
+    choose: Callable[[State, Any, Array, Draws], tuple[Array, Any]],
+    key: Key[Array, ""],
+) -> Trajectory:
+    """An episode in which `choose` answers for all.
 
     The loop keeps only where the world stood and what was done: the rest is told again after it, of all steps at once.
     """
@@ -50,14 +74,14 @@ def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Traje
     def step(now: tuple, chance: tuple) -> tuple[tuple, tuple]:
         world, memories, last_actions = now
         luck, draws = chance
-        actions, memories = player.choose(memories, environment.perceive(world), last_actions, draws)
+        actions, memories = choose(world, memories, last_actions, draws)
         following, _ = environment.step_by(world, actions, luck)
         return (following, memories, jax.nn.one_hot(actions, silence.shape[-1])), (world, actions)
 
-    beginning = (world, player.memories, silence)
-    (final, _, _), (worlds, actions) = jax.lax.scan(step, beginning, (lucks, player.draws))
-    _, outcomes = jax.vmap(environment.step_by)(worlds, actions, lucks)
+    beginning = (world, memories, silence)
+    (final, _, _), (worlds, actions) = jax.lax.scan(step, beginning, (lucks, draws))
     every = with_last(worlds, final)
+    outcomes = jax.vmap(environment.tell)(worlds, actions, lucks, jax.tree.map(lambda world: world[1:], every))
     happened = jnp.cumsum(outcomes.terminated) - outcomes.terminated == 0
     return Trajectory(
         percepts=jax.vmap(environment.perceive)(every),

@@ -1,0 +1,57 @@
+"""SMAC's actions: which ones an agent may take, and the orders that they give."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+from decentral.environments.battles.battlefield import NOBODY, Battlefield
+from decentral.environments.battles.roster import NEVER, Roster
+from decentral.environments.battles.terrain import Ground, may_be_entered
+
+NO_OP, STOP, NORTH, SOUTH, EAST, WEST, ATTACK = range(7)  # attack enemy k is ATTACK + k
+NORTH_SOUTH_EAST_WEST = ((0, 1), (0, -1), (1, 0), (-1, 0))
+MOVE_AMOUNT = 2.0  # how far away the point is that a move sends to: more than a step can cover
+SHOOT_RANGE = 6.0  # between centres, for every kind of unit
+
+
+def available_actions(roster: Roster, ground: Ground, field: Battlefield) -> Bool[Array, "allies actions"]:
+    """What each agent may do: the dead nothing but NO_OP, the living anything else that is allowed."""
+    alive = field.alive
+    x, y, ours = field.x[roster.our_side], field.y[roster.our_side], alive[roster.our_side]
+    to_x = field.x[roster.their_side][None, :] - x[:, None]
+    to_y = field.y[roster.their_side][None, :] - y[:, None]
+    near = to_x**2 + to_y**2 <= SHOOT_RANGE**2
+    moves = [
+        may_be_entered(ground, x + east * MOVE_AMOUNT / 2, y + north * MOVE_AMOUNT / 2)
+        for east, north in NORTH_SOUTH_EAST_WEST
+    ]
+    of_living = jnp.stack([jnp.ones_like(ours), *moves], axis=1)
+    attacks = near & alive[roster.their_side][None, :]
+    return jnp.concatenate([~ours[:, None], jnp.concatenate([of_living, attacks], axis=1) & ours[:, None]], axis=1)
+
+
+def give_orders(roster: Roster, ground: Ground, field: Battlefield, actions: Int[Array, " allies"]) -> Battlefield:
+    """The battlefield with the agents' new orders. An action that is not available is a stop."""
+    count = ATTACK + roster.enemies
+    allowed = available_actions(roster, ground, field)
+    chosen = jnp.any(allowed & (actions[:, None] == jnp.arange(count)[None, :]), axis=1)
+    actions = jnp.where(chosen, actions, STOP)
+    target = jnp.where(actions >= ATTACK, actions - ATTACK + roster.allies, NOBODY)
+    east = jnp.where(actions == EAST, MOVE_AMOUNT, jnp.where(actions == WEST, -MOVE_AMOUNT, 0.0))
+    north = jnp.where(actions == NORTH, MOVE_AMOUNT, jnp.where(actions == SOUTH, -MOVE_AMOUNT, 0.0))
+    ours, theirs = roster.our_side, roster.their_side
+    target = jnp.concatenate([target, field.target[theirs]])
+    changed = target != field.target
+    channelled = jnp.isfinite(roster.second_strike)
+    return eqx.tree_at(
+        lambda old: (old.target, old.goal_x, old.goal_y, old.windup, old.strike, old.backswing),
+        field,
+        (
+            target,
+            jnp.concatenate([field.x[ours] + east, field.goal_x[theirs]]),
+            jnp.concatenate([field.y[ours] + north, field.goal_y[theirs]]),
+            jnp.where(changed, NEVER, field.windup),
+            jnp.where(changed & channelled, NEVER, field.strike),
+            jnp.concatenate([jnp.zeros(roster.allies), field.backswing[theirs]]),
+        ),
+    )

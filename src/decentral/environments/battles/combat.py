@@ -1,0 +1,108 @@
+"""Attacks and what they do: wind-up, strikes, missiles, shields, armour, regeneration. All of one game loop."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from decentral.environments.battles.battlefield import NOBODY, Battlefield
+from decentral.environments.battles.roster import NEVER, Roster
+from decentral.environments.battles.sums import sums
+
+LEAST_DAMAGE = 0.5  # of a strike that armour would stop
+SHIELD_REGENERATION = 0.125  # per loop
+SHIELD_DELAY = 160  # loops unhurt before shields recover
+
+
+class Aim(eqx.Module):
+    """Where the living target of each unit is. Without one the gap is infinite."""
+
+    x: Float[Array, " units"]  # from the unit to its target
+    y: Float[Array, " units"]
+    distance: Float[Array, " units"]
+    gap: Float[Array, " units"]  # how much nearer it must come to be in reach; 0 or below: it is
+
+    @property
+    def exists(self) -> Bool[Array, " units"]:
+        return self.gap < NEVER
+
+
+def take_aim(roster: Roster, field: Battlefield) -> Aim:
+    """How each unit stands to its target."""
+    aimed = points_at(field.target) & field.alive[None, :]
+    to_x, to_y = (place[None, :] - place[:, None] for place in (field.x, field.y))
+    x, y, reach = sums(*(jnp.where(aimed, of_pair, 0.0) for of_pair in (to_x, to_y, roster.reach)), axis=1)
+    distance = jnp.sqrt(x**2 + y**2)
+    return Aim(x, y, distance, jnp.where(reach > 0, distance - reach, NEVER))  # no reach: no target
+
+
+def points_at(target: Int[Array, " units"]) -> Bool[Array, "units units"]:
+    """Whether the first unit's target is the second."""
+    return target[:, None] == jnp.arange(target.shape[0])[None, :]
+
+
+def attack(
+    roster: Roster, field: Battlefield, aim: Aim, jitter: Float[Array, " units"]
+) -> tuple[Battlefield, Int[Array, " units"]]:
+    """Begin, go on with and finish attacks; and whom each unit strikes in this loop.
+
+    A period is counted from where the last one ended, fractions included, so that its mean is exact.
+    """
+    alive = field.alive
+    cooldown = jnp.where(field.cooldown > 0, field.cooldown - 1.0, field.cooldown)
+    goes_on = alive & (aim.gap <= jnp.asarray(roster.slop))
+    windup = jnp.where(goes_on, field.windup - 1.0, NEVER)
+    begins = alive & (aim.gap <= 0) & (cooldown <= 0) & (windup == NEVER)
+    windup = jnp.where(begins, cooldown + roster.windup, windup)
+    fires = windup <= 0
+    strike = field.strike - 1.0
+    falls = strike <= 0
+    is_missile = roster.missile_speed > 0
+    flight = aim.distance / np.where(is_missile, roster.missile_speed, 1.0)
+    later = windup + jnp.where(is_missile, flight, roster.second_strike)
+    survives = alive | is_missile  # a missile flies on without the one who sent it
+    now = eqx.tree_at(
+        lambda old: (old.cooldown, old.windup, old.backswing, old.strike, old.struck),
+        field,
+        (
+            jnp.where(fires, windup + roster.period + jitter - roster.windup, cooldown),
+            jnp.where(fires, NEVER, windup),
+            jnp.where(fires, roster.backswing, field.backswing - 1.0),
+            jnp.where(fires, later, jnp.where(falls | ~survives, NEVER, strike)),
+            jnp.where(fires, field.target, field.struck),
+        ),
+    )
+    at_once = jnp.where(fires & ~is_missile, field.target, NOBODY)
+    return now, jnp.where(falls & survives, field.struck, at_once)
+
+
+def damage_of(roster: Roster, field: Battlefield, strikes: Int[Array, " units"]) -> Float[Array, "units units"]:
+    """What the first unit does to the second in this loop, before shields and armour. The dead feel nothing."""
+    return jnp.where(points_at(strikes) & field.alive[None, :], roster.damage, 0.0)
+
+
+def suffer(roster: Roster, field: Battlefield, damage: Float[Array, "units units"]) -> Battlefield:
+    """Take the damage of all strikes of a loop, in the order of the attackers, and regenerate.
+
+    Shields absorb first. What comes through is lessened by armour, but not below LEAST_DAMAGE.
+    """
+    through = damage
+    if roster.shield.any():
+        earlier = jnp.tri(roster.units, k=-1) @ damage
+        through = jnp.maximum(damage - jnp.maximum(field.shield[None, :] - earlier, 0.0), 0.0)
+    lessened = jnp.maximum(through - roster.armour[None, :], LEAST_DAMAGE)
+    lost, taken = sums(jnp.where(through > 0, lessened, 0.0), damage, axis=0)
+    unhurt = jnp.where(taken > 0, 0, field.unhurt + 1)
+    health = jnp.maximum(field.health - lost, 0.0)
+    alive = health > 0
+    shield = jnp.maximum(field.shield - taken, 0.0)
+    recovered = jnp.where(unhurt >= SHIELD_DELAY, shield + SHIELD_REGENERATION, shield)
+    return eqx.tree_at(
+        lambda old: (old.health, old.shield, old.unhurt),
+        field,
+        (
+            jnp.where(alive, jnp.minimum(health + roster.regeneration, roster.health), 0.0),
+            jnp.where(alive, jnp.minimum(recovered, roster.shield), 0.0),
+            unhurt,
+        ),
+    )

@@ -1,0 +1,35 @@
+"""SMAC's reward and the end of a battle, told from the states before and after a step."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+from decentral.environments.battles.battlefield import Battlefield
+from decentral.environments.battles.roster import Roster
+
+KILL, WIN = 10.0, 200.0
+FULL_RETURN = 20.0  # what all that can be earned without regeneration adds up to
+
+
+def is_won(roster: Roster, field: Battlefield) -> Bool[Array, ""]:
+    """Is no enemy left, but someone to tell of it?"""
+    return jnp.any(field.alive[roster.our_side]) & ~jnp.any(field.alive[roster.their_side])
+
+
+def is_over(roster: Roster, field: Battlefield) -> Bool[Array, ""]:
+    """Is a side, or both, dead?"""
+    return ~(jnp.any(field.alive[roster.our_side]) & jnp.any(field.alive[roster.their_side]))
+
+
+def reward(roster: Roster, before: Battlefield, after: Battlefield, regeneration_pays: bool) -> Float[Array, ""]:
+    """What the enemies lost in health and shields, and for each death and a win; scaled to FULL_RETURN.
+
+    SMAC takes the absolute value of the first two, so that a step in which enemies only recover pays too.
+    """
+    theirs = roster.their_side
+    lost = jnp.sum(before.health[theirs] + before.shield[theirs] - after.health[theirs] - after.shield[theirs])
+    deaths = jnp.sum(before.alive[theirs] & ~after.alive[theirs])
+    earned = lost + KILL * deaths
+    earned = jnp.abs(earned) if regeneration_pays else earned
+    won = is_won(roster, after) & ~is_over(roster, before)
+    most = KILL * roster.enemies + WIN + float(roster.health[theirs].sum() + roster.shield[theirs].sum())
+    return (earned + WIN * won) / (most / FULL_RETURN)

@@ -1,0 +1,116 @@
+"""The maps of the battles, as data. A map of your own is a few lines of the same kind."""
+
+from dataclasses import dataclass
+
+from decentral.environments.battles.units import Number, unit_named
+from decentral.settings import Refused
+
+SIZE = 32  # cells, in both directions, of every map
+
+Point = tuple[Number, Number]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Units of one kind that appear together. Several groups of a side at one point are packed side by side."""
+
+    unit: str
+    count: int
+    point: Point
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """Cells that can be walked on, the last ones included."""
+
+    left: int
+    right: int
+    bottom: int
+    top: int
+
+
+BAND = (Rectangle(0, 31, 8, 23),)
+OPEN = (Rectangle(0, 31, 0, 31),)
+WEST, EAST = (9, 16), (23, 16)
+
+
+@dataclass(frozen=True)
+class Map:
+    """Who meets whom, where, and for how many steps."""
+
+    name: str
+    allies: tuple[Group, ...]
+    enemies: tuple[Group, ...]
+    limit: int  # steps of an episode
+    ground: tuple[Rectangle, ...] = BAND
+    goal: Point | None = WEST  # where the enemies advance to; none: they stay where they are
+
+    def __post_init__(self) -> None:
+        for side in ("allies", "enemies"):
+            if not getattr(self, side):
+                raise Refused(f"map {self.name}: {side} must have at least one group, got none")
+            for group in getattr(self, side):
+                self._check(group)
+        if self.limit < 1:
+            raise Refused(f"map {self.name}: limit must be at least 1, got {self.limit}")
+
+    def _check(self, group: Group) -> None:
+        try:
+            unit_named(group.unit)
+        except Refused as refusal:
+            raise Refused(f"map {self.name}: {refusal}") from None
+        if group.count < 1:
+            raise Refused(f"map {self.name}: count of {group.unit} must be at least 1, got {group.count}")
+
+    def __str__(self) -> str:
+        return f"{_in_words(self.allies)} against {_in_words(self.enemies)}, at most {self.limit} steps"
+
+
+def _in_words(side: tuple[Group, ...]) -> str:
+    counts: dict[str, int] = {}
+    for group in side:
+        counts[group.unit] = counts.get(group.unit, 0) + group.count
+    words = [f"{count} {name.replace('_', ' ')}{'s' if count > 1 else ''}" for name, count in counts.items()]
+    return " and ".join(words)
+
+
+def marines(name: str, allies: int, enemies: int, limit: int) -> Map:
+    """Marines alone, on both sides."""
+    return Map(name, (Group("marine", allies, WEST),), (Group("marine", enemies, EAST),), limit)
+
+
+def stalkers_and_zealots(name: str, stalkers: int, zealots: int, limit: int) -> Map:
+    """The same units on both sides."""
+    west, east = ((Group("stalker", stalkers, point), Group("zealot", zealots, point)) for point in (WEST, EAST))
+    return Map(name, west, east, limit)
+
+
+def stalkers_against_zealots(name: str, stalkers: int, zealots: int, limit: int) -> Map:
+    """A few who can hit and run, against many."""
+    return Map(name, (Group("stalker", stalkers, WEST),), (Group("zealot", zealots, EAST),), limit, OPEN)
+
+
+CRAWLER = Map(
+    "2s_vs_1sc",
+    allies=(Group("stalker", 1, (11.1208, 10.338)), Group("stalker", 1, (16.976, 10.3662))),
+    enemies=(Group("spine_crawler", 1, (13.92, 20.0397)),),
+    limit=300,
+    ground=(Rectangle(8, 19, 8, 19), Rectangle(10, 17, 20, 21), Rectangle(12, 15, 22, 23)),
+    goal=None,
+)
+
+MAPS = {
+    chosen.name: chosen
+    for chosen in (
+        marines("3m", 3, 3, limit=60),
+        marines("8m", 8, 8, limit=120),
+        stalkers_and_zealots("2s3z", 2, 3, limit=120),
+        CRAWLER,
+        stalkers_and_zealots("3s5z", 3, 5, limit=150),
+        marines("5m_vs_6m", 5, 6, limit=70),
+        marines("8m_vs_9m", 8, 9, limit=120),
+        marines("10m_vs_11m", 10, 11, limit=150),
+        stalkers_against_zealots("3s_vs_4z", 3, 4, limit=200),
+        stalkers_against_zealots("3s_vs_5z", 3, 5, limit=250),
+    )
+}

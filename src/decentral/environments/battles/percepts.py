@@ -1,0 +1,77 @@
+"""What SMAC shows its agents: their moves, the enemies and the teammates in sight, and themselves."""
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from decentral.environments.battles.actions import ATTACK, NORTH, available_actions
+from decentral.environments.battles.battlefield import Battlefield
+from decentral.environments.battles.roster import Roster
+from decentral.environments.battles.terrain import Ground
+from decentral.types import Percept
+
+SIGHT = 9.0
+
+
+def perceive(roster: Roster, ground: Ground, swapped: bool, field: Battlefield) -> Percept:
+    """The percepts of all agents, stacked. The dead see nothing."""
+    available = available_actions(roster, ground, field)
+    ours, theirs = roster.our_side, roster.their_side
+    attackable = available[:, ATTACK:].astype(jnp.float32)
+    moves = available[:, NORTH:ATTACK].astype(jnp.float32)
+    enemies = _seen(roster, field, theirs, attackable, swapped)
+    teammates = _without_self(_seen(roster, field, ours, jnp.ones((roster.allies, roster.allies)), swapped))
+    own = jnp.stack(_looks(roster, field, ours, swapped), axis=1)
+    flat = [part.reshape(roster.allies, -1) for part in (moves, enemies, teammates, own)]
+    observation = jnp.where(field.alive[ours, None], jnp.concatenate(flat, axis=1), 0.0)
+    return Percept(observation, available)
+
+
+def observation_size(roster: Roster) -> int:
+    """How long an agent's observation is."""
+    own, theirs = (1 + roster.has_shields(side) + roster.type_bits for side in (roster.our_side, roster.their_side))
+    return ATTACK - NORTH + roster.enemies * (4 + theirs) + (roster.allies - 1) * (4 + own) + own
+
+
+def _seen(
+    roster: Roster, field: Battlefield, side: slice, mark: Float[Array, "allies others"], swapped: bool
+) -> Float[Array, "allies others features"]:
+    """One row for each agent and unit of a side: a mark, distance, direction and looks, or zeros if out of sight."""
+    ours = roster.our_side
+    to_x = field.x[None, side] - field.x[ours, None]
+    to_y = field.y[None, side] - field.y[ours, None]
+    distance = jnp.sqrt(to_x**2 + to_y**2)
+    looks = [jnp.broadcast_to(look[None, :], distance.shape) for look in _looks(roster, field, side, swapped)]
+    rows = jnp.stack([mark, distance / SIGHT, to_x / SIGHT, to_y / SIGHT, *looks], axis=-1)
+    in_sight = (distance < SIGHT) & field.alive[None, side]
+    return jnp.where(in_sight[:, :, None], rows, 0.0)
+
+
+def _looks(roster: Roster, field: Battlefield, side: slice, swapped: bool) -> list[Float[Array, " side"]]:
+    """Health, shield if the side's race has them, and kind if there are several."""
+    looks = [field.health[side] / roster.health[side]]
+    if roster.has_shields(side):
+        looks.append(shield_share(roster, field, side))
+    return looks + list(type_bits(roster, side, swapped).T)
+
+
+def shield_share(roster: Roster, field: Battlefield, side: slice) -> Float[Array, " side"]:
+    """How much of its shield each unit of a side has; 0 where a unit has none."""
+    return field.shield[side] / np.maximum(roster.shield[side], 1.0)
+
+
+def type_bits(roster: Roster, side: slice, swapped: bool) -> Float[Array, "side bits"]:
+    """A bit for each kind of unit; SMAC numbers the enemies' kinds the other way round."""
+    numbers = roster.kind[side]
+    if swapped and side == roster.their_side:
+        numbers = len(roster.kinds) - 1 - numbers
+    return jnp.asarray(numbers[:, None] == np.arange(roster.type_bits)[None, :], jnp.float32)
+
+
+def _without_self(rows: Float[Array, "allies allies features"]) -> Float[Array, "allies others features"]:
+    """Rows about all agents without those of each about itself, by cutting the diagonal out."""
+    count, features = rows.shape[0], rows.shape[2]
+    if count == 1:
+        return rows[:, :0]
+    after_first = rows.reshape(count * count, features)[1:]
+    return after_first.reshape(count - 1, count + 1, features)[:, :-1].reshape(count, count - 1, features)

@@ -1,0 +1,123 @@
+"""Battlefields made by hand, and one compiled step per map for all tests."""
+
+from functools import cache
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.environments.battles import BATTLES
+from decentral.environments.battles.actions import STOP
+
+
+@cache
+def battle(name, **settings):
+    return BATTLES[name](**settings)
+
+
+def scene(world, units, **more):
+    """A battlefield with these units only: number to (x, y, health[, shield[, cooldown]]). The others are dead."""
+    field = world.reset(jax.random.key(0))
+    columns = {name: np.zeros(world.roster.units, np.float32) for name in ("x", "y", "health", "shield", "cooldown")}
+    for number, values in units.items():
+        for name, value in zip(columns, values, strict=False):
+            columns[name][number] = value
+    return changed(field, **columns | more)
+
+
+def changed(field, **values):
+    """A battlefield with some arrays replaced."""
+    return eqx.tree_at(
+        lambda old: [getattr(old, name) for name in values], field, [jnp.asarray(value) for value in values.values()]
+    )
+
+
+@cache
+def stepper(world):
+    return jax.jit(world.step_by)
+
+
+def step(world, field, actions=None, jitter=0.0):
+    """One step by a compiled function; without actions all agents stop."""
+    actions = [STOP] * world.num_agents if actions is None else actions
+    chance = jnp.full(world.roster.units, jitter, jnp.float32)
+    return stepper(world)(field, jnp.asarray(actions, jnp.int32), chance)
+
+
+def steps(world, field, count, actions=None, jitter=0.0):
+    """The battlefield and the sum of rewards after several steps of the same actions."""
+    total = 0.0
+    for _ in range(count):
+        field, outcome = step(world, field, actions, jitter)
+        total += float(outcome.reward)
+    return field, total
+
+
+def judged(world, before, after):
+    """What a step from one battlefield to another would have brought about."""
+    nothing = jnp.zeros(world.num_agents, jnp.int32), jnp.zeros(world.roster.units)
+    return _told(world)(before, *nothing, after)
+
+
+@cache
+def _told(world):
+    return jax.jit(world.tell)
+
+
+@cache
+def _perceived(world):
+    return jax.jit(world.perceive)
+
+
+@cache
+def _described(world):
+    return jax.jit(world.state_vector)
+
+
+def perceived(world, field):
+    return _perceived(world)(field)
+
+
+def described(world, field, last_actions=None):
+    """SMAC's state."""
+    return _described(world)(field, None if last_actions is None else jnp.asarray(last_actions))
+
+
+POLICIES = ("stop", "random", "heuristic")
+
+
+@cache
+def campaign(name):
+    """Four whole battles of each policy: all states before each step and at the end [policies, 4, P], and outcomes."""
+    world = battle(name)
+    script = world.scripts()["heuristic"]
+
+    def choose(policy, field, memory, key):
+        scripted, memory = script.choose(field, memory)
+        available = world.perceive(field).available
+        drawn = jnp.argmax(jnp.where(available, jax.random.uniform(key, available.shape), -1.0), axis=1)
+        stopped = jnp.where(available[:, STOP], STOP, 0)
+        return jnp.select([policy == 0, policy == 1], [stopped, drawn], scripted).astype(jnp.int32), memory
+
+    def fight(policy, key):
+        def one(now, key):
+            field, memory = now
+            key_policy, key_world = jax.random.split(key)
+            actions, memory = choose(policy, field, memory, key_policy)
+            after, outcome = world.step(field, actions, key_world)
+            return (after, memory), (field, outcome)
+
+        start = (world.reset(key), script.start())
+        (final, _), (fields, outcomes) = jax.lax.scan(one, start, jax.random.split(key, world.time_limit))
+        return jax.tree.map(lambda every, last: jnp.concatenate([every, last[None]]), fields, final), outcomes
+
+    keys = jax.random.split(jax.random.key(7), 4)
+    fought = jax.jit(jax.vmap(jax.vmap(fight, (None, 0)), (0, None)))(jnp.arange(3), keys)
+    return jax.tree.map(np.asarray, fought)
+
+
+def returns_of(outcomes):
+    """The return and whether it was won, of every battle up to its end."""
+    ended = np.cumsum(outcomes.terminated, axis=-1) - outcomes.terminated > 0
+    return np.where(ended, 0, outcomes.reward).sum(axis=-1), (outcomes.facts["won"] & ~ended).any(axis=-1)

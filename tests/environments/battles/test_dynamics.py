@@ -1,0 +1,169 @@
+"""Walking, shooting, shields, armour and recovery: numbers worked by hand from the table of units."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.environments.battles.actions import ATTACK, EAST, NO_OP, SOUTH, STOP
+from decentral.environments.battles.battlefield import NOBODY, fresh_battlefield
+from decentral.environments.battles.combat import suffer
+from decentral.environments.battles.maps import Group, Map
+from decentral.environments.battles.roster import roster_of
+from tests.environments.battles.scenes import battle, changed, scene, step, steps
+
+FAR = (31, 20)  # where an enemy notices nobody
+
+
+def full(world, number, place):
+    return (*place, world.roster.health[number], world.roster.shield[number])
+
+
+@pytest.mark.parametrize("name, first_enemy, pace", [("5m_vs_6m", 5, 1.125), ("3s_vs_5z", 3, 1.47655)])
+def test_a_step_east_is_eight_loops_long(name, first_enemy, pace):
+    world = battle(name)
+    field = scene(world, {0: full(world, 0, (9, 16)), first_enemy: full(world, first_enemy, FAR)})
+    after, _ = step(world, field, [EAST] + [NO_OP] * (world.num_agents - 1))
+    np.testing.assert_allclose((after.x[0], after.y[0]), (9 + pace, 16), rtol=1e-6)
+
+
+HITS = {  # attacker, target, profile: strikes until dead
+    ("marine", "marine", "lotv"): 8,
+    ("stalker", "zealot", "lotv"): 13,
+    ("stalker", "zealot", "liberty"): 17,
+    ("stalker", "stalker", "lotv"): 10,
+    ("stalker", "stalker", "liberty"): 12,
+    ("stalker", "spine_crawler", "lotv"): 19,
+    ("stalker", "spine_crawler", "liberty"): 25,
+    ("zealot", "stalker", "lotv"): 22,
+    ("zealot", "zealot", "lotv"): 21,
+    ("spine_crawler", "stalker", "lotv"): 6,
+}
+
+
+def struck(attacker, target, profile, count):
+    """Shield and health of a target after each of a number of strikes; nothing recovers."""
+    meeting = Map("meeting", (Group(attacker, 1, (9, 16)),), (Group(target, 1, (23, 16)),), 1)
+    roster = roster_of(meeting, profile)
+    roster = replace(roster, regeneration=np.zeros(2, np.float32))
+    field = changed(fresh_battlefield(roster), unhurt=jnp.zeros(2, jnp.int32))
+    damage = jnp.asarray([[0.0, roster.damage[0, 1]], [0.0, 0.0]])
+    strike = jax.jit(lambda field: suffer(roster, field, damage))
+    states = []
+    for _ in range(count):
+        field = strike(field)
+        states.append((float(field.shield[1]), float(field.health[1])))
+    return states
+
+
+@pytest.mark.parametrize("attacker, target, profile", HITS)
+def test_strikes_until_a_target_is_dead(attacker, target, profile):
+    wanted = HITS[attacker, target, profile]
+    states = struck(attacker, target, profile, wanted)
+    assert states[-1] == (0, 0) and states[-2][1] > 0
+
+
+def test_shields_absorb_first_and_armour_lessens_what_comes_through():
+    assert struck("stalker", "zealot", "lotv", 4) == [(37, 100), (24, 100), (11, 100), (0, 99)]
+    assert struck("spine_crawler", "stalker", "lotv", 5) == [(50, 80), (20, 80), (0, 71), (0, 42), (0, 13)]
+
+
+def test_strikes_of_one_loop_count_one_after_the_other():
+    # 13 of shield: the first stalker's 13 are absorbed, of the second's nothing, and armour takes 1
+    world = battle("3s_vs_5z")
+    field = scene(world, {3: (20, 16, 100, 13)})
+    damage = jnp.zeros((8, 8)).at[0, 3].set(13.0).at[1, 3].set(13.0)
+    after = suffer(world.roster, field, damage)
+    assert (after.shield[3], after.health[3]) == (0, 88)
+
+
+def test_the_crawler_recovers_always_and_shields_after_twenty_steps():
+    world = battle("2s_vs_1sc")
+    field = scene(world, {0: (8.5, 9, 80, 10), 2: (14, 20, 150)}, unhurt=np.asarray([0, 0, 0], np.int32))
+    after, _ = step(world, field)
+    assert after.health[2] == 150.13671875 and after.shield[0] == 10
+    after, _ = steps(world, field, 20)
+    before_last, after_last = after.shield[0], steps(world, after, 1)[0].shield[0]
+    assert 10 <= before_last <= 10.125 and after_last - before_last == 1.0
+
+
+def passive(name, units):
+    """A world whose enemies stay where they are and mind nobody beyond 5 cells, and a scene in it."""
+    world = battle(name, scan_to="centre", leash=0.1, call_radius=0.0)
+    field = scene(world, units)
+    return world, changed(field, goal_x=field.x, goal_y=field.y)
+
+
+def test_one_hit_on_a_fresh_zealot_pays_now_and_again_as_its_shield_recovers():
+    world = battle("3s_vs_5z")
+    world, field = passive("3s_vs_5z", {0: full(world, 0, (9, 16)), 3: full(world, 3, (9, 22))})
+    attack = [ATTACK, NO_OP, NO_OP]
+    after, paid = steps(world, field, 1, attack)
+    assert paid == 0 and after.shield[3] == 50  # the missile is on its way
+    after, now = steps(world, after, 1, attack)
+    assert after.shield[3] == 37 and now == pytest.approx(0.26)
+    _, later = steps(world, changed(after, x=after.x.at[0].set(31.0)), 40)
+    assert later == pytest.approx(0.26, abs=1e-5)
+
+
+def test_a_marine_shoots_once_in_a_period():
+    # 1 loop to begin, 0.8 of wind-up, then every 13.7728 loops: the 7th hit falls in loop 85, the 8th in loop 99
+    world, field = passive("5m_vs_6m", {0: (9, 16, 45), 5: (14.7, 16, 45)})
+    after, _ = steps(world, field, 12, [ATTACK, *[NO_OP] * 4])
+    assert after.health[5] == 3
+    _, outcome = step(world, after, [ATTACK, *[NO_OP] * 4])
+    assert outcome.facts["won"]
+
+
+def test_a_new_order_loses_the_attack_that_has_begun():
+    # a stalker winds up for 2.7 loops: its weapon is not yet spent when it is told otherwise
+    world = battle("3s_vs_5z")
+    world, field = passive("3s_vs_5z", {0: full(world, 0, (9, 16)), 3: full(world, 3, (9, 22))})
+    wound_up = changed(field, target=field.target.at[0].set(3), windup=field.windup.at[0].set(1.5))
+    after, _ = steps(world, wound_up, 4, [STOP, NO_OP, NO_OP])
+    assert after.shield[3] == 50 and after.cooldown[0] == 0
+
+
+def test_a_missile_flies_on_when_its_sender_is_dead():
+    world = battle("3s_vs_5z")
+    world, field = passive("3s_vs_5z", {0: full(world, 0, (9, 16)), 3: full(world, 3, (9, 22))})
+    sent = changed(field, strike=field.strike.at[1].set(3.0), struck=field.struck.at[1].set(3))
+    after, _ = step(world, sent, [STOP, NO_OP, NO_OP])
+    assert after.shield[3] == 37
+
+
+def test_an_enemy_turns_on_whoever_hurts_it_and_so_do_friends_nearby():
+    world = battle("5m_vs_6m")
+    units = {0: (9, 16, 45), 5: (15.5, 16, 45), 6: (17, 16, 45), 7: (25, 16, 45)}
+    field = scene(world, units, backswing=np.full(11, 99, np.float32))  # nobody moves
+    hit = changed(field, strike=field.strike.at[0].set(1.0), struck=field.struck.at[0].set(5))
+    after, _ = step(world, field)
+    assert (after.target[5:8] == NOBODY).all()
+    after, _ = step(world, hit)
+    np.testing.assert_array_equal(after.target[5:8], [0, 0, NOBODY])
+
+
+def test_units_do_not_stand_in_each_other_and_are_not_pushed_off_the_ground():
+    world = battle("5m_vs_6m")
+    field = scene(world, {0: (9, 8.1, 45), 1: (9.1, 8.1, 45), 5: (30, 16, 45)})
+    after, _ = steps(world, field, 3)
+    assert np.hypot(after.x[0] - after.x[1], after.y[0] - after.y[1]) >= 0.74
+    assert (after.y[:2] >= 8).all()
+
+
+def test_allies_never_fire_unless_ordered():
+    world = battle("5m_vs_6m")
+    field, total = steps(world, world.reset(jax.random.key(0)), 40)
+    assert total == 0 and (field.health[5:] == 45).all()
+    assert not field.alive[:5].any()  # all-stop loses
+
+
+def test_an_action_that_is_not_available_is_a_stop():
+    world = battle("5m_vs_6m")
+    field = scene(world, {0: (9, 8.5, 45), 5: (20, 16, 45)})
+    for action in (NO_OP, SOUTH, ATTACK, ATTACK + 3):
+        after, _ = step(world, field, [action, *[NO_OP] * 4])
+        stopped, _ = step(world, field, [STOP, *[NO_OP] * 4])
+        assert (after.x[0], after.y[0]) == (9, 8.5) == (stopped.x[0], stopped.y[0])
