@@ -8,6 +8,7 @@ import numpy as np
 
 from decentral.analysis.results import Curves, load_curves
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
+from decentral.experiments.audit import Audit, Audited
 from decentral.experiments.config import Config, MemberRequest, resolve
 from decentral.experiments.runner import run as run_config
 from decentral.experiments.trained import Trained
@@ -54,6 +55,10 @@ class Run:
     def evaluate(self, episodes: int = 32, seed: int = 0) -> np.ndarray:
         """The returns of fresh greedy episodes of the trained teams [seeds, episodes]."""
         return Trained.load(self.directory).evaluate(episodes, seed)
+
+    def audit(self, agent: int = 0, seed: int | None = None) -> Audit:
+        """Train one agent again from its own log alone, and compare its parameters; of the first seed unless told."""
+        return Audited.of(self.directory, seed, agent).audit()
 
     def plot(self, out: Place | None = None) -> Path:
         """Draw the learning curves; into the run's own directory unless told otherwise."""
