@@ -103,6 +103,36 @@ class Fuse(Environment):
         return jnp.stack([burnt + 1, fuse]), Outcome(reward, burnt + 1 >= fuse, facts={})
 
 
+class Noise(Environment):
+    """Two agents who each see a noise of their own for three steps; a step pays 1 where they choose alike."""
+
+    @property
+    def num_agents(self):
+        return 2
+
+    @property
+    def spec(self):
+        return AgentSpec(observation_size=2, actions=Discrete(2))
+
+    @property
+    def time_limit(self):
+        return 3
+
+    @property
+    def may_end_early(self):
+        return False
+
+    def reset(self, key):
+        return jax.random.normal(key, (2, 2))
+
+    def perceive(self, state):
+        return Percept(state, jnp.ones((2, 2), bool))
+
+    def step(self, state, actions, key):
+        reward = jnp.where(actions[0] == actions[1], 1.0, 0.0)
+        return jax.random.normal(key, (2, 2)), Outcome(reward, jnp.zeros((), bool), facts={})
+
+
 class Crowd(Fuse):
     """Ten agents with the sizes of a large battle, to be measured and not played."""
 

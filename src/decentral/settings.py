@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 import equinox as eqx
 import numpy as np
 
-from decentral.refusal import Refused
+from decentral.refusal import Refused, did_you_mean
 
 LARGEST = 2**31 - 1  # of any number: counters are 32-bit integers
 
@@ -60,11 +60,14 @@ def setting_fields(kind: type[Settings]) -> list[dataclasses.Field]:
 
 def build(kind: type[Settings], values: dict[str, Any], group: str) -> Any:
     """A settings module from plain data; an unknown or impossible entry is refused by its dotted key."""
-    known = {field.name for field in setting_fields(kind)}
+    known = {field.name: field for field in setting_fields(kind)}
     for name in values:
         if name not in known:
-            raise Refused(f"unknown setting {group}.{name}: {group} has {', '.join(sorted(known))}")
+            meant, all_known = did_you_mean(name, known), ", ".join(sorted(known))
+            raise Refused(f"unknown setting {group}.{name:.40}:{meant} {group} has {all_known}")
     try:
+        for name, value in values.items():
+            _check(known[name], value)
         return kind(**values)
     except Refused as refusal:
         raise Refused(f"{group}.{refusal}") from None
@@ -100,6 +103,7 @@ def _plain(value: Any) -> Any:
 def _check(field: dataclasses.Field, value: Any) -> None:
     if field.metadata["has_converter"]:
         return
+    value = _whole_to_float(value) if field.type is float else value
     if not (_has_type(field.type, value) and _within(field.metadata, value)):
         raise Refused(f"{field.name} must be {allowed(field)}, got {value!r:.40}")
     if type(value) in (int, float) and abs(value) > LARGEST:

@@ -1,4 +1,4 @@
-"""SMAC's interface read once more, unit by unit in plain Python: what observations, state, availability and rewards are.
+"""SMAC's interface read once more, unit by unit in plain Python: observations, state, availability and rewards.
 
 It shares nothing with the simulator, so that a mistake in one shows against the other.
 """

@@ -161,6 +161,14 @@ def test_no_percept_shows_what_another_agent_did(name):
     assert not leaks(ENVIRONMENTS[name](), *ALIKE[name])
 
 
+def test_seeing_where_a_teammate_is_does_not_show_what_it_did():
+    assert not leaks(PredatorPrey(observe_teammate=True), *ALIKE["predator-prey"])
+
+
+def test_the_barrier_test_catches_a_game_that_reveals_the_joint_action_on_purpose():
+    assert leaks(MatrixGame(revealed=True), *ALIKE["matrix-game"])
+
+
 def test_the_barrier_test_catches_a_world_that_shows_the_others_actions():
     class Gossip(MatrixGame):
         """A matrix game whose state, and so each percept, holds the joint action."""

@@ -45,21 +45,20 @@ def young_team(name):
     return young(Team.alike(small(name), 2))
 
 
-def with_other_past(lane):
-    """The same, but the second agent remembers something quite different."""
+def changed(leaf):
+    return -1000.0 * (1 + leaf) if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf
 
-    def rewrite(leaf):
-        if not jnp.issubdtype(leaf.dtype, jnp.floating):
-            return leaf
-        return leaf.at[-1].set(-1000.0 * (1 + leaf[-1]))
 
+def with_other_past(lane, rewrite):
+    """The same, but the second agent's memory is rewritten."""
     replays = list(lane.replays)
-    replays[-1] = eqx.tree_at(lambda old: old.episodes, replays[-1], jax.tree.map(rewrite, replays[-1].episodes))
+    episodes = jax.tree.map(lambda leaf: leaf.at[-1].set(rewrite(leaf[-1])), replays[-1].episodes)
+    replays[-1] = eqx.tree_at(lambda old: old.episodes, replays[-1], episodes)
     return eqx.tree_at(lambda old: old.replays, lane, tuple(replays))
 
 
 def isolated(trainee, lane):
-    """Are the first agent and its replay the same after living and learning beside two different second agents?"""
+    """Are the first agent and its replay the same beside a second one whose past is as it was, changed, or erased?"""
     keys = trainee.team.share_out(jax.random.split(jax.random.key(5)))
 
     @jax.jit
@@ -71,10 +70,12 @@ def isolated(trainee, lane):
         own = [(a.online, a.target, a.optimiser, a.notes, r) for a, r in zip(after.agents, after.replays, strict=True)]
         return jax.tree.leaves(own[0]), jax.tree.leaves(own[-1])
 
-    (first, second), (first_beside_other, other_second) = study(lane), study(with_other_past(lane))
-    noticed = any(bool((one[-1] != other[-1]).any()) for one, other in zip(second, other_second, strict=True))
-    assert noticed, "the second agent did not notice its own past"
-    return all(bool((one[0] == other[0]).all()) for one, other in zip(first, first_beside_other, strict=True))
+    first, second = study(lane)
+    others = [study(with_other_past(lane, rewrite)) for rewrite in (changed, jnp.zeros_like)]
+    for _, other_second in others:
+        noticed = any(bool((one[-1] != other[-1]).any()) for one, other in zip(second, other_second, strict=True))
+        assert noticed, "the second agent did not notice its own past"
+    return all(bool((a[0] == b[0]).all()) for beside, _ in others for a, b in zip(first, beside, strict=True))
 
 
 @algorithms

@@ -10,6 +10,7 @@ from decentral.analysis.results import Curves, load_curves
 from decentral.api.live import Live
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.environments.names import environment_class
+from decentral.experiments.audit import Audit, Audited
 from decentral.experiments.begun import go_on, go_on_in
 from decentral.experiments.config import Config, MemberRequest, resolve
 from decentral.experiments.runner import Listener
@@ -75,6 +76,10 @@ class Run:
     def verify(self) -> list[str]:
         """What is not as it was written, a line each; nothing where all is well."""
         return verify(self.directory).broken
+
+    def audit(self, agent: int = 0, seed: int | None = None) -> Audit:
+        """Train one agent again from its own log alone, and compare its parameters; of the first seed unless told."""
+        return Audited.of(self.directory, seed, agent).audit()
 
     def plot(self, out: Place | None = None) -> Path:
         """Draw the learning curves; into the run's own directory unless told otherwise."""

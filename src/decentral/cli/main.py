@@ -1,12 +1,13 @@
 """`decentral COMMAND ...`. A request that can't be met is one line and exit code 2."""
 
 import gc
+import io
 import sys
 
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.cli.parser import Parser, parser_for
 from decentral.interruption import Interrupted
-from decentral.refusal import Failed, Refused
+from decentral.refusal import Failed, Refused, in_one_line
 
 RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
 
@@ -14,6 +15,8 @@ RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit."""
     words = sys.argv[1:] if arguments is None else arguments
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a path may hold what a terminal can't show
     parser = parser_for()
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for name, meaning in COMMANDS.items():
@@ -24,10 +27,10 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         run_command(name, rest)
     except Refused as refusal:
-        print(f"decentral {name}: {' '.join(str(refusal).split())}", file=sys.stderr)
+        print(f"decentral {name}: {in_one_line(str(refusal))}", file=sys.stderr)
         raise SystemExit(2) from None
     except Failed as failure:
-        print(f"decentral {name}: failed: {' '.join(str(failure).split())}", file=sys.stderr)
+        print(f"decentral {name}: failed: {in_one_line(str(failure))}", file=sys.stderr)
         raise SystemExit(1) from None
     except BrokenPipeError:  # the reader of a pipe has gone
         sys.stderr.close()

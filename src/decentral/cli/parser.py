@@ -1,11 +1,11 @@
 """How every command line is parsed: refusals in one line, no abbreviations."""
 
 import argparse
-import difflib
 import sys
 from typing import Any, NoReturn
 
 from decentral.cli.commands import COMMANDS
+from decentral.refusal import did_you_mean, in_one_line
 
 MEANING = "Fully decentralised cooperative multi-agent reinforcement learning."
 
@@ -14,7 +14,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose refusals are one line and exit with 2."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {' '.join(message.split())} (--help tells more)", file=sys.stderr)
+        print(f"{self.prog}: {in_one_line(message)} (--help tells more)", file=sys.stderr)
         raise SystemExit(2)
 
     def parse_all(self, arguments: list[str]) -> argparse.Namespace:
@@ -22,9 +22,9 @@ class Parser(argparse.ArgumentParser):
         found, unknown = self.parse_known_args(arguments)
         if unknown:
             word = unknown[0].split("=", 1)[0]
-            near = difflib.get_close_matches(word, self._option_string_actions, n=1)
-            meant = f": did you mean {near[0]}?" if near else ""
-            self.error(f"unknown {'flag' if word.startswith('-') else 'argument'} {word}{meant}")
+            meant = did_you_mean(word, self._option_string_actions)
+            kind = "flag" if word.startswith("-") else "argument"
+            self.error(f"unknown {kind} {word}{':' if meant else ''}{meant}")
         return found
 
 

@@ -7,7 +7,7 @@ from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_probe
 from decentral.environments import ENVIRONMENTS
-from decentral.experiments.config import environment_class
+from decentral.environments.names import environment_class
 from decentral.experiments.probe import probe
 from decentral.settings import build
 

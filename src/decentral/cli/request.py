@@ -1,14 +1,17 @@
 """What a command line asks to be trained: an algorithm or a team, an environment, and a flag for every setting."""
 
 import argparse
+import itertools
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 from decentral.cli.flags import add_flags, add_short_flags, overrides
 from decentral.cli.parser import Parser, parser_for
 from decentral.environments import ENVIRONMENTS
-from decentral.environments.names import FORMS, environment_class, is_name_of_world
+from decentral.environments.names import FORMS, environment_class, is_name_of_world, recorded_class
 from decentral.experiments.config import MemberRequest, resolve
+from decentral.experiments.config_file import Wishes, read_config_file
 from decentral.experiments.members import EVERY_ALGORITHM, algorithm_class
 from decentral.settings import Refused, Settings
 from decentral.training.plan import Plan
@@ -17,97 +20,133 @@ from decentral.training.separate import Clock
 
 @dataclass(frozen=True)
 class Request:
-    """The words of a command, and a parser that knows every flag they may hold."""
+    """The words of a command, what a file says besides, and a parser that knows every flag they may hold."""
 
-    words: list[str]
+    flags: list[str]  # the words behind the names
     algorithm: str | None  # none: a team
     environment: str
-    names: list[str]  # the team's, from --agents
+    agents: list[MemberRequest]  # the team's, from --agents or the file
+    file: Wishes
     parser: Parser
 
     @staticmethod
     def of(command: str, words: list[str]) -> "Request":
-        """What `ALGORITHM ENVIRONMENT ...` or `ENVIRONMENT --agents A,B ...` asks for."""
-        alone = len(words) > 0 and is_name_of_world(words[0])
-        _check_beginning(command, words, 1 if alone else 2)
-        algorithm, environment = (None, words[0]) if alone else (words[0], words[1])
-        environment_class(environment)
+        """What `ALGORITHM ENVIRONMENT ...` or `ENVIRONMENT --agents A,B ...` asks for, or a file in their place."""
+        names = list(itertools.takewhile(lambda word: not word.startswith("-"), words[:2]))
+        if names and is_name_of_world(names[0]):
+            names = names[:1]
+        file = _file(words)
+        algorithm, environment = _named(names, file, _value_of("--agents", words))
+        if environment is None or (algorithm is None and not names and file.agents is None):
+            _explain(command, words, "environment" if environment is None else "algorithm")
+        named = environment_class if names else recorded_class  # a file can't say what code is run
+        named(environment)
         if algorithm is not None:
             algorithm_class(algorithm)
-        names = _names(words) if algorithm is None else []
-        parser = parser_for(command, *words[: 1 if alone else 2], usage=_usage(command))
+        agents = _agents(words, file) if algorithm is None else []
+        parser = parser_for(command, *names, usage=_usage(command))
+        parser.add_argument("--config", metavar="FILE", help="settings from a TOML or JSON file; flags override them")
         add_short_flags(parser)
         defaults = resolve(algorithm or "iql", environment).trainee
         if algorithm is None:
-            _add_learners(parser, environment, names)
+            _add_learners(parser, environment, agents)
         else:
             add_flags(parser, "algorithm", defaults.team.squads[0].algorithm)
         add_flags(parser, "environment", defaults.environment)
         add_flags(parser, "training", defaults.plan)
-        return Request(words, algorithm, environment, names, parser)
+        return Request(words[len(names) :], algorithm, environment, agents, file, parser)
 
     def read(self) -> argparse.Namespace:
         """What the flags say."""
-        return self.parser.parse_all(self.words[1 if self.algorithm is None else 2 :])
+        return self.parser.parse_all(self.flags)
 
     def given(self, found: argparse.Namespace, group: str) -> dict[str, Any]:
-        """What the command line says of one group of settings."""
-        if group == "algorithm":
-            return {} if self.algorithm is None else overrides(found, group, algorithm_class(self.algorithm))
+        """What the command line and the file say of one group of settings; the command line goes first."""
         kinds: dict[str, type[Settings]] = {"environment": environment_class(self.environment), "training": Plan}
-        return overrides(found, group, kinds[group])
+        if self.algorithm is not None:
+            kinds["algorithm"] = algorithm_class(self.algorithm)
+        said = overrides(found, group, kinds[group]) if group in kinds else {}
+        return self.file.settings(group) | said
 
     def team(self, found: argparse.Namespace) -> str | list[MemberRequest]:
         """The algorithm of all, or what is asked of each agent."""
         if self.algorithm is not None:
             return self.algorithm
-        return [self._member(found, place, name) for place, name in enumerate(self.names)]
+        return [self._member(found, place, asked) for place, asked in enumerate(self.agents)]
 
-    def _member(self, found: argparse.Namespace, place: int, name: str) -> MemberRequest:
-        if name.startswith("frozen:"):
-            return name
+    def _member(self, found: argparse.Namespace, place: int, asked: MemberRequest) -> MemberRequest:
+        if isinstance(asked, str):
+            return asked
         group = f"agents.{place}"
-        own = overrides(found, group, algorithm_class(name)) | overrides(found, group, Clock)
-        return {"name": name, **own}
+        return asked | overrides(found, group, algorithm_class(asked["name"])) | overrides(found, group, Clock)
 
 
 def _usage(command: str) -> str:
     return (
         f"decentral {command} ALGORITHM ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...] [--environment.X ...]\n"
-        f"       decentral {command} ENVIRONMENT --agents A,B [--agents.0.X ...] [--seeds N] ..."
+        f"       decentral {command} ENVIRONMENT --agents A,B [--agents.0.X ...] [--seeds N] ...\n"
+        f"       decentral {command} --config FILE [--seeds N] ..."
     )
 
 
-def _check_beginning(command: str, words: list[str], count: int) -> None:
-    """Explain the command where the words that must come first do not."""
-    if len(words) >= count and not any(word.startswith("-") for word in words[:count]):
-        return
+def _explain(command: str, words: list[str], missing: str) -> NoReturn:
+    """Say what a command line must begin with, or what is missing in its file."""
+    if _value_of("--config", words) is not None and not {"-h", "--help"} & set(words):
+        raise Refused(f"{missing}.name must be given in the file or on the command line, got none")
     general = parser_for(command, usage=_usage(command))
     general.add_argument("algorithm", metavar="ALGORITHM", help=f"one of {', '.join(EVERY_ALGORITHM)}")
     general.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join([*ENVIRONMENTS, *FORMS])}")
+    general.add_argument("--config", metavar="FILE", help="a TOML or JSON file that may name them instead")
     general.epilog = f"decentral {command} ALGORITHM ENVIRONMENT --help lists all their settings."
     general.parse_all(words)
     general.error("ALGORITHM and ENVIRONMENT come first")
 
 
-def _names(words: list[str]) -> list[str]:
-    """The members of a team, as --agents lists them."""
+def _file(words: list[str]) -> Wishes:
+    """What the file that --config names says; nothing where none is named."""
+    path = _value_of("--config", words)
+    return read_config_file(Path(path)) if path is not None else Wishes()
+
+
+def _value_of(flag: str, words: list[str]) -> str | None:
+    """The value of a flag that must be known before all the others."""
     finder = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    finder.add_argument("--agents", nargs="?", default="")
-    text = finder.parse_known_args(words)[0].agents
-    names = [name.strip() for name in text.split(",")] if text else []
-    for name in names:
-        if not name.startswith("frozen:"):
-            algorithm_class(name)
-    if not names and not {"-h", "--help"} & set(words):
+    finder.add_argument(flag, nargs="?", dest="value")
+    return finder.parse_known_args(words)[0].value
+
+
+def _named(names: list[str], file: Wishes, agents: str | None) -> tuple[Any, Any]:
+    """Algorithm, none for a team, and environment: those that the command line names, else the file's."""
+    if len(names) == 2:
+        return names[0], names[1]
+    algorithm = None if agents else file.name("algorithm")
+    return algorithm, names[0] if names else file.name("environment")
+
+
+def _agents(words: list[str], file: Wishes) -> list[MemberRequest]:
+    """The members of a team: as --agents lists them, else the file."""
+    text = _value_of("--agents", words)
+    listed = [name.strip() for name in text.split(",")] if text else file.agents or []
+    agents = [_agent(asked) for asked in listed]
+    if not agents and not {"-h", "--help"} & set(words):
         raise Refused("agents must list one algorithm per agent, such as --agents dac,iql, got none")
-    return names
+    return agents
 
 
-def _add_learners(parser: Parser, environment: str, names: list[str]) -> None:
+def _agent(asked: MemberRequest) -> MemberRequest:
+    """What is asked of one agent: a frozen partner as a word, a learner as an object with a known name."""
+    if isinstance(asked, str):
+        if asked.startswith("frozen:"):
+            return asked
+        asked = {"name": asked}
+    algorithm_class(asked["name"])
+    return asked
+
+
+def _add_learners(parser: Parser, environment: str, agents: list[MemberRequest]) -> None:
     """The flags of a team's agents, each under its own number and with its own defaults on the environment."""
     parser.add_argument("--agents", metavar="A,B", help="one per agent: an algorithm, or frozen:RUN[:SEED[:AGENT]]")
-    for place, name in enumerate(names):
-        if not name.startswith("frozen:"):
-            add_flags(parser, f"agents.{place}", resolve(name, environment).members[0].algorithm)
+    for place, asked in enumerate(agents):
+        if not isinstance(asked, str):
+            add_flags(parser, f"agents.{place}", resolve(asked["name"], environment).members[0].algorithm)
             add_flags(parser, f"agents.{place}", Clock())

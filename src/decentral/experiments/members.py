@@ -46,7 +46,7 @@ class Member:
         clock = build(Clock, {key: value for key, value in values.items() if key in CLOCK}, group)
         settings = {key: value for key, value in values.items() if key not in CLOCK}
         algorithm = build(algorithm_class(data.get("name")), settings, group)
-        return Member(data["name"], algorithm, clock, _source(data.get("frozen"), group))
+        return Member(data["name"], algorithm, clock, source_of(data.get("frozen"), group))
 
     def as_data(self) -> dict[str, Any]:
         """The member as plain data: its algorithm's settings, its clock and, if frozen, where it comes from."""
@@ -96,7 +96,8 @@ def _squad(members: list[Member], places: tuple[int, ...], size: int) -> Squad:
     return Frozen(first.algorithm, places, size, networks)
 
 
-def _source(data: Any, group: str) -> Source | None:
+def source_of(data: Any, group: str) -> Source | None:
+    """Where a frozen partner comes from, as plain data says; nothing where it says nothing."""
     if data is None:
         return None
     kinds = {"run": str, "seed": int, "agent": int}

@@ -85,10 +85,18 @@ class Trainee(eqx.Module):
 
 def begin(trainee: Trainee, seed: Int[Array, ""] | int) -> Lane:
     """The lane of a seed before its first turn. Every agent gets a stream of chance of its own."""
+    keys = jax.vmap(partial(stream_of, seed))(jnp.arange(trainee.environment.num_agents))
+    return newborn(trainee, seed, trainee.team.share_out(keys))
+
+
+def stream_of(seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Key[Array, ""]:
+    """The key of one agent's own stream of chance."""
+    return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 1), place)
+
+
+def newborn(trainee: Trainee, seed: Int[Array, ""] | int, keys: Keys) -> Lane:
+    """A lane whose agents are born from their own keys."""
     environment, team, plan = trainee.environment, trainee.team, trainee.plan
-    key = jax.random.key(seed)
-    own = partial(jax.random.fold_in, jax.random.fold_in(key, 1))
-    keys = team.share_out(jax.vmap(own)(jnp.arange(environment.num_agents)))
     agents = team.each(lambda squad, keys: squad.be_born(environment.spec, keys), keys)
     blank = blank_episode(environment.spec, environment.time_limit)
     replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, plan), agents)
@@ -96,7 +104,7 @@ def begin(trainee: Trainee, seed: Int[Array, ""] | int) -> Lane:
     return Lane(
         agents=agents,
         replays=replays,
-        world=jax.random.fold_in(key, 0),
+        world=jax.random.fold_in(jax.random.key(seed), 0),
         steps=zero,
         episodes=zero,
         tally=Tally(_no_metrics(trainee, agents, replays, keys), zero, jnp.zeros(()), zero),

@@ -1,0 +1,111 @@
+"""A configuration file: the groups and settings of a run's config.json, as TOML or JSON; all of them may be left out.
+
+It is data and nothing in it is run. A run's own config.json is such a file, so that the run can be repeated from it.
+"""
+
+import json
+import os
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from decentral.experiments.config import FORMAT, Config, MemberRequest, resolve
+from decentral.experiments.members import algorithm_class, source_of
+from decentral.refusal import Refused, did_you_mean
+
+LARGEST_FILE = 2**20  # bytes
+READERS: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": json.loads}
+FOLLOWING = ("strictness", "references", "reports")  # what a run writes besides: it follows from the rest
+KEYS = ("format", "algorithm", "agents", "environment", "training", *FOLLOWING)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a file asks for."""
+
+    algorithm: dict[str, Any] = field(default_factory=dict)  # with a `name`, or without
+    environment: dict[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] = field(default_factory=dict)
+    agents: list[MemberRequest] | None = None
+
+    def name(self, group: str) -> Any:
+        """The name that the file gives of an algorithm or environment; none where a team is listed agent by agent."""
+        if group == "algorithm" and self.agents is not None:
+            return None
+        return getattr(self, group).get("name")
+
+    def settings(self, group: str) -> dict[str, Any]:
+        """What the file says of a group besides its name."""
+        named = () if group == "training" else ("name",)
+        return {key: value for key, value in getattr(self, group).items() if key not in named}
+
+    def resolve(self) -> Config:
+        """The configuration, where the file names all that it needs."""
+        if self.agents is None:
+            algorithm_class(self.name("algorithm"))
+        team = self.name("algorithm") if self.agents is None else self.agents
+        groups = (self.settings(group) for group in ("algorithm", "environment", "training"))
+        return resolve(team, self.name("environment"), *groups)
+
+
+def read_config_file(path: Path) -> Wishes:
+    """What a file asks for. What is no part of a configuration is refused by its key."""
+    content = _content(path)
+    for key in content:
+        if key not in KEYS:
+            raise Refused(f"unknown key {key:.40}:{did_you_mean(key, KEYS)} a configuration has {', '.join(KEYS)}")
+    if content.get("format", FORMAT) != FORMAT:
+        raise Refused(f"format must be {FORMAT}, got {content['format']!r:.40}")
+    groups = {group: content.get(group, {}) for group in ("algorithm", "environment", "training")}
+    for group, settings in groups.items():
+        if not isinstance(settings, dict):
+            raise Refused(f"{group} must be a table of settings, got {settings!r:.40}")
+    return Wishes(**groups, agents=_agents(content.get("agents")))
+
+
+def _content(path: Path) -> dict[str, Any]:
+    kind = path.suffix.lower()
+    if kind not in READERS:
+        raise Refused(f"config must be a file that ends in {' or '.join(READERS)}, got {path}")
+    text = _text(path)
+    try:
+        content = READERS[kind](text)
+    except (ValueError, RecursionError) as error:
+        why = " ".join(str(error).split())
+        raise Refused(f"config must be a file of {kind[1:].upper()}, got {path} ({why:.100})") from None
+    if not isinstance(content, dict):
+        raise Refused(f"config must hold groups of settings, got {path} with {content!r:.40}")
+    return content
+
+
+def _text(path: Path) -> str:
+    if not os.path.isfile(path):
+        raise Refused(f"config must be a file, got {path}, which is none")
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise Refused(f"config must be a file of at most {LARGEST_FILE} bytes, got {path}")
+        return content.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"config must be a file of text that can be read, got {path} ({error})") from None
+
+
+def _agents(listed: Any) -> list[MemberRequest] | None:
+    if listed is None:
+        return None
+    if not isinstance(listed, list) or not listed:
+        raise Refused(f"agents must be a list with an entry for each agent, got {listed!r:.40}")
+    return [_agent(entry, f"agents.{place}") for place, entry in enumerate(listed)]
+
+
+def _agent(entry: Any, group: str) -> MemberRequest:
+    """What is asked of one agent; a frozen partner by where it comes from alone."""
+    if isinstance(entry, str):
+        return entry
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise Refused(f"{group} must be the name of an algorithm, or settings with a name, got {entry!r:.40}")
+    source = source_of(entry.get("frozen"), group)
+    return entry if source is None else f"frozen:{source.run}:{source.seed}:{source.agent}"

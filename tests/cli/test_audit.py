@@ -1,0 +1,87 @@
+"""`decentral audit`: the hashes agree, or one line says why there is no evidence."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import decentral
+from decentral.experiments import audit
+from decentral.experiments.config import resolve
+from decentral.experiments.relived import live_again
+from decentral.settings import Refused
+from tests.cli.test_cli import outcome
+from tests.runs import small_run
+
+
+def test_an_agent_of_a_run_is_found_to_have_learned_alone(capsys):
+    code, out, err = outcome(capsys, "audit", str(small_run("iql").path), "--seed", "1", "--agent", "1")
+    assert (code, err) == (0, "")
+    assert "own networks yes, own replays yes, own optimisers yes" in out and "identical" in out
+    hashes = [line.split()[-1] for line in out.splitlines() if len(line.split()[-1]) == 64]
+    assert len(hashes) == 3 and len(set(hashes)) == 1
+
+
+def test_one_other_bit_in_a_run_is_found_out(capsys, tmp_path):
+    shutil.copytree(small_run("iql").path, tmp_path / "run")
+    file = tmp_path / "run" / "agents" / "seed-0" / "agent-0.safetensors"
+    arrays = load_file(file)
+    first = min(arrays)
+    arrays[first] = np.nextafter(arrays[first], np.float32(np.inf))
+    save_file(arrays, file)
+    code, _, err = outcome(capsys, "audit", str(tmp_path / "run"))
+    assert code == 1 and err.count("\n") == 1 and "does not repeat here to the bit" in err
+
+
+def test_an_agent_that_learned_from_more_is_found_out(capsys, monkeypatch):
+    """Taught by another log than its own, it comes to other parameters."""
+
+    def with_the_log_of_the_other(trainee, seed, place):
+        return live_again(trainee, seed, place)[0], live_again(trainee, seed, 1 - place)[1]
+
+    monkeypatch.setattr(audit, "live_again", with_the_log_of_the_other)
+    code, _, err = outcome(capsys, "audit", str(small_run("iql").path))
+    assert code == 1 and err.count("\n") == 1 and "it learned from more than its own log" in err
+
+
+def test_the_same_from_python():
+    found = small_run("iql").audit(agent=1, seed=1)
+    assert found.agrees and found.turns == 100
+
+
+def described(path, *request):
+    """The directory of a run that has its configuration alone."""
+    path.mkdir()
+    (path / "config.json").write_text(json.dumps(resolve(*request).as_data()))
+    return str(path)
+
+
+def test_a_run_that_is_not_decentralised_says_so_and_is_not_audited(capsys, tmp_path):
+    code, out, err = outcome(capsys, "audit", described(tmp_path / "run", "vdn", "matrix-game"))
+    assert code == 1 and "own replays no" in out
+    assert err.count("\n") == 1 and "is not decentralised: there is nothing to audit" in err
+    with pytest.raises(Refused, match="must be decentralised to be audited, got one of vdn"):
+        decentral.load(tmp_path / "run").audit()
+
+
+def test_an_agent_that_reflects_on_more_than_its_replay_keeps_is_refused(capsys, tmp_path):
+    run = described(tmp_path / "run", "lenient", "matrix-game", None, None, {"replay_type": "float16"})
+    code, _, err = outcome(capsys, "audit", run)
+    assert code == 2 and err.count("\n") == 1
+    assert "training.replay_type must be float32 for lenient to be audited, got float16" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--seed", "2"], "seed must be one of the run's, 0 to 1, got 2"),
+        (["--agent", "-1"], "agent must be one of the run's, 0 to 1, got -1"),
+        (["--agent", "first"], "agent must be a whole number, got 'first'"),
+    ],
+)
+def test_an_agent_that_is_none_is_refused(capsys, tmp_path, words, complaint):
+    run = described(tmp_path / "run", "iql", "matrix-game", None, None, {"seeds": 2})
+    code, _, err = outcome(capsys, "audit", run, *words)
+    assert code == 2 and err.count("\n") == 1 and complaint in err
