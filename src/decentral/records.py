@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import save_file
 
 from decentral.settings import Refused
+from decentral.tensors import read_arrays
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,7 @@ class RunDirectory:
         file = self.agent_file(seed, agent)
         if not file.is_file():
             raise Refused(f"{file} is missing: the run has not finished")
-        try:
-            return load_file(file)
-        except (OSError, SafetensorError) as error:
-            raise Refused(f"{file} can't be read as safetensors ({error})") from None
+        return read_arrays(file).arrays
 
     def agent_file(self, seed: int, agent: int) -> Path:
         """Where one agent's networks lie."""
