@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from decentral.agents import Agent
     from decentral.api import (
         Comparison,
         Meeting,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from decentral.refusal import Refused
 
 __all__ = [
+    "Agent",
     "Comparison",
     "Meeting",
     "Refused",
@@ -38,13 +40,14 @@ __all__ = [
     "train",
 ]
 
+_HOMES = {"Agent": "decentral.agents", "Refused": "decentral.refusal"}
+
 
 def __getattr__(name: str) -> Any:
     """A public name, imported when it is first asked for: the command line's help needs none of them."""
     if name not in __all__:
         raise AttributeError(f"module 'decentral' has no attribute {name!r}")
-    home = importlib.import_module("decentral.refusal" if name == "Refused" else "decentral.api")
-    return getattr(home, name)
+    return getattr(importlib.import_module(_HOMES.get(name, "decentral.api")), name)
 
 
 def __dir__() -> list[str]:

@@ -69,8 +69,7 @@ def begin(trainee: Trainee, seed: Int[Array, ""] | int) -> Lane:
     """The lane of a seed before its first turn. Every agent gets a stream of chance of its own."""
     environment, team, plan = trainee.environment, trainee.team, trainee.plan
     key = jax.random.key(seed)
-    own = partial(jax.random.fold_in, jax.random.fold_in(key, 1))
-    keys = team.share_out(jax.vmap(own)(jnp.arange(environment.num_agents)))
+    keys = team.share_out(jax.vmap(partial(own_stream, key))(jnp.arange(environment.num_agents)))
     agents = team.each(lambda squad, keys: squad.be_born(environment.spec, keys), keys)
     blank = blank_episode(environment.spec, environment.time_limit)
     replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, plan), agents)
@@ -83,6 +82,11 @@ def begin(trainee: Trainee, seed: Int[Array, ""] | int) -> Lane:
         episodes=zero,
         tally=Tally(_no_metrics(trainee, agents, replays, keys), zero, jnp.zeros(()), zero),
     )
+
+
+def own_stream(key: Key[Array, ""], place: Int[Array, ""] | int) -> Key[Array, ""]:
+    """The key from which the agent of a place draws all its chance, where `key` is that of the seed."""
+    return jax.random.fold_in(jax.random.fold_in(key, 1), place)
 
 
 def turns(trainee: Trainee, lane: Lane, count: Int[Array, ""] | int, learning: bool) -> Lane:
