@@ -76,6 +76,16 @@ class Environment(Settings):
         """`step`, with its chance drawn before."""
         return self.step(state, actions, chance)
 
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is, with its unit; none where nobody has said it. For people alone."""
+        return ()
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each action is called; none where nobody has said it. For people alone."""
+        return ()
+
     def references(self) -> dict[str, float]:
         """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
         return {}

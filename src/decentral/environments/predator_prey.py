@@ -17,7 +17,8 @@ from decentral.environments.oracle import MOVES, best_joint_actions, hunt_return
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Discrete, Percept
 
-ROW_OF_MOVE = (-1, 0, 0, 0, 1)  # up, left, stay, right, down
+NAME_OF_MOVE = ("up", "left", "stay", "right", "down")
+ROW_OF_MOVE = (-1, 0, 0, 0, 1)
 COLUMN_OF_MOVE = (0, -1, 0, 1, 0)
 LARGEST_SOLVED_GRID = 6  # the exact references of a larger grid take too long to compute at the start of a run
 
@@ -82,6 +83,22 @@ class PredatorPrey(Environment):
             parts += [jnp.roll(predators, -other, axis=0) - predators for other in range(1, self.num_predators)]
         available = jnp.ones((self.num_predators, len(ROW_OF_MOVE)), bool)
         return Percept(jnp.concatenate(parts, axis=-1), available)
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        unit = "in cells" if self.coordinates == "cells" else "as a fraction of the grid"
+        others = range(1, self.num_predators) if self.observe_teammate else ()
+        places = ["to the prey", *(f"to the teammate {other} on in order" for other in others)]
+        numbers = [f"1 for predator {number}, else 0" for number in range(self.num_predators)]
+
+        def apart(whose: str) -> tuple[str, str]:
+            return f"rows {whose}, {unit}", f"columns {whose}, {unit}"
+
+        return (*apart("from the first"), *numbers, *(name for place in places for name in apart(place)))
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return NAME_OF_MOVE
 
     def locate(self, percepts: Percept) -> Hunt:
         """The state that the predators together perceive, the inverse of `perceive`. No agent can tell it alone."""
