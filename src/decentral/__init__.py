@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from decentral.agents import Agent
     from decentral.api import (
+        Bundle,
         Comparison,
         Meeting,
         Reproduction,
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
         compare,
         compare_runs,
         crossplay,
+        export,
         load,
         redraw,
         reproduce,
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "Bundle",
     "Comparison",
     "Meeting",
     "Refused",
@@ -33,6 +36,7 @@ __all__ = [
     "compare",
     "compare_runs",
     "crossplay",
+    "export",
     "load",
     "redraw",
     "reproduce",

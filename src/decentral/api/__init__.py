@@ -4,12 +4,14 @@ What draws is imported where it is called: matplotlib takes long to import, and 
 """
 
 from decentral.api.comparisons import Comparison, compare, compare_runs
+from decentral.api.exports import Bundle, export
 from decentral.api.meetings import Meeting, crossplay
 from decentral.api.reproductions import Reproduction, redraw, reproduce
 from decentral.api.runs import Run, load, train
 from decentral.api.sweeps import Sweep, sweep
 
 __all__ = [
+    "Bundle",
     "Comparison",
     "Meeting",
     "Reproduction",
@@ -18,6 +20,7 @@ __all__ = [
     "compare",
     "compare_runs",
     "crossplay",
+    "export",
     "load",
     "redraw",
     "reproduce",
