@@ -21,7 +21,8 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
     final = curves.returns[:, -1]
     own = final[curves.seeds.index(origin["seed"])]
     known = ", ".join(f"{name} {value:.2f}" for name, value in curves.references.items())
-    packages = ", ".join(f"{name} {version}" for name, version in versions.get("packages", {}).items())
+    packages = ", ".join(f"{name} {version}" for name, version in versions.get("packages", {}).items() if version)
+    seeds = "1 seed" if len(final) == 1 else f"{len(final)} seeds"
     lines = [
         f"# {spec['algorithm']} on {curves.environment}: seed {origin['seed']}, agent {origin['agent']}",
         "",
@@ -35,7 +36,7 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
         "## Results (return of the whole team)",
         "",
         f"- last test of this seed: {own:.2f}",
-        f"- last test over {len(final)} seeds: {final.mean():.2f} ± {final.std():.2f} (standard deviation)",
+        f"- last test over {seeds}: {final.mean():.2f} ± {final.std():.2f} (standard deviation)",
         f"- {len(returns)} greedy episodes of this seed: {returns.mean():.2f} ± {returns.std():.2f}",
         *([f"- known exactly: {known}"] if known else []),
         "",
