@@ -4,7 +4,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from decentral.agents import Agent
     from decentral.api import (
+        Bundle,
         Comparison,
         Meeting,
         Reproduction,
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
         compare,
         compare_runs,
         crossplay,
+        export,
         load,
         redraw,
         report,
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from decentral.refusal import Refused
 
 __all__ = [
+    "Agent",
+    "Bundle",
     "Comparison",
     "Meeting",
     "Refused",
@@ -36,6 +41,7 @@ __all__ = [
     "compare",
     "compare_runs",
     "crossplay",
+    "export",
     "load",
     "redraw",
     "report",
@@ -46,13 +52,14 @@ __all__ = [
     "watch",
 ]
 
+_HOMES = {"Agent": "decentral.agents", "Refused": "decentral.refusal"}
+
 
 def __getattr__(name: str) -> Any:
     """A public name, imported when it is first asked for: the command line's help needs none of them."""
     if name not in __all__:
         raise AttributeError(f"module 'decentral' has no attribute {name!r}")
-    home = importlib.import_module("decentral.refusal" if name == "Refused" else "decentral.api")
-    return getattr(home, name)
+    return getattr(importlib.import_module(_HOMES.get(name, "decentral.api")), name)
 
 
 def __dir__() -> list[str]:

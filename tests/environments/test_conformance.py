@@ -52,6 +52,12 @@ def test_percepts_have_the_shapes_and_types_that_the_spec_says(world):
 
 
 @worlds
+def test_names_are_given_to_all_numbers_and_actions_or_to_none(world):
+    assert len(world.observation_names) in (0, world.spec.observation_size)
+    assert len(world.action_names) in (0, world.spec.actions.count)
+
+
+@worlds
 def test_a_random_episode_is_finite_and_each_percept_allows_an_action(world):
     lived = random_episode(world, 1)
     for leaf in jax.tree.leaves(lived):

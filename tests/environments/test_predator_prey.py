@@ -191,3 +191,16 @@ def test_uniform_play_earns_what_the_oracle_says_within_its_standard_error(penal
 def test_impossible_worlds_are_refused(settings, complaint):
     with pytest.raises(Refused, match=complaint):
         PredatorPrey(**settings)
+
+
+def test_every_number_of_a_percept_has_a_name_in_its_order():
+    assert PredatorPrey(observe_teammate=True).observation_names == (
+        "rows from the first, in cells",
+        "columns from the first, in cells",
+        "1 for predator 0, else 0",
+        "1 for predator 1, else 0",
+        "rows to the prey, in cells",
+        "columns to the prey, in cells",
+        "rows to the teammate 1 on in order, in cells",
+        "columns to the teammate 1 on in order, in cells",
+    )

@@ -4,6 +4,7 @@ What draws is imported where it is called: matplotlib takes long to import, and 
 """
 
 from decentral.api.comparisons import Comparison, compare, compare_runs
+from decentral.api.exports import Bundle, export
 from decentral.api.meetings import Meeting, crossplay
 from decentral.api.reports import report
 from decentral.api.reproductions import Reproduction, redraw, reproduce
@@ -12,6 +13,7 @@ from decentral.api.showings import Showing, watch
 from decentral.api.sweeps import Sweep, sweep
 
 __all__ = [
+    "Bundle",
     "Comparison",
     "Meeting",
     "Reproduction",
@@ -21,6 +23,7 @@ __all__ = [
     "compare",
     "compare_runs",
     "crossplay",
+    "export",
     "load",
     "redraw",
     "report",

@@ -19,6 +19,7 @@ COMMANDS = {
     "reproduce": "Run a figure or table of the paper again, draw it again from its data, or tell what claims came to.",
     "values": "Print what the agents of a matrix game have learned: Q(s,a,c) and phi, as in the paper's Table 1.",
     "audit": "Train one agent of a run again from its own log alone, and compare its parameters to the bit.",
+    "export": "Write one trained agent as a bundle that runs without JAX, after checking that it acts the same.",
     "list": "List the algorithms and environments.",
     "show": "Print the resolved configuration of an algorithm or a team on an environment, as JSON.",
     "oracle": "Print the exact returns of predator-prey: the best joint policy's and uniformly random play's.",

@@ -88,6 +88,11 @@ class World(Settings):
         return tuple(f"agent {number}" for number in range(1, self.num_agents + 1))
 
     @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is, with its unit; none where nobody has said it. For people alone."""
+        return ()
+
+    @property
     def action_names(self) -> tuple[str, ...]:
         """What the actions are called where they are shown."""
         return tuple(f"action {number}" for number in range(1, self.spec.actions.count + 1))

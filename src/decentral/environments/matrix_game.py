@@ -90,6 +90,13 @@ class MatrixGame(Environment):
         after = jnp.where(paying, self.payoff.size + 1, 1 + chosen).astype(jnp.int32)
         return after, Outcome(reward, terminated=paying, facts={})
 
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        if not self.revealed:
+            return ("steps so far",)
+        joint = (f"1 after the joint action {at}, else 0" for at in np.ndindex(self.payoff.shape))
+        return ("1 at the start, else 0", *joint, "1 at the end, else 0")
+
     def references(self) -> dict[str, float]:
         return {"optimal": float(np.max(self.payoff)), "random": float(np.mean(self.payoff, dtype=np.float64))}
 

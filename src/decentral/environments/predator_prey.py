@@ -87,6 +87,18 @@ class PredatorPrey(Environment):
         available = jnp.ones((self.num_predators, len(ROW_OF_MOVE)), bool)
         return Percept(jnp.concatenate(parts, axis=-1), available)
 
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        unit = "in cells" if self.coordinates == "cells" else "as a fraction of the grid"
+        others = range(1, self.num_predators) if self.observe_teammate else ()
+        places = ["to the prey", *(f"to the teammate {other} on in order" for other in others)]
+        numbers = [f"1 for predator {number}, else 0" for number in range(self.num_predators)]
+
+        def apart(whose: str) -> tuple[str, str]:
+            return f"rows {whose}, {unit}", f"columns {whose}, {unit}"
+
+        return (*apart("from the first"), *numbers, *(name for place in places for name in apart(place)))
+
     def locate(self, percepts: Percept) -> Hunt:
         """The state that the predators together perceive, the inverse of `perceive`. No agent can tell it alone."""
         seen = jnp.round(percepts.observation / self._unit).astype(jnp.int32)

@@ -24,7 +24,7 @@ class Needs:
 
 def needs(lanes: Lane) -> Needs:
     """What one lane or several need; their shapes are enough."""
-    return Needs(_bytes(lanes.replays), _bytes(lanes.agents))
+    return Needs(bytes_of(lanes.replays), bytes_of(lanes.agents))
 
 
 def free_bytes() -> int:
@@ -43,13 +43,13 @@ def memory_statement(plan: Plan, lanes: Lane) -> str:
         several, fewer = (f" for each of {settings} settings", ", the settings") if settings > 1 else ("", "")
         raise Refused(
             f"training.replay_episodes = {plan.replay_episodes} in {plan.replay_type} with {plan.seeds} seeds{several} "
-            f"needs {_size(needed.replays)} of memory and the agents {_size(needed.agents)}, "
+            f"needs {in_words(needed.replays)} of memory and the agents {in_words(needed.agents)}, "
             f"{free / GIB:.1f} GiB are free: lower it, the seeds{fewer} or the agents' sizes"
         )
     return (
-        f"replay {_size(needed.replays // count)} ({plan.replay_type}) and agents "
-        f"{_size(needed.agents // count)} per seed, {_size(everything)} in all; "
-        f"{_size(free)} free on {jax.devices()[0].platform}"
+        f"replay {in_words(needed.replays // count)} ({plan.replay_type}) and agents "
+        f"{in_words(needed.agents // count)} per seed, {in_words(everything)} in all; "
+        f"{in_words(free)} free on {jax.devices()[0].platform}"
     )
 
 
@@ -69,9 +69,11 @@ def _free_of_container() -> int | None:
         return None
 
 
-def _bytes(arrays: Any) -> int:
+def bytes_of(arrays: Any) -> int:
+    """What arrays take, or would take."""
     return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(arrays))
 
 
-def _size(count: int) -> str:
+def in_words(count: int) -> str:
+    """So many bytes."""
     return f"{count / GIB:.1f} GiB" if count >= GIB else f"{count / 2**20:.1f} MiB"

@@ -11,14 +11,18 @@ from decentral.types import AgentSpec
 
 
 def as_arrays(models: Models) -> dict[str, np.ndarray]:
-    """Every array of an agent's networks under its path, such as `value.trunk.entry.weight`."""
+    """Every array of an agent's networks, or of any tree, under its path, such as `value.trunk.entry.weight`."""
     paths, _ = jax.tree_util.tree_flatten_with_path(models)
     return {_name(path): np.asarray(leaf) for path, leaf in paths}
 
 
 def from_arrays(algorithm: Algorithm, spec: AgentSpec, arrays: dict[str, np.ndarray], source: str) -> Models:
     """The networks that `as_arrays` named; arrays of other names, shapes or types are refused."""
-    described = jax.eval_shape(lambda: algorithm.build(spec))
+    return fill(jax.eval_shape(lambda: algorithm.build(spec)), arrays, source)
+
+
+def fill(described: Any, arrays: dict[str, np.ndarray], source: str) -> Any:
+    """A tree of arrays as described, made of those that `as_arrays` named; others are refused."""
     paths, structure = jax.tree_util.tree_flatten_with_path(described)
     expected = {_name(path): leaf for path, leaf in paths}
     for name in sorted(expected.keys() ^ arrays.keys()):

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Algorithm, Models, Notes
 from decentral.environments.base import Environment, Oracle, World
+from decentral.refusal import Refused
 from decentral.training.batches import Batch
 from decentral.training.diagnosis import Diagnosis, diagnose
 from decentral.training.evaluation import Scores, greedy_episodes, greedy_scores, scores_of
@@ -70,7 +71,8 @@ class Trainee(eqx.Module):
     def compiled_world(self) -> Environment:
         """The world, where whole episodes of it are compiled."""
         if not isinstance(self.environment, Environment):
-            raise TypeError(f"{type(self.environment).__name__} lives in Python: host_loop plays in it")
+            name = type(self.environment).__name__
+            raise Refused(f"environment must be one that is compiled, got {name}, which lives in Python")
         return self.environment
 
     def oracle(self) -> Oracle | None:

@@ -1,0 +1,166 @@
+"""A learning agent as an object: it acts, observes, learns and can be stored. It knows no team and no environment."""
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import jax
+import numpy as np
+
+from decentral.agents import life as living
+from decentral.agents.circumstances import Wiring
+from decentral.agents.diary import Diary
+from decentral.agents.life import Life, Look
+from decentral.agents.storage import restore, store
+from decentral.experiments.memory import bytes_of, free_bytes, in_words
+from decentral.experiments.parameters import as_arrays
+from decentral.percepts import as_available, as_flag, as_observation, as_reward
+from decentral.settings import Refused
+from decentral.training.plan import Plan
+from decentral.types import Metrics
+
+Phase = Literal["between episodes", "to act", "to observe"]
+
+
+class Agent:
+    """One learner in somebody else's control loop.
+
+    `agent = Agent("dac", (7, 5), time_limit=100)`, for observations of 7 numbers and 5 actions; further settings are
+    those of the algorithm, of its replay and exploration, and of its circumstances. Then, in turn, `act` and `observe`;
+    between two episodes `learn`.
+    """
+
+    def __init__(self, algorithm: str, spec: Any, /, **settings: Any):
+        self._wiring = Wiring.of(algorithm, spec, settings)
+        around = self._wiring.circumstances
+        squad, plan, spec, limit = self._wiring.squad, self._wiring.plan, self._wiring.spec, around.time_limit
+        _check_room(jax.eval_shape(lambda: living.be_born(squad, plan, spec, limit, 0, 0)), plan, limit)
+        self._life: Life = living.be_born(squad, plan, spec, limit, around.seed, around.place)
+        self._diary = Diary.blank(spec, limit)
+        self._phase: Phase = "between episodes"
+        self._may_learn = False
+
+    def __repr__(self) -> str:
+        spec = self._wiring.spec
+        return f"Agent({self._wiring.name!r}, {(spec.observation_size, spec.actions.count)}, episodes={self.episodes})"
+
+    def act(self, observation: Any = None, available: Any = None, *, greedy: bool = False) -> int:
+        """Choose an action: exploring by schedule, or the best one.
+
+        The first call of an episode needs its first percept. Later ones know it from `observe`; if it is given again it
+        must be the same. `available` says which actions can be taken; without it, all can.
+        """
+        if self._phase == "to observe":
+            raise Refused("act must not be called twice in a row: observe what the action has brought about first")
+        if self._phase == "between episodes":
+            self._wake(observation, available)
+        else:
+            self._check_same(observation, available)
+        written = self._diary
+        look = Look(written.observation, written.options, written.last_action, written.steps)
+        action, self._life = living.choose(self._wiring.squad, self._life, look, bool(greedy))
+        self._diary.act(action)
+        self._phase = "to observe"
+        return action
+
+    def observe(
+        self, reward: Any, observation: Any, terminated: Any = False, available: Any = None, *, truncated: Any = False
+    ) -> bool:
+        """Be told what the action brought about: the reward, the next percept, and whether this ended the task.
+
+        Is the episode over? It is where the task has ended (`terminated`: nothing follows), where it is cut off
+        (`truncated`: something would have followed), and at the time limit, which cuts off too.
+        """
+        if self._phase != "to observe":
+            raise Refused("observe must follow act: there is no action to observe the outcome of")
+        ends, cut_off = as_flag("terminated", terminated), as_flag("truncated", truncated)
+        if ends and cut_off:
+            raise Refused("truncated must be false where terminated is true, got both")
+        spec = self._wiring.spec
+        options = as_available(available, spec.actions.count, may_be_none=ends)
+        self._diary.observe(as_reward(reward), as_observation(observation, spec.observation_size), options)
+        self._phase = "to act"
+        if ends or cut_off or self._diary.is_full:
+            self._rest(ends)
+        return self._phase == "between episodes"
+
+    def learn(self) -> dict[str, float]:
+        """Learn once from what is remembered, and tell what was measured.
+
+        It is time for it after each episode and before the next, as soon as there are enough episodes for a batch. Else
+        nothing happens, and nothing is told.
+        """
+        if not self._may_learn:
+            return {}
+        metrics: Metrics = {}
+        if self.episodes >= self._wiring.plan.batch_episodes:
+            wiring = self._wiring
+            self._life, metrics = living.learn(wiring.squad, wiring.plan, wiring.batch, self._life)
+        self._grow_older()
+        return {name: float(value) for name, value in metrics.items()}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Store everything in one file, so that `load` goes on as if nothing had been between."""
+        store(Path(path), self._wiring, self._life, self._diary, {"phase": self._phase, "may_learn": self._may_learn})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Agent":
+        """The agent that `save` stored."""
+        wiring, life, diary, standing = restore(Path(path))
+        agent = object.__new__(cls)
+        agent._wiring, agent._life, agent._diary = wiring, life, diary
+        agent._phase, agent._may_learn = standing["phase"], standing["may_learn"]
+        return agent
+
+    @property
+    def episodes(self) -> int:
+        """Lived to their ends."""
+        return int(self._life.episodes)
+
+    @property
+    def epsilon(self) -> float:
+        """How much the agent explores in its present or last episode."""
+        return float(self._life.epsilon)
+
+    @property
+    def parameters(self) -> dict[str, np.ndarray]:
+        """What it has learned: every array of its networks or tables, by name."""
+        return {name: array[0] for name, array in as_arrays(self._life.agent.online).items()}
+
+    def _wake(self, observation: Any, available: Any) -> None:
+        spec = self._wiring.spec
+        if observation is None:
+            raise Refused("act needs the first observation of an episode, got none")
+        percept = as_observation(observation, spec.observation_size), as_available(available, spec.actions.count)
+        if self._may_learn:
+            self._grow_older()
+        self._life = living.begin_episode(self._wiring.squad, self._wiring.plan, self._life)
+        self._diary.begin(*percept)
+
+    def _rest(self, terminated: bool) -> None:
+        episode = self._diary.closed(terminated)
+        self._life = living.remember(self._wiring.squad, self._life, episode, self._diary.steps)
+        self._phase, self._may_learn = "between episodes", True
+
+    def _grow_older(self) -> None:
+        self._life = living.grow_older(self._wiring.squad, self._life)
+        self._may_learn = False
+
+    def _check_same(self, observation: Any, available: Any) -> None:
+        spec, written = self._wiring.spec, self._diary
+        if observation is not None and not np.array_equal(
+            as_observation(observation, spec.observation_size), written.observation
+        ):
+            raise Refused("act must be called with the observation that was observed last, or with none")
+        if available is not None and not np.array_equal(as_available(available, spec.actions.count), written.options):
+            raise Refused("act must be called with the available actions that were observed last, or with none")
+
+
+def _check_room(life: Life, plan: Plan, time_limit: int) -> None:
+    """Refuse an agent that does not fit into memory; the shapes of its life are enough."""
+    needed, free = bytes_of(life), free_bytes()
+    if needed > free:
+        raise Refused(
+            f"replay_episodes = {plan.replay_episodes} with time_limit = {time_limit} needs {in_words(needed)} of "
+            f"memory, {in_words(free)} are free: lower one of them"
+        )

@@ -1,0 +1,78 @@
+"""The episode that an agent is living through, written down step by step."""
+
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.types import AgentSpec, Episode, Percept
+
+
+@dataclass
+class Diary:
+    """Room for one episode, of which the first `steps` are lived; the percept after them is known too."""
+
+    observations: np.ndarray  # [P, features]
+    available: np.ndarray  # [P, actions]
+    actions: np.ndarray  # [T]
+    rewards: np.ndarray  # [T]
+    steps: int = 0
+
+    @staticmethod
+    def blank(spec: AgentSpec, time_limit: int) -> "Diary":
+        """Nothing written yet."""
+        return Diary(
+            np.zeros((time_limit + 1, spec.observation_size), np.float32),
+            np.zeros((time_limit + 1, spec.actions.count), bool),
+            np.zeros(time_limit, np.int32),
+            np.zeros(time_limit, np.float32),
+        )
+
+    def begin(self, observation: np.ndarray, available: np.ndarray) -> None:
+        """The first percept of an episode."""
+        self.steps = 0
+        self.actions[:], self.rewards[:] = 0, 0.0
+        self.observations[0], self.available[0] = observation, available
+
+    def act(self, action: int) -> None:
+        """What was done."""
+        self.actions[self.steps] = action
+
+    def observe(self, reward: float, observation: np.ndarray, available: np.ndarray) -> None:
+        """What came of it."""
+        self.rewards[self.steps] = reward
+        self.steps += 1
+        self.observations[self.steps], self.available[self.steps] = observation, available
+
+    @property
+    def is_full(self) -> bool:
+        return self.steps == len(self.actions)
+
+    @property
+    def observation(self) -> np.ndarray:
+        """The last one [features]."""
+        return self.observations[self.steps]
+
+    @property
+    def options(self) -> np.ndarray:
+        """What is available now [actions]."""
+        return self.available[self.steps]
+
+    @property
+    def last_action(self) -> int:
+        """The agent's last action; -1 before the first."""
+        return int(self.actions[self.steps - 1]) if self.steps else -1
+
+    def closed(self, terminated: bool) -> Episode:
+        """The whole episode; what is left of its room is padding, where the last percept stays."""
+        happened = np.arange(len(self.actions)) < self.steps
+        self.observations[self.steps + 1 :] = self.observations[self.steps]
+        self.available[self.steps + 1 :] = self.available[self.steps]
+        ended = terminated & (np.arange(len(self.actions)) == self.steps - 1)
+        percepts = Percept(jnp.array(self.observations), jnp.array(self.available))
+        return Episode(percepts, *map(jnp.array, (self.actions, self.rewards, ended, happened)))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What is written, by name."""
+        names = ("observations", "available", "actions", "rewards")
+        return {name: getattr(self, name) for name in names}

@@ -1,0 +1,143 @@
+"""The life of an agent by itself: a squad of one, moved on by the functions that a compiled training is made of."""
+
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from decentral.algorithms.base import Agent, Memory, Models, Notes
+from decentral.algorithms.q_learning import Dice, Scene
+from decentral.training.batches import Batch
+from decentral.training.loop import stream_of
+from decentral.training.plan import Plan
+from decentral.training.replay import Replay, blank_episode
+from decentral.training.separate import Separate
+from decentral.training.squads import Now
+from decentral.types import AgentSpec, Episode, Metrics, Percept
+
+
+class Life(eqx.Module):
+    """One agent between two percepts; where nothing else is said, each array has the squad's axis [1] in front."""
+
+    agent: Agent
+    replay: Replay
+    steps: Int[Array, ""]  # lived in episodes that are over
+    episodes: Int[Array, ""]  # that are over
+    memory: Memory
+    epsilon: Float[Array, ""]  # in the present episode
+    dice: Dice  # of the present episode [T, 1]
+    key_learn: Key[Array, " 1"]  # for learning after the present episode
+
+
+@partial(jax.jit, static_argnames=("spec", "time_limit"))
+def be_born(
+    squad: Separate,
+    plan: Plan,
+    spec: AgentSpec,
+    time_limit: int,
+    seed: Int[Array, ""] | int,
+    place: Int[Array, ""] | int,
+) -> Life:
+    """A newborn, with the stream of chance that the agent of a place has in a training of this seed."""
+    agent = squad.be_born(spec, stream_of(seed, place)[None])
+    replay = squad.empty_replays(agent, blank_episode(spec, time_limit), plan)
+    zero, memory = jnp.zeros((), jnp.int32), squad.start(squad.bodies(agent))
+    unused = squad.roll(agent.key, time_limit)  # every episode begins with dice and a key of its own
+    return Life(agent, replay, zero, zero, memory, jnp.zeros(()), unused, agent.key)
+
+
+@partial(jax.jit, static_argnames="time_limit")
+def wake(squad: Separate, plan: Plan, agent: Agent, steps: Int[Array, ""], time_limit: int) -> tuple:
+    """What is new at the start of an episode: the agent, its memory, epsilon, dice and key for learning."""
+    agent, (key_act, key_learn) = squad.draw_keys(agent, 2)
+    only = jax.vmap(jax.random.split, (0, None), 1)(key_act, 1)[0]  # of one environment
+    return agent, squad.start(squad.bodies(agent)), squad.epsilon(plan, steps), squad.roll(only, time_limit), key_learn
+
+
+def begin_episode(squad: Separate, plan: Plan, life: Life) -> Life:
+    """Before the first percept of an episode."""
+    agent, memory, epsilon, dice, key = wake(squad, plan, life.agent, life.steps, life.dice.action.shape[0])
+    return replace(life, agent=agent, memory=memory, epsilon=epsilon, dice=dice, key_learn=key)
+
+
+class Look(NamedTuple):
+    """All that is new at one step of an episode."""
+
+    observation: Float[Array, " features"] | np.ndarray
+    available: Bool[Array, " actions"] | np.ndarray
+    last_action: Int[Array, ""] | int  # -1 before the first
+    step: Int[Array, ""] | int
+
+
+def choose(squad: Separate, life: Life, look: Look, greedy: bool) -> tuple[int, Life]:
+    """The action at a step of the episode, and the life after its percept; greedily: without exploring."""
+    bodies, notes = squad.bodies(life.agent), None if greedy else squad.notes(life.agent)
+    action, memory = _choose(squad, bodies, notes, (life.memory, life.epsilon, life.dice), look, greedy)
+    return int(action), replace(life, memory=memory)
+
+
+def remember(squad: Separate, life: Life, episode: Episode, steps: int) -> Life:
+    """After an episode of so many steps: reflect on it and put it into the replay."""
+    older = replace(life, steps=life.steps + steps, episodes=life.episodes + 1)
+    agent, replay = _remember(squad, life.agent, life.replay, episode, _now(older))
+    return replace(older, agent=agent, replay=replay)
+
+
+def learn(squad: Separate, plan: Plan, batch: Batch, life: Life) -> tuple[Life, Metrics]:
+    """The updates after an episode, and the means of what they measured."""
+    agent, metrics = _learn(squad, plan, batch, life.agent, life.replay, life.key_learn, _now(life))
+    return replace(life, agent=agent), metrics
+
+
+def grow_older(squad: Separate, life: Life) -> Life:
+    """An episode's time passes."""
+    return replace(life, agent=_grow_older(squad, life.agent))
+
+
+@partial(jax.jit, static_argnames="greedy")
+def _choose(
+    squad: Separate,
+    bodies: Models,
+    notes: Notes | None,
+    now: tuple[Memory, Float[Array, ""], Dice],
+    look: Look,
+    greedy: bool,
+) -> tuple[Int[Array, ""], Memory]:
+    memory, epsilon, dice = now
+    percepts = Percept(jnp.asarray(look.observation)[None], jnp.asarray(look.available)[None])
+    last_actions = jax.nn.one_hot(look.last_action, look.available.shape[-1])[None]
+    each = jnp.zeros(1) if greedy else epsilon[None]
+    scenes = Scene(percepts, last_actions, each, jax.tree.map(lambda rolled: rolled[look.step], dice))
+    actions, memory = squad.act(bodies, notes, memory, scenes)
+    return actions[0], memory
+
+
+@partial(jax.jit, donate_argnames="replay")
+def _remember(squad: Separate, agent: Agent, replay: Replay, episode: Episode, now: Now) -> tuple[Agent, Replay]:
+    return squad.remember(agent, replay, jax.tree.map(lambda leaf: leaf[None, None], episode), now)
+
+
+@partial(jax.jit, static_argnames="batch")
+def _learn(
+    squad: Separate, plan: Plan, batch: Batch, agent: Agent, replay: Replay, key: Key[Array, " 1"], now: Now
+) -> tuple[Agent, Metrics]:
+    def update(agent: Agent, keys: Key[Array, " 1"]) -> tuple[Agent, Metrics]:
+        return squad.learn(agent, replay, batch, keys, now)
+
+    each = jax.vmap(jax.random.split, (0, None), 1)(key, plan.updates_per_turn)
+    agent, metrics = jax.lax.scan(update, agent, each)
+    return agent, jax.tree.map(lambda measured: jnp.mean(measured), metrics)
+
+
+@jax.jit
+def _grow_older(squad: Separate, agent: Agent) -> Agent:
+    return squad.grow_older(agent, 1)
+
+
+def _now(life: Life) -> Now:
+    return Now(life.steps, life.episodes, life.epsilon)

@@ -1,0 +1,69 @@
+"""An agent by itself in a file and back: arrays, and beside them one JSON object. Nothing in it is run."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.agents.circumstances import Wiring
+from decentral.agents.diary import Diary
+from decentral.agents.life import Life, be_born
+from decentral.experiments.parameters import as_arrays, fill
+from decentral.settings import Refused
+from decentral.tensors import read_arrays, write_arrays
+
+FORMAT = 1
+STANDING = {"phase": ("between episodes", "to act", "to observe"), "may_learn": (False, True)}
+
+
+def store(file: Path, wiring: Wiring, life: Life, diary: Diary, standing: dict[str, Any]) -> None:
+    """Write everything that an agent is, as a whole or not at all."""
+    arrays = as_arrays({"life": jax.tree.map(_plain, life), "diary": diary.arrays()})
+    note = {"format": FORMAT, **wiring.as_data(), **standing, "step": diary.steps}
+    write_arrays(file, arrays, {"agent": json.dumps(note)})
+
+
+def restore(file: Path) -> tuple[Wiring, Life, Diary, dict[str, Any]]:
+    """Read what `store` wrote."""
+    stored = read_arrays(file)
+    try:
+        data = json.loads(stored.notes["agent"])
+    except (KeyError, ValueError):
+        data = None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise Refused(f"{file} must be an agent stored in format {FORMAT}")
+    try:
+        wiring = Wiring.from_data(data)
+    except Refused as refusal:
+        raise Refused(f"{file}: {refusal}") from None
+    limit = wiring.circumstances.time_limit
+    for key, choices in STANDING.items():
+        if data.get(key) not in choices:
+            raise Refused(f"{file}: {key} must be one of {choices}, got {data.get(key)!r:.40}")
+    most = limit if data["phase"] == "between episodes" else limit - 1
+    if type(data.get("step")) is not int or not 0 <= data["step"] <= most:
+        raise Refused(f"{file}: step must be a whole number from 0 to {most}, got {data.get('step')!r:.40}")
+    born = partial(be_born, wiring.squad, wiring.plan, wiring.spec, limit, 0, 0)
+    life, plain = jax.eval_shape(born), jax.eval_shape(lambda: jax.tree.map(_plain, born()))
+    blank = Diary.blank(wiring.spec, limit)
+    filled = fill({"life": plain, "diary": blank.arrays()}, stored.arrays, str(file))
+    diary = Diary(**{name: np.array(array) for name, array in filled["diary"].items()}, steps=data["step"])
+    standing = {key: data[key] for key in STANDING}
+    return wiring, jax.tree.map(_as_it_was, life, filled["life"]), diary, standing
+
+
+def _plain(leaf: Any) -> Any:
+    """An array of a type that can be stored: keys as their numbers, bfloat16 as its bits."""
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.key_data(leaf)
+    return jax.lax.bitcast_convert_type(leaf, jnp.uint16) if leaf.dtype == jnp.bfloat16 else leaf
+
+
+def _as_it_was(described: Any, stored: np.ndarray) -> Any:
+    if jnp.issubdtype(described.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(jnp.array(stored))
+    return jnp.array(stored.view(jnp.bfloat16) if described.dtype == jnp.bfloat16 else stored)

@@ -1,0 +1,57 @@
+"""`CARD.md` of a bundle: what the agent was trained on, what came of it, and what it is not good for."""
+
+from typing import Any
+
+import numpy as np
+
+from decentral.analysis.results import Curves
+from decentral.bundles.parity import Parity
+
+LIMITS = """\
+- It acts greedily and learns no more. What it does is a function of its own percepts and actions alone.
+- Its returns are those of its own team: beside other partners it may do much worse (`decentral crossplay` tells).
+- Observations must have the order, units and range of the environment above; nothing outside it was ever tested.
+- Nothing in the bundle guarantees safety: in a machine, keep what limits its actions outside of the agent.
+"""
+
+
+def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity: Parity, versions: dict) -> str:
+    """The card of a bundle; `returns` are those of its team's recorded episodes."""
+    origin, config = spec["origin"], curves.config
+    final = curves.returns[:, -1]
+    own = final[curves.seeds.index(origin["seed"])]
+    known = ", ".join(f"{name} {value:.2f}" for name, value in curves.references.items())
+    packages = ", ".join(f"{name} {version}" for name, version in versions.get("packages", {}).items() if version)
+    seeds = "1 seed" if len(final) == 1 else f"{len(final)} seeds"
+    lines = [
+        f"# {spec['algorithm']} on {curves.environment}: seed {origin['seed']}, agent {origin['agent']}",
+        "",
+        "## Trained on",
+        "",
+        f"- environment: {_settings(config['environment'])}",
+        f"- algorithm: {_settings(config['agents'][origin['agent']] if 'agents' in config else config['algorithm'])}",
+        f"- training: {curves.steps[-1]:,.0f} environment steps; {_settings(config['training'])}",
+        f"- decentralised: {'yes' if curves.decentralised else 'no'}",
+        "",
+        "## Results (return of the whole team)",
+        "",
+        f"- last test of this seed: {own:.2f}",
+        f"- last test over {seeds}: {final.mean():.2f} ± {final.std():.2f} (standard deviation)",
+        f"- {len(returns)} greedy episodes of this seed: {returns.mean():.2f} ± {returns.std():.2f}",
+        *([f"- known exactly: {known}"] if known else []),
+        "",
+        "## Limits",
+        "",
+        LIMITS,
+        "## Made with",
+        "",
+        f"- {packages or 'versions unknown'}; commit {versions.get('commit') or 'unknown'}",
+        f"- parameters: sha256 {spec['parameters']['sha256']}",
+        f"- compared with the trained agent over {parity.steps} steps: values at most {parity.difference:.1e} apart",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _settings(group: dict[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in group.items())

@@ -1,0 +1,102 @@
+"""From a run to a bundle: one agent's parameters, spec and card, written only if it does what the agent does."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from decentral.analysis.results import load_curves
+from decentral.bundles.card import write_card
+from decentral.bundles.description import describe
+from decentral.bundles.onnx_graph import onnx_package, values_of_graph, write_graph
+from decentral.bundles.parity import Parity, compare
+from decentral.bundles.policies import policy_of
+from decentral.bundles.recording import Recording, record
+from decentral.experiments.compilation import keep_compiled_programs
+from decentral.experiments.trained import Trained, check_worlds
+from decentral.records import RunDirectory
+from decentral.runtime.agent import PARAMETERS, SPEC, ExportedAgent, load
+from decentral.settings import Refused
+from decentral.tensors import write_arrays
+
+CARD, GRAPH = "CARD.md", "agent.onnx"
+FORMATS = ("numpy", "onnx")
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle on disk, and how close it is to the agent that it was made from."""
+
+    path: Path
+    parity: Parity
+
+
+def export_agent(
+    directory: RunDirectory, seed: int | None, agent: int, out: Path, episodes: int, form: str = "numpy"
+) -> Bundle:
+    """Write one agent of a finished run as a bundle into a new directory; without a seed, the run's first."""
+    if form not in FORMATS:
+        raise Refused(f"format must be one of {', '.join(FORMATS)}, got {form!r:.40}")
+    if form == "onnx":
+        onnx_package()  # before anything is played
+    trained, curves = Trained.load(directory), load_curves(directory)
+    seed = trained.seeds[0] if seed is None else seed
+    _check_request(trained, seed, agent, out)
+    check_worlds(episodes, seed)
+    keep_compiled_programs()
+    algorithm, models = trained.agent(seed, agent)
+    name, world = trained.config.members[agent].name, trained.config.trainee.compiled_world
+    policy = policy_of(name, algorithm, models, world.spec)
+    recording = record(trained, seed, agent, episodes)
+    draft = out.absolute().with_name(f".{out.absolute().name}.draft")
+    _make(draft)
+    try:
+        sha256 = write_arrays(draft / PARAMETERS, policy.arrays)
+        origin = {"environment": curves.config["environment"], "seed": seed, "agent": agent}
+        spec = describe(name, policy, world, origin, sha256)
+        (draft / SPEC).write_text(json.dumps(spec, indent=2) + "\n")
+        taken = load(draft)
+        parity = compare(taken, recording)
+        if form == "onnx":
+            _add_graph(draft / GRAPH, taken, policy.arrays, recording)
+        card = write_card(spec, curves, recording.returns, parity, _versions(directory))
+        (draft / CARD).write_text(card)
+        draft.replace(out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return Bundle(out, parity)
+
+
+def _add_graph(file: Path, taken: ExportedAgent, arrays: dict[str, np.ndarray], recording: Recording) -> None:
+    """Write the graph of a bundle; where there is a runtime for graphs, compare it as the bundle was."""
+    write_graph(file, taken.spec, arrays)
+    values = values_of_graph(file, taken.spec.actions)
+    if values is not None:
+        compare(taken, recording, values)
+
+
+def _check_request(trained: Trained, seed: int, agent: int, out: Path) -> None:
+    if seed not in trained.seeds:
+        raise Refused(f"seed must be one of {', '.join(map(str, trained.seeds))}, got {seed}")
+    if not 0 <= agent < len(trained.bodies):
+        raise Refused(f"agent must be a whole number from 0 to {len(trained.bodies) - 1}, got {agent}")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise Refused(f"out must be an empty or a new directory, got {out}, which holds files")
+
+
+def _make(draft: Path) -> None:
+    try:
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+    except OSError as error:
+        raise Refused(f"out must be a directory that can be written, got {draft.parent} ({error.strerror})") from None
+
+
+def _versions(directory: RunDirectory) -> dict[str, Any]:
+    try:
+        return directory.read_json("versions.json")
+    except Refused:
+        return {}

@@ -1,0 +1,139 @@
+"""A bundle as an ONNX graph of one step, for whoever runs neither Python nor NumPy.
+
+observation, available, hidden_state, last_action -> values, action, next_hidden_state, next_last_action
+"""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from decentral.bundles.parity import Values
+from decentral.runtime.agent import State
+from decentral.runtime.spec import BundleSpec
+from decentral.settings import Refused
+
+OPSET, IR_VERSION = 17, 8  # old enough for most runtimes
+LOWEST = np.float32(-3.4e38)  # below every value
+
+
+def onnx_package() -> ModuleType:
+    """The package that writes graphs, where it is installed."""
+    try:
+        import onnx
+    except ImportError:
+        raise Refused("format onnx needs the package onnx: install decentral[onnx]") from None
+    return onnx
+
+
+def write_graph(file: Path, spec: BundleSpec, arrays: dict[str, np.ndarray]) -> None:
+    """Write the graph of a network; a table can't be one."""
+    onnx = onnx_package()
+    if spec.policy == "table":
+        raise Refused(f"format onnx needs an agent with a network, got {spec.algorithm}, which has a table")
+    graph = _Graph(onnx, dict(arrays))
+    memory = graph.trunk(spec.hidden)
+    values = graph.head(spec, memory)
+    graph.choice(spec.actions, values)
+    onnx.save(graph.model(spec), file)
+
+
+def values_of_graph(file: Path, actions: int) -> Values | None:
+    """How the graph answers for values, if there is a runtime to ask it with."""
+    try:
+        import onnxruntime
+    except ImportError:
+        return None
+    session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    available = np.ones(actions, bool)
+
+    def values(observation: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
+        last = (np.arange(actions) == state.last_action).astype(np.float32)
+        given = {"observation": observation, "available": available, "hidden_state": state.memory, "last_action": last}
+        return tuple(session.run(["values", "next_hidden_state"], given))
+
+    return values
+
+
+class _Graph:
+    """Nodes and constants, as they are added."""
+
+    def __init__(self, onnx: ModuleType, arrays: dict[str, np.ndarray]):
+        self.onnx, self.constants = onnx, arrays
+        self.nodes: list[Any] = []
+
+    def add(self, kind: str, *inputs: str, name: str = "", outputs: int = 1, **attributes: Any) -> Any:
+        """A node; the names of what it gives."""
+        given = name or f"{kind.lower()}-{len(self.nodes)}"
+        names = [given] if outputs == 1 else [f"{given}-{place}" for place in range(outputs)]
+        self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), names, **attributes))
+        return names[0] if outputs == 1 else names
+
+    def constant(self, name: str, value: Any) -> str:
+        self.constants[name] = np.asarray(value)
+        return name
+
+    def linear(self, name: str, x: str) -> str:
+        return self.add("Add", self.add("MatMul", f"{name}.weight", x), f"{name}.bias")
+
+    def trunk(self, hidden: int) -> str:
+        """The memory after the percept."""
+        entered = self.add("Relu", self.linear("trunk.entry", self.add("Concat", "observation", "last_action", axis=0)))
+        sizes = self.constant("gates", np.full(3, hidden, np.int64))
+        by_input = self.add("Split", self.linear("trunk.from_input", entered), sizes, outputs=3, axis=0)
+        by_memory = self.add("Split", self.linear("trunk.from_memory", "hidden_state"), sizes, outputs=3, axis=0)
+        reset, update = (self.add("Sigmoid", self.add("Add", by_input[gate], by_memory[gate])) for gate in (0, 1))
+        candidate = self.add("Tanh", self.add("Add", by_input[2], self.add("Mul", reset, by_memory[2])))
+        new = self.add("Mul", self.add("Sub", self.constant("one", np.float32(1)), update), candidate)
+        return self.add("Add", new, self.add("Mul", update, "hidden_state"), name="next_hidden_state")
+
+    def head(self, spec: BundleSpec, memory: str) -> str:
+        """The value of every action."""
+        if spec.policy == "values":
+            return self.add("Identity", self.linear("head", memory), name="values")
+        shape = self.constant("shape", np.asarray([spec.contexts, spec.actions], np.int64))
+        if spec.head == "linear":
+            every = self.add("Reshape", self.linear("head", memory), shape)
+        else:
+            units = self.add("Add", self.add("MatMul", "head.first.weight", memory), "head.of_context")
+            turned = self.constant("head.second.turned", self.constants.pop("head.second.weight").T)
+            every = self.add("Add", self.add("MatMul", self.add("Relu", units), turned), "head.second.bias")
+        if spec.attainable > 0:
+            units = self.add("Relu", self.linear("prior.first", memory))
+            likely = self.add("Reshape", self.linear("prior.second", units), shape)
+            gap = self.constant("gap", np.log(np.float32(spec.attainable)))
+            least = self.add("Add", self.add("ReduceMax", likely, axes=[0], keepdims=1), gap)
+            every = self.add("Where", self.add("GreaterOrEqual", likely, least), every, self.constant("never", LOWEST))
+        return self.add("ReduceMax", every, axes=[0], keepdims=0, name="values")
+
+    def choice(self, actions: int, values: str) -> None:
+        """The best available action, and its one-hot for the next step."""
+        possible = self.add("Where", "available", values, self.constant("lowest", LOWEST))
+        action = self.add("ArgMax", possible, axis=0, keepdims=0, name="action")
+        each = self.constant("each", np.arange(actions, dtype=np.int64))
+        self.add("Cast", self.add("Equal", each, action), to=self.onnx.TensorProto.FLOAT, name="next_last_action")
+
+    def model(self, spec: BundleSpec) -> Any:
+        """The whole, checked."""
+        helper, kinds = self.onnx.helper, self.onnx.TensorProto
+
+        def ends(**shapes: tuple[int, list[int]]) -> list[Any]:
+            return [helper.make_tensor_value_info(name, kind, shape) for name, (kind, shape) in shapes.items()]
+
+        choice, memory = (kinds.FLOAT, [spec.actions]), (kinds.FLOAT, [spec.hidden])
+        graph = helper.make_graph(
+            self.nodes,
+            f"one step of {spec.algorithm}",
+            ends(
+                observation=(kinds.FLOAT, [spec.observation_size]),
+                available=(kinds.BOOL, [spec.actions]),
+                hidden_state=memory,
+                last_action=choice,
+            ),
+            ends(values=choice, action=(kinds.INT64, []), next_hidden_state=memory, next_last_action=choice),
+            [self.onnx.numpy_helper.from_array(np.asarray(a, order="C"), name) for name, a in self.constants.items()],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+        self.onnx.checker.check_model(model, full_check=True)
+        return model

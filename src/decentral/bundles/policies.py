@@ -1,0 +1,85 @@
+"""What a trained agent needs to act greedily, and nothing else: its arrays, folded where that changes nothing."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.algorithms.base import Algorithm, Models
+from decentral.algorithms.dac import DAC, DACModels
+from decentral.algorithms.hashing import multipliers
+from decentral.algorithms.i2q_tabular import I2QTabular
+from decentral.algorithms.value_learner import ValueActor, ValueNetwork
+from decentral.experiments.parameters import as_arrays
+from decentral.networks.heads import ContextHead, HiddenNormalNet, HyperNet, NormalNet
+from decentral.settings import Refused
+from decentral.types import AgentSpec
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How an agent acts: the kind of its model, what else `spec.json` says of it, and its arrays."""
+
+    kind: str
+    hidden: int  # 0: it keeps no memory
+    details: dict[str, dict[str, Any]]
+    arrays: dict[str, np.ndarray]
+
+
+def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) -> Policy:
+    """The policy of an agent, whose algorithm has this name."""
+    models = jax.tree.map(jnp.asarray, models)
+    if isinstance(algorithm, I2QTabular):
+        table = {"states": algorithm.states, "resolution": float(algorithm.resolution)}
+        arrays = {"values": np.asarray(models.values), "multipliers": multipliers(spec.observation_size)}
+        return Policy("table", 0, {"table": table}, arrays)
+    if isinstance(algorithm, DAC):
+        if algorithm.max_over == "sampled":
+            raise Refused("export needs max_over all, got sampled: its contexts depend on the last bits of the memory")
+        return _with_contexts(algorithm, models)
+    network = algorithm.acting(models) if isinstance(algorithm, ValueActor) else models
+    if not isinstance(network, ValueNetwork):
+        raise Refused(f"export needs an agent that acts on values of its own percepts, got {name}")
+    return Policy("values", _width(network.trunk), {}, as_arrays(network))
+
+
+def _with_contexts(algorithm: DAC, models: DACModels) -> Policy:
+    share = 0.0 if models.prior is None else float(algorithm.delta(models.prior))
+    kind, head = _head(models.value.head)
+    contexts = {"count": algorithm.contexts, "head": kind, "attainable": share}
+    arrays = _within("trunk", models.value.trunk) | head
+    if share > 0 and models.prior is not None:
+        arrays |= _within("prior.first", models.prior.first) | _within("prior.second", models.prior.second)
+    return Policy("contexts", _width(models.value.trunk), {"contexts": contexts}, arrays)
+
+
+def _head(head: ContextHead) -> tuple[str, dict[str, np.ndarray]]:
+    """A head as one linear layer for each context, or as one with a hidden layer before."""
+    if isinstance(head, HyperNet):
+        weight, added, bias, own = map(np.asarray, (head.weight, head.weight_bias, head.bias, head.bias_bias))
+        layers, biases = weight + added, bias + own
+        return "linear", {"head.weight": layers.reshape(-1, layers.shape[-1]), "head.bias": biases.ravel()}
+    if isinstance(head, NormalNet):
+        weight, bias = np.asarray(head.layer.weight), np.asarray(head.layer.bias)
+        width = weight.shape[1] - head.contexts
+        of_context = bias + weight[:, width:].T
+        return "linear", {
+            "head.weight": np.tile(weight[:, :width], (head.contexts, 1)),
+            "head.bias": of_context.ravel(),
+        }
+    if isinstance(head, HiddenNormalNet):
+        weight, bias = np.asarray(head.first.weight), np.asarray(head.first.bias)
+        width = weight.shape[1] - head.contexts
+        first = {"head.first.weight": weight[:, :width], "head.of_context": bias + weight[:, width:].T}
+        return "hidden", first | _within("head.second", head.second)
+    raise Refused(f"export knows no head {type(head).__name__}")
+
+
+def _within(name: str, part: Any) -> dict[str, np.ndarray]:
+    return {f"{name}.{inner}": array for inner, array in as_arrays(part).items()}
+
+
+def _width(trunk: Any) -> int:
+    return trunk.from_memory.weight.shape[-1]

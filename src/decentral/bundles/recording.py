@@ -1,0 +1,60 @@
+"""What an agent of a run perceives, does and thinks of it in greedy episodes: what a bundle of it is compared with."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from decentral.algorithms.base import Algorithm, Memory, Models
+from decentral.algorithms.q_learning import Scene, last_actions, roll
+from decentral.experiments.trained import Trained
+from decentral.training.evaluation import greedy_episodes
+from decentral.training.rollout import hand_out
+from decentral.types import Episode
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Greedy episodes of a team, as one of its agents lived them."""
+
+    episodes: Episode  # [B, ...]
+    values: np.ndarray  # of every action, by the agent itself [B, T, actions]
+    returns: np.ndarray  # [B]
+
+
+def record(trained: Trained, seed: int, place: int, count: int) -> Recording:
+    """Play `count` greedy episodes with the team of a seed, and look on from one place."""
+    team, environment = trained.config.trainee.team, trained.config.trainee.compiled_world
+    lane = trained.seeds.index(seed)
+
+    def of_squad(places: tuple[int, ...]) -> Models:
+        own = [jax.tree.map(lambda leaf: leaf[lane], trained.bodies[place]) for place in places]
+        return jax.tree.map(lambda *leaves: np.stack(leaves), *own)
+
+    bodies = tuple(of_squad(squad.places) for squad in team.squads)
+    key = jax.random.fold_in(jax.random.key(seed), 4)
+    algorithm, models = trained.agent(seed, place)
+    with jax.default_matmul_precision("highest"):
+        lived = jax.jit(partial(greedy_episodes, team, environment, episodes=count, key=key))(bodies)
+        own = jax.tree.map(lambda leaf: leaf[:, place], jax.vmap(hand_out)(lived))
+        values = jax.jit(jax.vmap(partial(values_in, algorithm, models)))(own)
+    own = jax.tree.map(np.asarray, own)
+    return Recording(own, np.asarray(values), np.asarray(lived.rewards).sum(axis=-1))
+
+
+def values_in(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, "T actions"]:
+    """The values that an agent acts on at every step of an episode, without exploring."""
+    models = jax.tree.map(jnp.asarray, models)
+    steps = episode.rewards.shape[0]
+    percepts, last = jax.tree.map(lambda leaf: leaf[:steps], (episode.percepts, last_actions(episode)))
+    dice = roll(jax.random.key(0), steps)
+
+    def step(memory: Memory, now: tuple) -> tuple[Memory, Array]:
+        percept, last_action, die = now
+        values, memory = algorithm.values(models, memory, Scene(percept, last_action, jnp.zeros(()), die))
+        return memory, values
+
+    return jax.lax.scan(step, algorithm.start(models), (percepts, last, dice))[1]

@@ -1,0 +1,12 @@
+"""Run an exported agent with NumPy and safetensors alone: no JAX, nothing of the rest of the library.
+
+from decentral.runtime import load
+
+agent = load("bundle")
+state = agent.start()
+action, state = agent.act(observation, available, state)
+"""
+
+from decentral.runtime.agent import ExportedAgent, State, load
+
+__all__ = ["ExportedAgent", "State", "load"]

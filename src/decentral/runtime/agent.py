@@ -1,0 +1,65 @@
+"""An exported agent: it acts greedily on what it has learned, and learns no more."""
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from decentral.percepts import as_available, as_observation
+from decentral.refusal import Refused
+from decentral.runtime.models import Model, model_of
+from decentral.runtime.spec import BundleSpec, read_spec
+from decentral.tensors import read_arrays
+
+MOST_BYTES = 2**30  # of the parameters of one agent
+SPEC, PARAMETERS = "spec.json", "parameters.safetensors"
+
+
+class State(NamedTuple):
+    """What an agent carries from one step of an episode to the next."""
+
+    memory: np.ndarray  # [hidden]
+    last_action: int  # its own; -1 before the first
+
+
+class ExportedAgent:
+    """An agent as a function of what it perceives and of what it carries along; it keeps nothing itself."""
+
+    def __init__(self, spec: BundleSpec, model: Model):
+        self.spec = spec
+        self._model = model
+
+    def __repr__(self) -> str:
+        return f"ExportedAgent({self.spec.algorithm!r}, {self.spec.observation_size}, {self.spec.actions})"
+
+    def start(self) -> State:
+        """The state before the first step of an episode."""
+        return State(np.zeros(self.spec.hidden, np.float32), -1)
+
+    def act(self, observation: Any, available: Any, state: State) -> tuple[int, State]:
+        """The best available action and the state after it; `available` None: every action can be taken."""
+        options = as_available(available, self.spec.actions)
+        values, memory = self.values(observation, state)
+        action = int(np.argmax(np.where(options, values, -np.inf)))
+        return action, State(memory, action)
+
+    def values(self, observation: Any, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """The value of every action [actions], and the memory after the percept [hidden]."""
+        seen = as_observation(observation, self.spec.observation_size)
+        sound = isinstance(state, State) and state.memory.shape == (self.spec.hidden,)
+        if not sound or not -1 <= state.last_action < self.spec.actions:
+            raise Refused(f"state must be one that start or act gave, got {state!r:.60}")
+        return self._model.values(seen, state.memory, state.last_action)
+
+
+def load(directory: str | os.PathLike[str]) -> ExportedAgent:
+    """The agent of a bundle. Its files are data: reading them runs nothing, and what is not as it says is refused."""
+    place = Path(directory)
+    if not place.is_dir():
+        raise Refused(f"a bundle must be a directory, got {place}")
+    spec = read_spec(place / SPEC)
+    stored = read_arrays(place / PARAMETERS, MOST_BYTES)
+    if stored.sha256 != spec.sha256:
+        raise Refused(f"{place / PARAMETERS} must have the sha256 {spec.sha256}, got {stored.sha256}")
+    return ExportedAgent(spec, model_of(spec, stored.arrays, str(place / PARAMETERS)))

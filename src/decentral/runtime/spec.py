@@ -1,0 +1,111 @@
+"""`spec.json`, which says what a bundle takes and gives: written by the exporter, read and checked here."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from decentral.refusal import Refused
+
+FORMAT = 1
+MOST_BYTES = 2**20
+LARGEST = 2**24  # of any size
+POLICIES = ("values", "contexts", "table")
+HEADS = ("linear", "hidden")
+
+
+@dataclass(frozen=True)
+class BundleSpec:
+    """What must be known to run a bundle; `spec.json` says more, for people."""
+
+    algorithm: str
+    policy: str  # one of POLICIES
+    observation_size: int
+    actions: int
+    action_names: tuple[str, ...]  # none where they are not known
+    hidden: int  # of the memory; 0: there is none
+    contexts: int  # 0: none
+    head: str  # of HEADS; empty without contexts
+    attainable: float  # share of the likeliest context's probability that a context needs; 0: all count
+    states: int  # of a table; 0: there is none
+    resolution: float  # to which a table rounds observations
+    sha256: str  # of the parameters
+
+
+def read_spec(file: Path) -> BundleSpec:
+    """The spec of a bundle; what makes no sense is refused by its key."""
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise Refused(f"{file} must have at most {MOST_BYTES} bytes, got {file.stat().st_size}")
+        data = json.loads(file.read_bytes())
+    except OSError as error:
+        raise Refused(f"{file} can't be read ({error.strerror})") from None
+    except (ValueError, RecursionError):
+        raise Refused(f"{file} can't be read as JSON") from None
+    return _Reader(data, str(file)).spec()
+
+
+@dataclass(frozen=True)
+class _Reader:
+    data: Any
+    file: str
+
+    def spec(self) -> BundleSpec:
+        if self.find("format") != FORMAT:
+            raise Refused(f"{self.file}: format must be {FORMAT}, got {self.find('format')!r:.40}")
+        policy = self.one_of("policy", POLICIES)
+        contexts, table = policy == "contexts", policy == "table"
+        actions = self.size("output.count")
+        spec = BundleSpec(
+            algorithm=self.text("algorithm"),
+            policy=policy,
+            observation_size=self.size("observation.size"),
+            actions=actions,
+            action_names=self.names("output.names", actions),
+            hidden=0 if table else self.size("hidden_state.size"),
+            contexts=self.size("contexts.count") if contexts else 0,
+            head=self.one_of("contexts.head", HEADS) if contexts else "",
+            attainable=self.number("contexts.attainable", 0, 1) if contexts else 0.0,
+            states=self.size("table.states") if table else 0,
+            resolution=self.number("table.resolution", 1e-9, 1e9) if table else 1.0,
+            sha256=self.text("parameters.sha256"),
+        )
+        if self.find("last_action.size") != actions and not table:
+            raise Refused(f"{self.file}: last_action.size must be {actions}, got {self.find('last_action.size')!r:.40}")
+        return spec
+
+    def find(self, key: str) -> Any:
+        found = self.data
+        for word in key.split("."):
+            found = found.get(word) if isinstance(found, dict) else None
+        return found
+
+    def size(self, key: str) -> int:
+        found = self.find(key)
+        if type(found) is not int or not 1 <= found <= LARGEST:
+            raise Refused(f"{self.file}: {key} must be a whole number from 1 to {LARGEST}, got {found!r:.40}")
+        return found
+
+    def number(self, key: str, low: float, high: float) -> float:
+        found = self.find(key)
+        if type(found) not in (int, float) or not low <= found <= high:
+            raise Refused(f"{self.file}: {key} must be a number from {low:g} to {high:g}, got {found!r:.40}")
+        return float(found)
+
+    def text(self, key: str) -> str:
+        found = self.find(key)
+        if not isinstance(found, str):
+            raise Refused(f"{self.file}: {key} must be text, got {found!r:.40}")
+        return found
+
+    def one_of(self, key: str, choices: tuple[str, ...]) -> str:
+        found = self.find(key)
+        if found not in choices:
+            raise Refused(f"{self.file}: {key} must be one of {', '.join(choices)}, got {found!r:.40}")
+        return found
+
+    def names(self, key: str, count: int) -> tuple[str, ...]:
+        found = self.find(key)
+        if not isinstance(found, list) or len(found) not in (0, count):
+            raise Refused(f"{self.file}: {key} must be a list of {count} names or of none, got {found!r:.40}")
+        return tuple(str(name) for name in found)

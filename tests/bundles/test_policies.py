@@ -1,0 +1,113 @@
+"""What a bundle runs, in NumPy, beside what the trained agent computes, in JAX."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.algorithms.hashing import bucket_of
+from decentral.bundles.description import describe
+from decentral.bundles.parity import TOLERANCE, compare
+from decentral.bundles.policies import policy_of
+from decentral.bundles.recording import Recording, values_in
+from decentral.networks.layers import draw
+from decentral.runtime.agent import ExportedAgent
+from decentral.runtime.models import Table, model_of
+from decentral.runtime.spec import _Reader
+from decentral.settings import Refused
+from decentral.types import Episode, Percept
+from tests.small import small
+from tests.worlds import Fuse
+
+WORLD = Fuse()
+CASES = {
+    "iql": {},
+    "rac": {"contexts": 3},
+    "bql": {},
+    "i2q": {},
+    "i2q-forward": {},
+    "i2q-tabular": {},
+    "vdn": {},
+    "dac": {"contexts": 3},
+    "dac normal-net": {"contexts": 3, "head": "normal-net"},
+    "dac normal-net-hidden": {"contexts": 3, "head": "normal-net-hidden"},
+    "dac attainable": {"contexts": 5, "context_prior": "learned", "attainable": 0.9},
+}
+
+
+def born(case):
+    name = case.split()[0]
+    algorithm, key = small(name, **CASES[case]), jax.random.key(3)
+    models = (
+        algorithm.be_born(WORLD.spec, key).online if name == "i2q-tabular" else draw(algorithm.build(WORLD.spec), key)
+    )
+    return name, algorithm, jax.tree.map(lambda leaf: 3 * leaf if leaf.dtype == jnp.float32 else leaf, models)
+
+
+def exported(name, algorithm, models):
+    policy = policy_of(name, algorithm, jax.tree.map(np.asarray, models), WORLD.spec)
+    spec = _Reader(describe(name, policy, WORLD, {}, "hash"), "spec.json").spec()
+    return ExportedAgent(spec, model_of(spec, policy.arrays, "parameters"))
+
+
+def lived(algorithm, models, steps=12):
+    """One episode of random percepts and actions, and the agent's values in it."""
+    key_seen, key_done = jax.random.split(jax.random.key(0))
+    seen = 2 * jax.random.normal(key_seen, (steps + 1, 2))
+    percepts = Percept(seen, jnp.ones((steps + 1, 2), bool))
+    no, yes = jnp.zeros(steps, bool), jnp.ones(steps, bool)
+    episode = Episode(percepts, jax.random.randint(key_done, (steps,), 0, 2), jnp.zeros(steps), no, yes)
+    values = values_in(algorithm, models, episode)
+    many = jax.tree.map(lambda leaf: np.asarray(leaf)[None], episode)
+    return Recording(many, np.asarray(values)[None], np.zeros(1))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values_are_those_of_the_trained_agent(case):
+    name, algorithm, models = born(case)
+    recording = lived(algorithm, models)
+    assert np.ptp(recording.values, axis=1).min() > 0.01  # they tell percepts apart
+    assert compare(exported(name, algorithm, models), recording).steps == 12
+
+
+def test_a_context_that_is_not_attainable_does_not_count():
+    _, algorithm, models = born("dac attainable")
+    every = small("dac", **CASES["dac attainable"] | {"attainable": 0.0})
+    attainable, all_of_them = (lived(own, models).values for own in (algorithm, every))
+    assert np.max(all_of_them - attainable) > 0.01
+
+
+def test_values_that_differ_are_refused():
+    name, algorithm, models = born("iql")
+    recording = lived(algorithm, models)
+    off = Recording(recording.episodes, recording.values + 3 * TOLERANCE, recording.returns)
+    with pytest.raises(Refused, match=r"values of the bundle must be within 1e-05 of the agent's, got [23]"):
+        compare(exported(name, algorithm, models), off)
+
+
+def test_an_action_that_costs_something_is_refused():
+    name, algorithm, models = born("iql")
+    recording = lived(algorithm, models)
+    worst = eqx.tree_at(lambda e: e.actions, recording.episodes, np.argmin(recording.values, axis=-1))
+    turned = Recording(worst, -recording.values, recording.returns)
+    with pytest.raises(Refused, match="the bundle must act as the agent does, got action"):
+        compare(exported(name, algorithm, models), turned)
+
+
+@pytest.mark.parametrize("case", [("dac", {"max_over": "sampled"}), ("fingerprints", {})])
+def test_what_can_not_be_exported_says_so(case):
+    name, settings = case
+    algorithm = small(name, **settings)
+    with pytest.raises(Refused, match="export needs"):
+        policy_of(name, algorithm, algorithm.build(WORLD.spec), WORLD.spec)
+
+
+def test_a_table_finds_the_bucket_that_the_agent_finds():
+    name, algorithm, models = born("i2q-tabular")
+    policy = policy_of(name, algorithm, models, WORLD.spec)
+    spec = _Reader(describe(name, policy, WORLD, {}, "hash"), "spec.json").spec()
+    table = Table(spec, policy.arrays)
+    seen = 100 * np.random.default_rng(0).normal(size=(200, 2)).astype(np.float32)
+    expected = bucket_of(jnp.asarray(seen), algorithm.resolution, algorithm.states)
+    assert [table.bucket_of(one) for one in seen] == expected.tolist()
