@@ -1,5 +1,7 @@
 """What is shown of trained agents is what they do."""
 
+import shutil
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -52,6 +54,16 @@ def test_a_timeline_is_an_episode_that_evaluate_plays():
     for agent in shown["agents"]:
         assert len(agent["actions"]) == len(agent["contexts"]) == 5
         assert set(agent["actions"]) <= set(range(5)) and set(agent["contexts"]) <= {0, 1, 2}
+
+
+def test_values_that_are_no_numbers_are_left_out(tmp_path):
+    run = small_run("iql")
+    shutil.copytree(run.path, tmp_path / "run")
+    directory = RunDirectory.open(tmp_path / "run")
+    broken = {name: np.full_like(array, np.nan) for name, array in directory.read_agent(0, 0).items()}
+    directory.write_agent(0, 0, broken)
+    seen = look_inside(directory)
+    assert "tables" not in seen and "no finite number" in seen["missing"][0]
 
 
 def test_a_run_without_trained_agents_gives_a_sentence(tmp_path):

@@ -56,8 +56,9 @@ def _values(
 ) -> list[Any]:
     """[S][cells][moves], to four digits."""
     cells = jnp.arange(hunt.size**2)
-    of_seed = jax.vmap(partial(_values_at, hunt, algorithm), (None, 0, None, None))  # over cells
-    values = jax.jit(jax.vmap(of_seed, (0, None, None, None)), static_argnums=2)(bodies, cells, place, fixed)
+    in_cells = jax.vmap(partial(_values_at, hunt, algorithm), (None, 0, None, None))
+    of_seeds = jax.jit(jax.vmap(in_cells, (0, None, None, None)), static_argnums=2)
+    values = of_seeds(bodies, cells, place, fixed)
     return [[[float(f"{value:.4g}") for value in own] for own in seed] for seed in np.asarray(values).tolist()]
 
 

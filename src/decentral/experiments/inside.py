@@ -5,6 +5,9 @@ What a run can't give is left out, and a sentence says so.
 
 from typing import Any
 
+import jax
+import numpy as np
+
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey import PredatorPrey
 from decentral.experiments.hunt_maps import LARGEST_MAP, hunt_maps
@@ -23,7 +26,9 @@ def look_inside(directory: RunDirectory) -> dict[str, Any]:
         return {"missing": [f"Nothing can be seen inside these agents: {refusal}."]}
     world = trained.config.trainee.environment
     seen: dict[str, Any] = {"missing": []}
-    if isinstance(world, MatrixGame):
+    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(trained.bodies)):
+        seen["missing"].append("The networks of these agents hold what is no finite number: their values say nothing.")
+    elif isinstance(world, MatrixGame):
         seen["tables"] = _tables(trained)
     elif isinstance(world, PredatorPrey) and world.size <= LARGEST_MAP:
         seen["maps"] = hunt_maps(trained, world)

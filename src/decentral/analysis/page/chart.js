@@ -33,11 +33,11 @@ function axesOf(spec, lines, box) {
   const known = (values) => values.filter((value) => value !== null && (!spec.byDecades || value > 0));
   const shown = lines.length ? lines : spec.lines;
   const heights = known([...shown.flatMap((line) => [...line.low, ...line.high, ...line.mean]), ...spec.levels.map((level) => level.value)]);
-  const [low, high] = heights.length ? [Math.min(...heights), Math.max(...heights)] : [spec.byDecades ? 0.1 : 0, 1];
+  const [low, high] = heights.length ? extent(heights) : [spec.byDecades ? 0.1 : 0, 1];
   const margin = (high - low) * 0.1 || Math.abs(high) * 0.1 || 1;
   const y = spec.byDecades ? decades(low, high, box.bottom, box.top) : linear(low - margin, high + margin, box.bottom, box.top);
   const steps = shown.flatMap((line) => line.steps);
-  return [linear(0, Math.max(...steps, 1), box.left, box.right), y];
+  return [linear(0, extent([1, ...steps])[1], box.left, box.right), y];
 }
 
 function frame(spec, x, y, box) {

@@ -20,7 +20,7 @@ function bySeed(seeds, show) {
 
 function valueTables(tables, at) {
   const numbers = tables.agents.flatMap((own) => [own[at].values, ...(own[at].by_context || [])].flat());
-  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  const [low, high] = extent(numbers);
   const shown = tables.agents.map((own, agent) => valueTable(own[at], `agent ${agent + 1}`, low, high));
   const note = tables.agents.some((own) => own[at].by_context)
     ? "Struck out, in brackets: the context never occurs after the action." : "";
@@ -50,10 +50,10 @@ function maps(grid, at) {
 function map(grid, values, title) {
   const best = values.map((own) => Math.max(...own));
   const free = best.filter((_, cell) => !(cell in grid.taken));
-  const [low, high] = [Math.min(...free), Math.max(...free)];
+  const [low, high] = extent(free);
   const side = 64;
-  const extent = grid.size * side + 2;
-  const picture = draw("svg", { viewBox: `0 0 ${extent} ${extent}`, role: "img", "aria-label": `${title}, greedy move in every cell` });
+  const length = grid.size * side + 2;
+  const picture = draw("svg", { viewBox: `0 0 ${length} ${length}`, role: "img", "aria-label": `${title}, greedy move in every cell` });
   values.forEach((own, cell) => {
     const [x, y] = [1 + (cell % grid.size) * side, 1 + Math.floor(cell / grid.size) * side];
     const taken = grid.taken[cell];

@@ -1,5 +1,10 @@
 // Axes: from numbers to places, round marks, and how numbers are written.
 
+// Of any number of values: Math.min and Math.max take only so many arguments.
+function extent(values) {
+  return values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+}
+
 function linear(low, high, start, end) {
   if (low === high) [low, high] = [low - 1, high + 1];
   const at = (value) => start + ((value - low) / (high - low)) * (end - start);
