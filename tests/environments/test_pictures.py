@@ -1,16 +1,18 @@
 """How worlds describe their own pictures."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.environments import MatrixGame, PredatorPrey, SwitchingWind
+from decentral.environments import ENVIRONMENTS, MatrixGame, PredatorPrey, SwitchingWind
 from decentral.environments.predator_prey import Hunt
 from decentral.pictures import NEUTRAL, Line, Mark
 from tests.environments.test_conformance import worlds
 
 UP, LEFT, STAY, RIGHT, DOWN = range(5)
+NORTH_OF_SMAC = 2
 
 
 def in_numpy(tree):
@@ -88,3 +90,45 @@ def test_what_cannot_be_drawn_has_no_picture():
 def test_every_agent_and_action_has_a_name(world):
     assert len(set(world.agent_names)) == world.num_agents
     assert len(set(world.action_names)) == world.spec.actions.count
+
+
+def changed(state, **columns):
+    """The same battlefield with other numbers."""
+    return eqx.tree_at(
+        lambda old: [getattr(old, name) for name in columns], state, list(map(np.asarray, columns.values()))
+    )
+
+
+def test_a_battle_shows_units_with_their_bars_moves_and_whom_they_attack():
+    world = ENVIRONMENTS["2s_vs_1sc"]()
+    fresh = in_numpy(world.reset(jax.random.key(0)))
+    state = changed(
+        fresh,
+        x=[9.0, 14.0, 14.0],
+        y=[10.0, 14.0, 20.0],
+        health=[80.0, 20.0, 150.0],
+        shield=[40.0, 0.0, 0.0],
+        target=[-1, -1, 1],
+    )
+    picture = world.depict(state, np.asarray([NORTH_OF_SMAC, 6]))
+    assert (picture.width, picture.height) == (12, 16)  # x from 8 to 20, y from 8 to 24
+    first, second, crawler = picture.marks
+    assert (first.x, first.y, first.bars, first.agent, first.label) == (1.0, 14.0, (1.0, 0.5), 0, "1")
+    assert (second.bars, crawler.bars, crawler.shape, crawler.agent) == ((0.25, 0.0), (0.5,), "square", None)
+    assert picture.lines == (
+        Line(1.0, 14.0, 1.0, 13.0, colour=0, arrow=True),
+        Line(6.0, 10.0, 6.0, 4.0, colour=1),
+        Line(6.0, 4.0, 6.0, 10.0),
+    )
+    blocked = {(tile.x, tile.y) for tile in picture.tiles}
+    assert (0.0, 0.0) in blocked and (4.0, 0.0) not in blocked and (0.0, 4.0) not in blocked  # the tongue in the north
+    assert len(blocked) == 12 * 16 - (12 * 12 + 8 * 2 + 4 * 2)
+
+
+def test_the_dead_of_a_battle_are_shown_as_gone_and_do_nothing():
+    world = ENVIRONMENTS["3m"]()
+    fresh = in_numpy(world.reset(jax.random.key(0)))
+    state = changed(fresh, health=[0.0, 45, 45, 45, 45, 0], target=[-1, -1, -1, 1, -1, 1])
+    picture = world.depict(state, np.asarray([0, 1, 1]))
+    assert [mark.gone for mark in picture.marks] == [True, False, False, False, False, True]
+    assert len(picture.lines) == 1 and world.agent_names[0] == "marine 1"

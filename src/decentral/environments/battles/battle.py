@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.environments.base import Environment, Outcome, Script
@@ -18,9 +19,11 @@ from decentral.environments.battles.maps import Map
 from decentral.environments.battles.movement import walk
 from decentral.environments.battles.opponent import Temper, choose_targets
 from decentral.environments.battles.percepts import observation_size, perceive
+from decentral.environments.battles.pictures import battle_picture
 from decentral.environments.battles.roster import Roster, roster_of
 from decentral.environments.battles.state_vector import state_vector
 from decentral.environments.battles.units import Profile
+from decentral.pictures import Picture
 from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete, Percept
 
@@ -61,6 +64,19 @@ class Battle(Environment):
     @property
     def time_limit(self) -> int:
         return self.battle_map.limit
+
+    @property
+    def agent_names(self) -> tuple[str, ...]:
+        kinds = (self.roster.kinds[kind].replace("_", " ") for kind in self.roster.kind[self.roster.our_side])
+        return tuple(f"{kind} {number}" for number, kind in enumerate(kinds, start=1))
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        attacks = (f"attack {number}" for number in range(1, self.roster.enemies + 1))
+        return ("no-op", "stop", "north", "south", "east", "west", *attacks)
+
+    def depict(self, state: Battlefield, actions: np.ndarray | None) -> Picture:
+        return battle_picture(self.roster, self.battle_map.ground, state, actions)
 
     @property
     def reports(self) -> dict[str, str]:
