@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from decentral.environments import names
 from decentral.environments.checked import CheckedStage
 from decentral.environments.host import BrokenOff, Percepts
 from decentral.environments.host_stages import Elsewhere, Here, Stages
@@ -122,7 +123,8 @@ def test_the_world_of_the_documentation_can_be_played():
     assert [(step.reward, step.terminated) for step in steps] == [(0.0, False), (0.0, False), (1.0, True)]
 
 
-def test_a_file_can_not_name_code_that_the_user_has_not_named():
+def test_a_file_can_not_name_code_that_the_user_has_not_named(monkeypatch):
+    monkeypatch.setattr(names, "_imported", {})  # as in a new process
     name = "python:tests.host_worlds:Hosted"
     with pytest.raises(Refused, match=f"environment {name} is code, and no file decides what is run"):
         recorded_class(name)
