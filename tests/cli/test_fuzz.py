@@ -59,7 +59,7 @@ def test_a_refusal_names_key_value_and_what_is_allowed(fault):
     assert code == 2 and err.count("\n") == 1
     assert f"{group}.{field.name} must be {allowed(field)}" in err
     shown = err.rpartition(", got ")[2].strip().strip("'")
-    assert shown == wrong[:40] or float(shown) == float(wrong)
+    assert shown[:39] == wrong[:39] or float(shown) == float(wrong)  # long ones are cut
 
 
 @fuzzed

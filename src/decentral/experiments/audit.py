@@ -75,12 +75,17 @@ class Audited:
         return Audit(len(log.steps), *(fingerprint(as_arrays(models)) for models in (stored, again, alone)))
 
     def _check_it_learns(self) -> None:
-        """Refuse an agent that did not learn alone, or one whose replay is not its whole log."""
+        """Refuse an agent that did not learn alone, or one that can't be taught again to the bit."""
         member = self.config.members[self.agent]
         if not self.strictness.decentralised:
             raise Refused(f"RUN must be decentralised to be audited, got one of {member.name}, which is not")
         if member.source is not None:
             raise Refused(f"agent must be one that learns, got {self.agent}, which is a frozen partner")
+        if len(self.config.trainee.batch.lengths) > 1:
+            raise Refused(
+                "environment must be one whose episodes last to their time limit for an audit to be exact, "
+                f"got {self.config.environment_name}: updates are as long as the longest episode of all agents"
+            )
         remarks = type(member.algorithm).reflect is not Algorithm.reflect
         kept = self.config.trainee.plan.replay_type
         if remarks and kept != "float32":
