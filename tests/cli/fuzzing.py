@@ -28,6 +28,12 @@ FEW = 60
 # Where the work of a command would begin.
 WORK = (
     "decentral.api.runs.run_config",
+    "decentral.api.runs.go_on",
+    "decentral.api.runs.go_on_in",
+    "decentral.api.showings.film",
+    "decentral.api.reports.look_inside",
+    "decentral.bundles.export.record",
+    "decentral.cli.probe.probe",
     "decentral.experiments.comparison.run",
     "decentral.api.sweeps.train_grid",
     "decentral.benchmarking.benchmark.Benchmark.run",
@@ -121,10 +127,10 @@ def flags_of(*kinds, prefixes=("",)):
     return sorted(f"--{prefix}{name}" for prefix in prefixes for name in fields)
 
 
-FLAGS = "--seeds --steps --seed --agents --agent --config --out --runs --episodes --penalty --tensorboard --diagnostics"
-FLAGS += (
-    " --scale --only --redraw --claims --against --turns --repeats --window --contexts --help -h -- - --- --= -steps"
+FLAGS = (
+    "--seeds --steps --seed --agents --agent --config --out --runs --episodes --penalty --track --live --diagnostics"
 )
+FLAGS += " --resume --list --format --environment --checkpoints.keep --scale --only --redraw --claims --against --turns --repeats --window --contexts --help -h -- - --- --= -steps"
 FLAGS += " --Steps --training --training. --algorithm.name"
 NUMBERS = "nan NaN inf -inf 1e400 -1e400 1e-320 1e300 -1 -0 0 1 2 0.5 3e6 2147483647 2147483648 0x10 1_000 1,2 ٣ ½ ²"
 DATA = 'true no None null [[1,2],[3,4]] [[1,2],[3]] {} [] "a" [[NaN]] [1e999] %s %(prog)s {0} \udcff 🦊'
