@@ -3,8 +3,8 @@
     python benchmarks/battles.py --map 5m_vs_6m --environments 1,64,1024
 
 One compiled loop per size, in which every world draws actions, perceives, steps and starts again when it is over. SMAX
-is of `pip install jaxmarl`; it has units and rules of its own. Beside the time on the clock stands the processor's, which
-says more on a machine that is busy.
+is of `pip install jaxmarl`; it has units and rules of its own. Beside the time on the clock stands the processor's,
+which says more on a machine that is busy.
 """
 
 import argparse
