@@ -50,7 +50,7 @@ def to_its_end(place, devices=1):
 
 
 def interrupt(place, numbers, wanted, rng, longest):
-    """Send signals at random moments until the training is finished; gives how many."""
+    """Send signals, each within `longest` seconds of a start, until the training is finished; gives how many."""
     count = 0
     while True:
         process = start(place)
@@ -77,7 +77,7 @@ def interruptions(out, name, numbers, wanted, whole):
     rng, done, runs = random.Random(name), 0, 0
     while done < wanted:
         place = out / f"{name}-{runs}"
-        done += interrupt(place, numbers, min(wanted - done, 20), rng, whole["seconds"])
+        done += interrupt(place, numbers, min(wanted - done, 20), rng, whole["seconds"] / 2)
         runs += 1
         if state(place) != whole["state"]:
             raise Failed(f"{place} is not what the training alone left")
