@@ -1,0 +1,44 @@
+"""Every command line that README and docs print is one that the program understands."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.fuzzing import (
+    no_work_fixture,  # noqa: F401
+    outcome,
+    untrained_run,
+)
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# To be replaced by the reader; an extra; or a file that an earlier command left.
+LATER = re.compile(r"[A-Z]{3,}|my\.world|my_package|\.\.\.|\$|<|smac/|--track|frozen:|--redraw runs|--against runs")
+pytestmark = pytest.mark.usefixtures("no_work")
+
+
+def commands():
+    """The lines of blocks of code that call the program, without comments."""
+    for page in PAGES:
+        for block in re.findall(r"^```(?:bash|sh|text)?\n(.*?)^```", page.read_text(), re.M | re.S):
+            for line in block.replace("\\\n", " ").splitlines():
+                if line.startswith("decentral ") and not LATER.search(line.split("#")[0]):
+                    yield pytest.param(
+                        line.split("  #")[0].split(" # ")[0].strip(), id=f"{page.stem}: {line.strip()[:60]}"
+                    )
+
+
+@pytest.mark.parametrize("line", list(commands()))
+def test_a_printed_command_is_understood(line):
+    words = shlex.split(line)[1:]
+    if not Path("results").exists():
+        Path("results").symlink_to(ROOT / "results")
+    for number, word in enumerate(words):
+        of_an_earlier_command = word.startswith("runs/") and words[number - 1] != "--out"
+        run = Path(*Path(word).parts[:2])
+        if of_an_earlier_command and not run.exists():
+            untrained_run(run)
+    code, _, err = outcome(*words)
+    assert code == 0, err
