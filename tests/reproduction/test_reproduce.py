@@ -25,9 +25,7 @@ def tiny(monkeypatch):
         return ContextStudy(learner, world, updates=3, **sizes)
 
     monkeypatch.setattr(matrix_game, "METHODS", {"dac": "DAC", "iql": "IQL"})
-    monkeypatch.setattr(
-        training_piece, "run", lambda config, out, listeners: small_run(config.algorithm_name).directory
-    )
+    monkeypatch.setattr(training_piece, "run", lambda config, *others: small_run(config.algorithm_name).directory)
     monkeypatch.setattr(switching_wind, "study_of", tiny_study)
 
 
