@@ -1,8 +1,11 @@
 """Shapes are checked at run time in every test, and no array may gain an axis by accident."""
 
+import gc
 import os
 import tempfile
 from pathlib import Path
+
+import pytest
 
 # Most of the tests' time goes into compiling small programs: compile them less hard, and each only once.
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=1"
@@ -21,3 +24,15 @@ os.environ["DECENTRAL_CACHE_DIR"] = "off"  # the tests leave nothing in the user
 _run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))  # the same for all workers of one run of the tests
 jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / f"decentral-tests-{_run}"))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+MOST_MAPPINGS = 20_000  # of memory: Linux allows a process 65,530, a compiled program takes several
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_programs():
+    """Let go of compiled programs when a process holds very many: at the limit, the next one would crash it."""
+    yield
+    mappings = Path("/proc/self/maps")
+    if mappings.exists() and mappings.read_bytes().count(b"\n") > MOST_MAPPINGS:
+        jax.clear_caches()
+        gc.collect()
