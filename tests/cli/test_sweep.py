@@ -33,7 +33,7 @@ def test_a_sweep_trains_shows_and_does_nothing_twice(capsys, tmp_path, monkeypat
     assert code == 0 and "2 greedy episodes per seed" in out
 
 
-def test_an_interrupted_sweep_says_what_to_remove(capsys, tmp_path, monkeypatch):
+def test_an_interrupted_sweep_goes_on(capsys, tmp_path, monkeypatch):
     def interrupted(*trainees):
         raise KeyboardInterrupt
 
@@ -42,8 +42,7 @@ def test_an_interrupted_sweep_says_what_to_remove(capsys, tmp_path, monkeypatch)
         patch.setattr(Machine, "start", interrupted)
         assert outcome(capsys, *words)[0] == 130
     code, _, err = outcome(capsys, *words)
-    assert code == 2 and err.count("\n") == 1
-    assert "discount=0.5" in err and "discount=0.9, which are not: remove them to train them anew" in err
+    assert (code, err) == (0, "")
 
 
 @pytest.mark.parametrize("words", [["--help"], ["iql,dac", "--help"], ["iql,dac", "predator-prey", "--help"]])
