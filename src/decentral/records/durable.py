@@ -81,16 +81,16 @@ def cut_off(path: Path, length: int) -> None:
 
 def sync_file(path: Path) -> None:
     """Wait until the disk has a file."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    _sync(path, os.O_NOFOLLOW)
 
 
 def sync_directory(path: Path) -> None:
     """Wait until the disk has the names in a directory."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    _sync(path, os.O_DIRECTORY)
+
+
+def _sync(path: Path, kind: int) -> None:
+    descriptor = os.open(path, os.O_RDONLY | kind)
     try:
         os.fsync(descriptor)
     finally:

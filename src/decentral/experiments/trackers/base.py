@@ -1,6 +1,7 @@
 """What a tracker is: someone who opens a log for each seed of a run."""
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 from decentral.experiments.runner import Planned
 
@@ -15,6 +16,19 @@ class Log(ABC):
     @abstractmethod
     def close(self) -> None:
         """Nothing more comes."""
+
+
+class RunLog(Log):
+    """A run as Weights & Biases has it, and those who copied its interface."""
+
+    def __init__(self, run: Any):
+        self._run = run
+
+    def write(self, numbers: dict[str, float], step: int) -> None:
+        self._run.log(numbers, step=step)
+
+    def close(self) -> None:
+        self._run.finish()
 
 
 class Tracker(ABC):

@@ -1,9 +1,7 @@
 """Trackio (extra `trackio`): one of its runs per seed, grouped by run, in Trackio's own directory on this machine."""
 
-from typing import Any
-
 from decentral.experiments.runner import Planned
-from decentral.experiments.trackers.base import Log, Tracker
+from decentral.experiments.trackers.base import Log, RunLog, Tracker
 
 
 class Trackio(Tracker):
@@ -13,7 +11,7 @@ class Trackio(Tracker):
         self._trackio = trackio
 
     def open(self, run: Planned, seed: int) -> Log:
-        return TrackioLog(
+        return RunLog(
             self._trackio.init(
                 project="decentral",
                 group=run.out.name,
@@ -24,14 +22,3 @@ class Trackio(Tracker):
                 auto_log_cpu=False,
             )
         )
-
-
-class TrackioLog(Log):
-    def __init__(self, run: Any):
-        self._run = run
-
-    def write(self, numbers: dict[str, float], step: int) -> None:
-        self._run.log(numbers, step=step)
-
-    def close(self) -> None:
-        self._run.finish()

@@ -1,10 +1,8 @@
 """Weights & Biases (extra `wandb`): one of its runs per seed; offline unless WANDB_MODE says otherwise."""
 
 import os
-from typing import Any
-
 from decentral.experiments.runner import Planned
-from decentral.experiments.trackers.base import Log, Tracker
+from decentral.experiments.trackers.base import Log, RunLog, Tracker
 
 
 class WeightsAndBiases(Tracker):
@@ -14,7 +12,7 @@ class WeightsAndBiases(Tracker):
         self._wandb = wandb
 
     def open(self, run: Planned, seed: int) -> Log:
-        return WandbLog(
+        return RunLog(
             self._wandb.init(
                 project="decentral",
                 group=run.out.name,
@@ -26,14 +24,3 @@ class WeightsAndBiases(Tracker):
                 settings=self._wandb.Settings(silent=True),
             )
         )
-
-
-class WandbLog(Log):
-    def __init__(self, run: Any):
-        self._run = run
-
-    def write(self, numbers: dict[str, float], step: int) -> None:
-        self._run.log(numbers, step=step)
-
-    def close(self) -> None:
-        self._run.finish()
