@@ -1,6 +1,7 @@
 """Weights & Biases (extra `wandb`): one of its runs per seed; offline unless WANDB_MODE says otherwise."""
 
 import os
+
 from decentral.experiments.runner import Planned
 from decentral.experiments.trackers.base import Log, RunLog, Tracker
 
