@@ -61,7 +61,7 @@ def test_what_cannot_go_on_is_one_line(capsys, copied, tmp_path):
 
 def test_an_interrupted_training_exits_with_75_and_says_how_to_go_on(capsys, tmp_path, monkeypatch):
     def interrupted(*arguments):
-        raise Interrupted("interrupted at step 3 and saved; to go on: decentral resume here")
+        raise Interrupted(3, "decentral resume here")
 
     monkeypatch.setattr(runner.Training, "finish", interrupted)
     code, _, err = outcome(capsys, "train", "iql", "matrix-game", "--steps", "9", "--out", str(tmp_path / "new"))

@@ -1,11 +1,17 @@
 """The comparison in predator-prey, on curves written by hand; and a sweep as a piece, at a tiny scale."""
 
+import copy
+import shutil
+from pathlib import Path
+
 import pytest
 
 from decentral.experiments.config import resolve
 from decentral.reproduction.predator_prey import PredatorPreyCurves
+from decentral.reproduction.record import Record
 from decentral.reproduction.sweep_piece import curves_in, sweep_piece
 from decentral.reproduction.target import Done, Scale, Workplace
+from decentral.settings import Refused
 from tests.reproduction.by_hand import results_by_hand
 from tests.small import TINY
 
@@ -136,3 +142,20 @@ def test_a_sweep_is_a_piece_of_several_runs_in_the_order_of_its_configurations(t
     assert set(measures) == {"value_start", "value_achieved", "value_gap"}
     assert all(len(own) == 2 * 2 for own in measures.values())  # seeds and agents
     assert lines == ["program 1 of 1: 1  2"]
+
+    shutil.rmtree(tmp_path / "runs" / "iql" / "2")  # as if it had been interrupted: only what is missing is run
+    lines.clear()
+    assert piece.produce(Workplace(tmp_path, list, lines.append)) == done.result
+    assert lines == ["1: finished already, taken as it is", "program 1 of 1: 2"]
+
+
+def test_a_stored_piece_that_does_not_name_a_later_option_had_its_default():
+    plain, changed = (
+        sweep_piece("dac", [resolve("dac", "predator-prey", {"max_over": own})]) for own in ("all", "sampled")
+    )
+    stored = copy.deepcopy(plain.settings)
+    del stored["configs"][0]["algorithm"]["max_over"], stored["configs"][0]["training"]["workers"]
+    record = Record("ablation", Scale.of("full"), {"dac": {"settings": stored}})
+    assert record.holds(plain, Path("out"))
+    with pytest.raises(Refused, match="out must hold pieces of the same settings"):
+        record.holds(changed, Path("out"))

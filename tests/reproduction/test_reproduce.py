@@ -25,7 +25,9 @@ def tiny(monkeypatch):
         return ContextStudy(learner, world, updates=3, **sizes)
 
     monkeypatch.setattr(matrix_game, "METHODS", {"dac": "DAC", "iql": "IQL"})
-    monkeypatch.setattr(training_piece, "run", lambda config, *others: small_run(config.algorithm_name).directory)
+    monkeypatch.setattr(
+        training_piece, "train_grid", lambda runs, *others: [small_run(runs[0].config.algorithm_name).directory]
+    )
     monkeypatch.setattr(switching_wind, "study_of", tiny_study)
 
 
@@ -53,7 +55,7 @@ def test_a_target_is_run_once_and_drawn_again_from_its_data_alone(capsys, tmp_pa
     for piece in stored["pieces"].values():
         assert piece["seconds"] >= 0 and set(piece["provenance"]) >= {"command", "commit", "packages", "device"}
 
-    monkeypatch.setattr(training_piece, "run", None)  # no training from here on
+    monkeypatch.setattr(training_piece, "train_grid", None)  # no training from here on
     monkeypatch.setattr(ContextStudy, "run", None)
     code, again, _ = outcome(capsys, *words)
     assert code == 0 and "piece 1" not in again

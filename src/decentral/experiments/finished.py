@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from decentral.experiments.config import Config
+from decentral.experiments.config import Config, completed
 from decentral.experiments.runner import Planned
 from decentral.records import RunDirectory
 from decentral.records.run_directory import UNBORN
@@ -32,7 +32,7 @@ def _begun(run: Planned) -> RunDirectory | None:
     if not run.out.is_dir() or {entry.name for entry in run.out.iterdir()} <= {UNBORN}:
         return None
     directory = RunDirectory.open(run.out)
-    if found := difference(directory.read_json("config.json"), run.config.as_data()):
+    if found := difference(completed(directory.read_json("config.json")), run.config.as_data()):
         raise Refused(f"out must hold runs of the same configuration, got {run.out} with {found}: take another out")
     return directory
 

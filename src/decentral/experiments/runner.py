@@ -157,7 +157,7 @@ class Training:
                     self._save_if_due(signals)
             self._test()
             self._save_if_due(signals)
-        self.keeper.save(self.machine, self.health, self.seconds)
+        self.keeper.save_the_end(self.machine, self.health, self.seconds)
         _save_agents(self.directories, self.machine)
         self.keeper.finish(self.machine, self.health)
         rows = [directory.read_metrics()[-self.machine.trainee.plan.seeds :] for directory in self.directories]
@@ -189,7 +189,7 @@ class Training:
         if signals.asked:
             step, out = int(self.machine.steps.min()), self.runs[0].out
             how = f"decentral resume {out}" if len(self.runs) == 1 else f"the same command with --out {out.parent}"
-            raise Interrupted(f"interrupted at step {step:,} and saved; to go on: {how}")
+            raise Interrupted(step, how)
 
 
 def _test_steps(plan: Plan) -> Iterator[int]:

@@ -74,6 +74,11 @@ class Keeper:
         if self.saving.interval > 0:
             self._next = now + max(self.saving.interval, (now - begun) / LARGEST_SHARE)
 
+    def save_the_end(self, machine: Machine, health: Health, seconds: float) -> None:
+        """Save finished runs, unless nothing would be kept of it: the last checkpoint serves until all is written."""
+        if self.saving.final:
+            self.save(machine, health, seconds)
+
     def finish(self, machine: Machine, health: Health) -> None:
         """Note that all runs are finished, and leave of their checkpoints what is wanted."""
         for directory, share in zip(self.directories, machine.shares, strict=True):

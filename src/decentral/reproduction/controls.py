@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from decentral.analysis.results import Panel
-from decentral.experiments.presets import PENALTIES
+from decentral.reproduction.extensions import BASE, PENALTIES
 from decentral.reproduction.hunts import QUICK_PENALTIES, columns_of, finals_table, hunts, penalty_of
 from decentral.reproduction.predator_prey import EXTENDED
 from decentral.reproduction.sweep_piece import curves_in, sweep_piece
@@ -18,7 +18,7 @@ IMPOSSIBLE = {("extended", "ensemble")}  # its heads have no contexts of which a
 
 
 class Controls(Target):
-    """Test returns over training, mean and standard deviation over seeds; k and m are the paper's at each penalty."""
+    """Test returns over training, mean and standard deviation over seeds; the teammate visible, k = 10, m = 10."""
 
     title = "DAC and contexts without an encoder in predator-prey"
     claims = ()
@@ -27,7 +27,8 @@ class Controls(Target):
         penalties = PENALTIES if scale.is_full else QUICK_PENALTIES
         return [
             sweep_piece(
-                f"{variant} {source}", hunts("dac", [settings | {"context_source": source}], penalties, True, scale)
+                f"{variant} {source}",
+                hunts("dac", [BASE | settings | {"context_source": source}], penalties, True, scale),
             )
             for variant, settings in VARIANTS.items()
             for source in _sources(variant)

@@ -35,7 +35,7 @@ class Record:
         """Whether a piece is done; one of the same name and other settings is refused."""
         if piece.name not in self.pieces:
             return False
-        if difference := _difference(self.pieces[piece.name]["settings"], piece.settings):
+        if difference := _difference(piece.complete(self.pieces[piece.name]["settings"]), piece.settings):
             raise Refused(
                 f"out must hold pieces of the same settings, got {file} with {piece.name}'s {difference}: take another"
             )

@@ -8,6 +8,7 @@ from pathlib import Path
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.placement import use_every_core
 from decentral.experiments.runner import Listener
+from decentral.interruption import Interrupted
 from decentral.reproduction.record import Record, can_write, piece_file
 from decentral.reproduction.target import Finding, Scale, Target, Workplace
 from decentral.reproduction.targets import target_of
@@ -73,7 +74,11 @@ def reproduce(
         say(NO_EVIDENCE)
     for piece in left:
         say(f"{name}, piece {1 + names.index(piece.name)} of {len(names)}: {piece.name}")
-        Record.of_piece(name, scale, piece, Workplace(out, listeners, say)).write(piece_file(out, piece.name))
+        try:
+            made = Record.of_piece(name, scale, piece, Workplace(out, listeners, say))
+        except Interrupted as saved:
+            raise Interrupted(saved.step, f"the same command with --out {out}") from None
+        made.write(piece_file(out, piece.name))
     record = Record.gather(name, scale, out)
     if missing := [name for name in names if name not in record.pieces]:
         say(f"{len(names) - len(missing)} of {len(names)} pieces are done, left: {', '.join(missing)}")

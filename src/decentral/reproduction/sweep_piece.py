@@ -3,25 +3,28 @@
 from collections.abc import Sequence
 
 from decentral.analysis.results import Curves
-from decentral.experiments.config import Config
+from decentral.experiments.config import Config, completed
 from decentral.experiments.runner import Planned
 from decentral.experiments.shapes import group_by_shape
 from decentral.experiments.sweep import train_grid
-from decentral.records import next_free
 from decentral.reproduction.target import Data, Done, Piece, Workplace
 from decentral.reproduction.training_piece import curves_from, kept
 
 
 def sweep_piece(name: str, configs: Sequence[Config]) -> Piece:
-    """Train all configurations; whole runs stay under runs/NAME, an interrupted sweep is left and begun anew beside."""
+    """Train all configurations; whole runs stay under runs/NAME, where an interrupted sweep goes on."""
 
     def produce(workplace: Workplace) -> Data:
-        place = next_free(workplace.path / "runs", name)
+        place = workplace.path / "runs" / name
         runs = [Planned(config, place / str(number)) for number, config in enumerate(configs, start=1)]
         directories = train_grid(runs, group_by_shape(configs), workplace.listeners, workplace.say)
         return {"runs": [kept(directory) for directory in directories]}
 
-    return Piece(name, {"configs": [config.as_data() for config in configs]}, produce)
+    return Piece(name, {"configs": [config.as_data() for config in configs]}, produce, _complete)
+
+
+def _complete(stored: Data) -> Data:
+    return {"configs": [completed(config) for config in stored["configs"]]}
 
 
 def curves_in(done: Done) -> list[Curves]:

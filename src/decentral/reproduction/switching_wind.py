@@ -10,6 +10,7 @@ from decentral.environments.switching_wind import MODES, SwitchingWind
 from decentral.experiments.context_study import ContextStudy
 from decentral.reproduction.markdown import markdown_table
 from decentral.reproduction.target import Data, Done, Finding, Piece, Results, Scale, Target, Workplace, verdict_of
+from decentral.settings import as_data, build
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,7 +118,11 @@ def _piece(name: str, study: ContextStudy) -> Piece:
         seeds = list(range(study.seed, study.seed + study.seeds))
         return {"seeds": seeds, "modes": modes[0, 0].tolist(), "contexts": contexts.tolist()}
 
-    return Piece(name, study.as_data(), produce)
+    return Piece(name, study.as_data(), produce, _complete)
+
+
+def _complete(stored: Data) -> Data:
+    return stored | {"learner": as_data(build(DAC, stored["learner"], "learner"))}
 
 
 def _seen(done: Done) -> tuple[np.ndarray, np.ndarray]:

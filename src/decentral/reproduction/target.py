@@ -52,11 +52,13 @@ class Piece:
     """One part of a target that is run as a whole, and not again once it is done.
 
     The settings are JSON-ready and decide everything: a stored piece of the same settings is taken as it is.
+    `complete` adds to stored settings those that came later, at their defaults.
     """
 
     name: str
     settings: Data
     produce: Callable[[Workplace], Data]
+    complete: Callable[[Data], Data] = lambda stored: stored
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ import numpy as np
 
 from decentral.analysis.measures import load_measures
 from decentral.analysis.results import Curves, in_last_third, load_curves
-from decentral.experiments.config import Config
-from decentral.experiments.runner import run
-from decentral.experiments.saving import UNTIL_FINISHED
-from decentral.records import RunDirectory, next_free
+from decentral.experiments.config import Config, completed
+from decentral.experiments.runner import Planned
+from decentral.experiments.sweep import train_grid
+from decentral.records import RunDirectory
 from decentral.reproduction.target import Data, Done, Piece, Workplace
 
 MEASURES = (
@@ -30,13 +30,14 @@ Look = Callable[[RunDirectory], Data]  # what else is worth keeping of a run
 
 
 def training_piece(name: str, config: Config, look: Look = lambda directory: {}) -> Piece:
-    """Train a configuration; its whole run stays under runs/NAME, an interrupted one is left and begun anew beside."""
+    """Train a configuration; its whole run stays under runs/NAME, where an interrupted one goes on."""
 
     def produce(workplace: Workplace) -> Data:
-        directory = run(config, next_free(workplace.path / "runs", name), workplace.listeners(), UNTIL_FINISHED)
+        planned = Planned(config, workplace.path / "runs" / name)
+        [directory] = train_grid([planned], [[0]], workplace.listeners, workplace.say)
         return kept(directory) | look(directory)
 
-    return Piece(name, config.as_data(), produce)
+    return Piece(name, config.as_data(), produce, completed)
 
 
 def curves_of(done: Done) -> Curves:
