@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 # Most of the tests' time goes into compiling small programs: compile them less hard, and each only once.
-os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=1"
+os.environ["XLA_FLAGS"] = " ".join(
+    [os.environ.get("XLA_FLAGS", ""), "--xla_backend_optimization_level=1", "--xla_cpu_use_fusion_emitters=false"]
+)
 
 os.environ["JAX_NUM_CPU_DEVICES"] = "1"  # the workers of pytest share the cores already
 

@@ -2,7 +2,6 @@
 
 import jax
 import numpy as np
-import pytest
 
 import decentral
 from decentral.algorithms import ALGORITHMS
@@ -10,7 +9,7 @@ from decentral.experiments.parameters import as_arrays
 from decentral.settings import as_data
 from decentral.training.loop import Trainee, begin, turns
 from decentral.training.plan import Plan
-from tests.small import small
+from tests.small import each_of, small
 from tests.worlds import Fuse
 
 PLAN = {"batch_episodes": 2, "replay_episodes": 8, "epsilon_steps": 12, "updates_per_turn": 2}
@@ -28,7 +27,7 @@ def settings_of(name):
     return often | {"learning_rate": 0.1} if name == "i2q-tabular" else often
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@each_of(ALGORITHMS, always=["iql", "i2q-tabular", "dac"])
 def test_the_same_stream_of_percepts_and_rewards_makes_the_same_agent(name):
     algorithm = small(name, **settings_of(name))
     trainee = Trainee.alike(algorithm, Short(limit=LIMIT, longest=5.0), Plan(**PLAN))

@@ -11,7 +11,7 @@ from decentral.environments import MatrixGame, PredatorPrey
 from decentral.training.loop import Trainee, begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
-from tests.small import small
+from tests.small import each_of, small
 
 
 @pytest.mark.parametrize(("lived", "counts"), [(0, 0.0), (9, 0.0), (10, 0.25), (12, 0.75), (13, 1.0), (99, 1.0)])
@@ -27,7 +27,7 @@ def test_by_default_everything_counts_from_the_first_episode():
     np.testing.assert_array_equal(small("iql").felt(episode, jnp.asarray(0)).rewards, episode.rewards)
 
 
-@pytest.mark.parametrize("name", ["iql", "vdn"])
+@each_of(["iql", "vdn"], always=["iql"])
 def test_who_forgives_everything_learns_as_if_there_were_no_penalty(name):
     def trained(payoff, forgive):
         plan = Plan(batch_episodes=2, replay_episodes=4)

@@ -14,7 +14,7 @@ from decentral.environments.base import Oracle
 from decentral.experiments.config import resolve
 from decentral.experiments.machine import Machine
 from decentral.settings import setting
-from tests.small import TINY
+from tests.small import TINY, each_of
 from tests.worlds import Corridor
 
 PLAN = {"steps": 6, "batch_episodes": 1, "replay_episodes": 4, "test_interval": 2, "test_episodes": 3}
@@ -63,7 +63,7 @@ def records(name, diagnostics):
     return run.metrics
 
 
-@pytest.mark.parametrize("name", ["iql", "hysteretic", "dac"])
+@each_of(["iql", "hysteretic", "dac"], always=["iql", "dac"])
 def test_every_test_has_them_and_all_else_stays_the_same_to_the_bit(name):
     wanted = VALUES | {"oracle_agreement"} | (CONTEXTS if name == "dac" else set())
     for plain, more in zip(records(name, False), records(name, True), strict=True):

@@ -2,7 +2,6 @@
 
 import equinox as eqx
 import jax
-import pytest
 
 from decentral.algorithms import ALGORITHMS
 from decentral.experiments.audit import fingerprint
@@ -12,13 +11,11 @@ from decentral.experiments.relived import live_again, teach_alone
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
 from decentral.training.separate import Clock, Separate
-from tests.small import small
+from tests.small import each_of, small
 from tests.worlds import Noise
 
 PLAN = Plan(batch_episodes=1, replay_episodes=4, epsilon_steps=100, steps=3 * 10)  # the ring is filled twice
-algorithms = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"isolation {name}")) for name in ALGORITHMS]
-)
+algorithms = each_of(ALGORITHMS, always=["iql", "lenient", "dac"], group="isolation")
 
 
 def same(one, other):

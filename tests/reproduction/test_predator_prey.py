@@ -145,7 +145,8 @@ def test_a_sweep_is_a_piece_of_several_runs_in_the_order_of_its_configurations(t
 
     shutil.rmtree(tmp_path / "runs" / "iql" / "2")  # as if it had been interrupted: only what is missing is run
     lines.clear()
-    assert piece.produce(Workplace(tmp_path, list, lines.append)) == done.result
+    again = Done(piece.settings, piece.produce(Workplace(tmp_path, list, lines.append)))
+    assert all((one.returns == two.returns).all() for one, two in zip(runs, curves_in(again), strict=True))
     assert lines == ["1: finished already, taken as it is", "program 1 of 1: 2"]
 
 

@@ -23,14 +23,12 @@ from decentral.training.replay import sample
 from decentral.training.separate import Clock, Separate
 from decentral.training.squads import Now
 from decentral.training.team import Team
-from tests.small import small
+from tests.small import each_of, small
 
 WORLD = PredatorPrey(length=6, observe_teammate=True)
 PLAN = Plan(batch_episodes=4, replay_episodes=8, epsilon_steps=100)
 EPSILON = jnp.asarray(0.5)
-algorithms = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.xdist_group(f"isolation {name}")) for name in ALGORITHMS]
-)
+algorithms = each_of(ALGORITHMS, group="isolation")
 
 
 def young(team):
@@ -95,7 +93,7 @@ def test_a_reference_that_is_not_decentralised_says_so(name):
     assert all(kind.strictness.decentralised for kind in ALGORITHMS.values())
 
 
-@pytest.mark.parametrize("name", ["importance-sampling", "vdn", "qmix"])  # a fingerprint is common to the whole team
+@each_of(["importance-sampling", "vdn", "qmix"], always=["vdn"])  # a fingerprint is common to the whole team
 def test_a_reference_that_is_not_decentralised_is_found_out(name):
     """The networks of the first body change when the second remembers something else."""
     trainee, lane = young_team(name)

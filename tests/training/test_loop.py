@@ -13,13 +13,11 @@ from decentral.environments import MatrixGame
 from decentral.training.evaluation import greedy_returns
 from decentral.training.loop import Trainee, begin, examine, turns
 from decentral.training.plan import Plan
-from tests.small import small
+from tests.small import each_of, small
 from tests.worlds import Corridor, EarlyEnd, Fuse
 
 # Tests of one algorithm share a compiled program, so they are run by the same worker.
-every = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in (*ALGORITHMS, *CENTRALISED)]
-)
+every = each_of((*ALGORITHMS, *CENTRALISED), group="probe")
 EXPLORE = {"batch_episodes": 16, "replay_episodes": 200, "epsilon_start": 1.0, "epsilon_end": 1.0}
 QUICK = {"hidden": 16, "learning_rate": 3e-3, "target_period": 20, "discount": 0.5, "width": 16}
 

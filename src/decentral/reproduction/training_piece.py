@@ -55,6 +55,7 @@ def kept(directory: RunDirectory) -> Data:
         "steps": curves.steps.astype(int).tolist(),
         "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
         "measures": {name: table[late].mean(axis=0).round(4).tolist() for name, table in measured.items()},
+        "seconds": directory.seconds,  # until the last test, before an interruption too
     }
 
 
