@@ -16,7 +16,7 @@ from decentral.cli import main
 from decentral.cli.commands import COMMANDS
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments.config import resolve
-from decentral.experiments.members import EVERY_ALGORITHM
+from decentral.experiments.names import EVERY_ALGORITHM
 from decentral.experiments.parameters import as_arrays
 from decentral.settings import setting_fields
 from decentral.training.plan import Plan

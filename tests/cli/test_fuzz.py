@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decentral.environments import ENVIRONMENTS
-from decentral.experiments.members import EVERY_ALGORITHM
+from decentral.experiments.names import EVERY_ALGORITHM
 from decentral.settings import allowed, setting_fields
 from decentral.training.plan import Plan
 from tests.cli.fuzzing import (

@@ -9,7 +9,7 @@ import decentral
 from decentral.cli.flags import parts
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments import sweep as sweeping
-from decentral.experiments.members import EVERY_ALGORITHM
+from decentral.experiments.names import EVERY_ALGORITHM
 from decentral.experiments.sweep import grid, train_grid
 from decentral.records import RunDirectory
 from decentral.settings import setting_fields

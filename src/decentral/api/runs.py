@@ -9,10 +9,10 @@ import numpy as np
 from decentral.analysis.results import Curves, load_curves
 from decentral.api.live import Live
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
-from decentral.environments.names import environment_class
 from decentral.experiments.audit import Audit, Audited
 from decentral.experiments.begun import go_on, go_on_in
 from decentral.experiments.config import Config, MemberRequest, resolve
+from decentral.experiments.names import take_names
 from decentral.experiments.runner import Listener
 from decentral.experiments.runner import run as run_config
 from decentral.experiments.saving import Saving
@@ -59,13 +59,18 @@ class Run:
         """The mean return of every test [seeds, tests]."""
         return self.curves.returns
 
-    def evaluate(self, episodes: int = EPISODES, seed: int = 0, environment: str | None = None) -> np.ndarray:
+    def evaluate(
+        self,
+        episodes: int = EPISODES,
+        seed: int = 0,
+        environment: str | None = None,
+        algorithm: str | None = None,
+    ) -> np.ndarray:
         """The returns of fresh greedy episodes of the trained teams [seeds, episodes].
 
-        Where the world is code of yours, name it again as `environment`: what a file names is never run.
+        Where the world or the algorithm is code of yours, name it again: what a file names is never run.
         """
-        if environment is not None:
-            environment_class(environment)
+        take_names(environment, algorithm)
         return Trained.load(self.directory).evaluate(episodes, seed)
 
     @property
@@ -140,14 +145,14 @@ def resume(
     live: bool = False,
     checkpoints: dict[str, Any] | None = None,
     environment: str | None = None,
+    algorithm: str | None = None,
 ) -> Run:
     """Go on with a run where it was saved, and end as if it had never been interrupted.
 
     With more `steps` a finished run goes on too: its schedules, such as that of epsilon, stay as they are. Where the
-    world is code of yours, name it again as `environment`.
+    world or the algorithm is code of yours, name it again.
     """
-    if environment is not None:
-        environment_class(environment)
+    take_names(environment, algorithm)
     listeners, saving = _listeners(progress, track, live), build(Saving, checkpoints or {}, "checkpoints")
     return Run(go_on(Run(path).directory, listeners, saving, steps).path)
 

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from decentral.api import load
+from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.experiments.audit import Audit, Audited
@@ -16,7 +17,9 @@ def audit_command(words: list[str]) -> None:
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a finished run")
     parser.add_argument("--seed", metavar="S", help="of the run (default: its first)")
     parser.add_argument("--agent", metavar="I", default="0", help="counted from 0 (default: 0)")
+    add_naming(parser)
     found = parser.parse_all(words)
+    take_name(found)
     seed = None if found.seed is None else whole("seed", found.seed)
     audited = Audited.of(load(found.run).directory, seed, whole("agent", found.agent))
     announce(_statement(audited))

@@ -13,7 +13,7 @@ from decentral.cli.bench_tables import print_changes, print_measured, print_yard
 from decentral.cli.numbers import whole_number
 from decentral.cli.parser import Parser, parser_for
 from decentral.environments import ENVIRONMENTS
-from decentral.experiments.members import EVERY_ALGORITHM
+from decentral.experiments.names import EVERY_ALGORITHM
 from decentral.records import next_free
 from decentral.settings import Refused
 

@@ -10,7 +10,7 @@ from decentral.cli.parser import Parser, parser_for
 from decentral.cli.several import add_all_flags, all_given
 from decentral.cli.tables import print_comparison, wide_console
 from decentral.environments import ENVIRONMENTS
-from decentral.experiments.members import EVERY_ALGORITHM
+from decentral.experiments.names import ALGORITHM_FORM, EVERY_ALGORITHM
 from decentral.settings import Refused
 
 USAGE = (
@@ -30,7 +30,10 @@ def compare_command(words: list[str]) -> None:
 def _compare_finished(words: list[str]) -> Comparison:
     parser = parser_for("compare", usage=USAGE)
     parser.add_argument(
-        "algorithms", metavar="ALGORITHMS", nargs="?", help=f"of {', '.join(EVERY_ALGORITHM)}, with commas"
+        "algorithms",
+        metavar="ALGORITHMS",
+        nargs="?",
+        help=f"of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}, with commas",
     )
     parser.add_argument("environment", metavar="ENVIRONMENT", nargs="?", help=f"one of {', '.join(ENVIRONMENTS)}")
     parser.add_argument(

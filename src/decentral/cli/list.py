@@ -8,6 +8,7 @@ from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_forms, print_names
 from decentral.environments import ENVIRONMENTS
 from decentral.environments.names import FORMS
+from decentral.experiments.names import FORMS as ALGORITHM_FORMS
 
 
 def list_command(words: list[str]) -> None:
@@ -16,5 +17,6 @@ def list_command(words: list[str]) -> None:
     console = Console()
     print_names(console, "algorithms, fully decentralised", ALGORITHMS)
     print_names(console, "references, not decentralised (they train on all agents' data)", CENTRALISED)
+    print_forms(console, "algorithms of your own", ALGORITHM_FORMS)
     print_names(console, "environments", ENVIRONMENTS)
     print_forms(console, "environments that live in Python, stepped there", FORMS)

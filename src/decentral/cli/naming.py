@@ -1,17 +1,20 @@
-"""`--environment NAME`: the world of a run once more, where it is code of the user's. No file decides what is run."""
+"""`--environment NAME`, `--algorithm NAME`: what a run names, once more, where it is code of the user's.
+
+No file decides what is run.
+"""
 
 import argparse
 
 from decentral.cli.parser import Parser
-from decentral.environments.names import environment_class
+from decentral.experiments.names import take_names
 
 
 def add_naming(parser: Parser) -> None:
-    """The flag."""
+    """The flags."""
     parser.add_argument("--environment", metavar="NAME", help="the run's environment again, where it is code of yours")
+    parser.add_argument("--algorithm", metavar="A,B", help="the run's algorithms again, where they are code of yours")
 
 
 def take_name(found: argparse.Namespace) -> None:
     """Import what the user has named, if anything."""
-    if found.environment is not None:
-        environment_class(found.environment)
+    take_names(found.environment, found.algorithm)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from decentral.api import report
+from decentral.cli.naming import add_naming, take_name
 from decentral.cli.parser import parser_for
 from decentral.settings import Refused
 
@@ -14,7 +15,9 @@ def report_command(words: list[str]) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="where report.html goes (default: the one RUN; for several a new one under runs)"
     )
+    add_naming(parser)
     found = parser.parse_all(words)
+    take_name(found)
     if found.out == "":
         raise Refused("out must be a directory, got ''")
     print(f"written to {report(found.runs, found.out)}")

@@ -2,17 +2,25 @@
 
 import argparse
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from decentral.algorithms.base import Algorithm
 from decentral.cli.flags import add_flags, add_short_flags, overrides
 from decentral.cli.parser import Parser, parser_for
 from decentral.environments import ENVIRONMENTS
 from decentral.environments.names import FORMS, environment_class, is_name_of_world, recorded_class
 from decentral.experiments.config import MemberRequest, resolve
 from decentral.experiments.config_file import Wishes, read_config_file
-from decentral.experiments.members import EVERY_ALGORITHM, algorithm_class
+from decentral.experiments.names import (
+    ALGORITHM_FORM,
+    EVERY_ALGORITHM,
+    algorithm_class,
+    is_name_of_code,
+    recorded_algorithm,
+)
 from decentral.settings import Refused, Settings
 from decentral.training.plan import Plan
 from decentral.training.separate import Clock
@@ -33,7 +41,7 @@ class Request:
     def of(command: str, words: list[str]) -> "Request":
         """What `ALGORITHM ENVIRONMENT ...` or `ENVIRONMENT --agents A,B ...` asks for, or a file in their place."""
         names = list(itertools.takewhile(lambda word: not word.startswith("-"), words[:2]))
-        if names and is_name_of_world(names[0]):
+        if names and is_name_of_world(names[0]) and not (len(names) == 2 and is_name_of_code(names[0])):
             names = names[:1]
         file = _file(words)
         algorithm, environment = _named(names, file, _value_of("--agents", words))
@@ -42,7 +50,7 @@ class Request:
         named = environment_class if names else recorded_class  # a file can't say what code is run
         named(environment)
         if algorithm is not None:
-            algorithm_class(algorithm)
+            (algorithm_class if len(names) == 2 else recorded_algorithm)(algorithm)
         agents = _agents(words, file) if algorithm is None else []
         parser = parser_for(command, *names, usage=_usage(command))
         parser.add_argument("--config", metavar="FILE", help="settings from a TOML or JSON file; flags override them")
@@ -94,7 +102,9 @@ def _explain(command: str, words: list[str], missing: str) -> NoReturn:
     if _value_of("--config", words) is not None and not {"-h", "--help"} & set(words):
         raise Refused(f"{missing}.name must be given in the file or on the command line, got none")
     general = parser_for(command, usage=_usage(command))
-    general.add_argument("algorithm", metavar="ALGORITHM", help=f"one of {', '.join(EVERY_ALGORITHM)}")
+    general.add_argument(
+        "algorithm", metavar="ALGORITHM", help=f"one of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}"
+    )
     general.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join([*ENVIRONMENTS, *FORMS])}")
     general.add_argument("--config", metavar="FILE", help="a TOML or JSON file that may name them instead")
     general.epilog = f"decentral {command} ALGORITHM ENVIRONMENT --help lists all their settings."
@@ -127,19 +137,19 @@ def _agents(words: list[str], file: Wishes) -> list[MemberRequest]:
     """The members of a team: as --agents lists them, else the file."""
     text = _value_of("--agents", words)
     listed = [name.strip() for name in text.split(",")] if text else file.agents or []
-    agents = [_agent(asked) for asked in listed]
+    agents = [_agent(asked, algorithm_class if text else recorded_algorithm) for asked in listed]
     if not agents and not {"-h", "--help"} & set(words):
         raise Refused("agents must list one algorithm per agent, such as --agents dac,iql, got none")
     return agents
 
 
-def _agent(asked: MemberRequest) -> MemberRequest:
+def _agent(asked: MemberRequest, named: Callable[[Any], type[Algorithm]]) -> MemberRequest:
     """What is asked of one agent: a frozen partner as a word, a learner as an object with a known name."""
     if isinstance(asked, str):
         if asked.startswith("frozen:"):
             return asked
         asked = {"name": asked}
-    algorithm_class(asked["name"])
+    named(asked["name"])
     return asked
 
 

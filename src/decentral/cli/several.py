@@ -8,7 +8,7 @@ from decentral.cli.flags import add_flags, add_flags_of_several
 from decentral.cli.parser import Parser
 from decentral.environments.names import environment_class
 from decentral.experiments.comparison import resolve_all
-from decentral.experiments.members import EVERY_ALGORITHM
+from decentral.experiments.names import algorithm_class
 from decentral.training.plan import Plan
 
 Reading = Callable[[argparse.Namespace, str, type], dict[str, Any]]  # `overrides` or `listed_overrides`
@@ -27,6 +27,6 @@ def all_given(found: argparse.Namespace, names: Sequence[str], environment: str,
     """What the command line says, by group of settings: as `compare` and `sweep` take it."""
     algorithm: dict[str, Any] = {}
     for name in names:
-        algorithm |= read(found, "algorithm", EVERY_ALGORITHM[name])
+        algorithm |= read(found, "algorithm", algorithm_class(name))
     world = read(found, "environment", environment_class(environment))
     return {"algorithm": algorithm, "environment": world, "training": read(found, "training", Plan)}

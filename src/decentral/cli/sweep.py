@@ -6,7 +6,7 @@ from decentral.cli.parser import parser_for
 from decentral.cli.several import add_all_flags, all_given
 from decentral.cli.tables import print_sweep, wide_console
 from decentral.environments import ENVIRONMENTS
-from decentral.experiments.members import EVERY_ALGORITHM
+from decentral.experiments.names import ALGORITHM_FORM, EVERY_ALGORITHM
 from decentral.settings import Refused
 
 USAGE = "decentral sweep ALGORITHM,... ENVIRONMENT [--SETTING VALUE,...] [--seeds N] [--steps N] [--out DIR]"
@@ -39,7 +39,9 @@ def _check_beginning(words: list[str]) -> None:
     if len(words) >= 2 and not any(word.startswith("-") for word in words[:2]):
         return
     general = parser_for("sweep", usage=USAGE)
-    general.add_argument("algorithms", metavar="ALGORITHM,...", help=f"one or several of {', '.join(EVERY_ALGORITHM)}")
+    general.add_argument(
+        "algorithms", metavar="ALGORITHM,...", help=f"one or several of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}"
+    )
     general.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join(ENVIRONMENTS)}")
     general.epilog = f"{EPILOG} decentral sweep ALGORITHM,... ENVIRONMENT --help lists all settings."
     if {"-h", "--help"} & set(words):

@@ -5,6 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from decentral.api import load
+from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_values
@@ -17,7 +18,9 @@ def values_command(words: list[str]) -> None:
     parser = parser_for("values")
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a finished run on matrix-game")
     parser.add_argument("--seed", metavar="N", help="one seed only (default: all)")
+    add_naming(parser)
     found = parser.parse_all(words)
+    take_name(found)
     trained = Trained.load(load(found.run).directory)
     wanted = trained.seeds if found.seed is None else [whole("seed", found.seed)]
     for seed in wanted:

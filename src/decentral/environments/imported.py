@@ -9,13 +9,13 @@ from typing import Any
 from decentral.refusal import Refused
 
 
-def imported(place: str, asked: str) -> Any:
+def imported(place: str, asked: str, what: str = "environment") -> Any:
     """The object at a place of Python's modules; those of the working directory are found too.
 
-    `asked` is what the user wrote, for the line that says what is wrong with it.
+    `asked` is what the user wrote, and `what` it should be, for the line that says what is wrong with it.
     """
     if not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", place):
-        raise Refused(f"environment must name its code as package.module:name, got {asked!r:.120}")
+        raise Refused(f"{what} must name its code as package.module:name, got {asked!r:.120}")
     module_name, name = place.split(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
@@ -23,8 +23,8 @@ def imported(place: str, asked: str) -> Any:
         module = importlib.import_module(module_name)
     except Exception as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise Refused(f"environment {asked}: the module {module_name} can't be imported ({why[:200]})") from error
+        raise Refused(f"{what} {asked}: the module {module_name} can't be imported ({why[:200]})") from error
     try:
         return getattr(module, name)
     except AttributeError:
-        raise Refused(f"environment {asked}: the module {module_name} has no {name}") from None
+        raise Refused(f"{what} {asked}: the module {module_name} has no {name}") from None

@@ -6,7 +6,7 @@ from typing import Any
 
 from decentral.experiments.config import Config, resolve
 from decentral.experiments.finished import finished_runs
-from decentral.experiments.members import algorithm_class
+from decentral.experiments.names import algorithm_class
 from decentral.experiments.runner import Listener, Planned, run
 from decentral.experiments.saving import UNTIL_FINISHED
 from decentral.records import RunDirectory

@@ -7,7 +7,8 @@ from typing import Any
 from decentral.algorithms.base import Strictness
 from decentral.environments.base import Environment, World
 from decentral.environments.names import environment_class, recorded_class
-from decentral.experiments.members import Member, algorithm_class, all_alike, team_of
+from decentral.experiments.members import Member, all_alike, team_of
+from decentral.experiments.names import algorithm_class
 from decentral.experiments.partners import frozen_partner
 from decentral.experiments.presets import preset, training_preset
 from decentral.settings import Refused, as_data, build
@@ -121,6 +122,7 @@ def _members(requests: list[MemberRequest], environment: str, world: World, give
                 raise Refused(f"agents.{place}.{next(iter(wish))} can't be set: a frozen partner stays as it was")
             members.append(frozen_partner(name, place, world.spec))
             continue
+        algorithm_class(name)
         known = Member.from_data({"name": name}, f"agents.{place}").as_data()
         common = {key: value for key, value in given.items() if key in known}
         values = preset(name, environment, world) | common | wish

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from decentral.environments.names import recorded_class
 from decentral.experiments.config import FORMAT, Config, MemberRequest, resolve
-from decentral.experiments.members import algorithm_class, source_of
+from decentral.experiments.members import source_of
+from decentral.experiments.names import recorded_algorithm
 from decentral.refusal import Refused, did_you_mean
 
 LARGEST_FILE = 2**20  # bytes
@@ -42,12 +44,20 @@ class Wishes:
         return {key: value for key, value in getattr(self, group).items() if key not in named}
 
     def resolve(self) -> Config:
-        """The configuration, where the file names all that it needs."""
-        if self.agents is None:
-            algorithm_class(self.name("algorithm"))
+        """The configuration, where the file names all that it needs; code it can't name."""
+        for name in self._learners():
+            recorded_algorithm(name)
+        recorded_class(self.name("environment"))
         team = self.name("algorithm") if self.agents is None else self.agents
         groups = (self.settings(group) for group in ("algorithm", "environment", "training"))
         return resolve(team, self.name("environment"), *groups)
+
+    def _learners(self) -> list[Any]:
+        """The names of the algorithms that the file asks for."""
+        if self.agents is None:
+            return [self.name("algorithm")]
+        named = [agent if isinstance(agent, str) else agent["name"] for agent in self.agents]
+        return [name for name in named if not name.startswith("frozen:")]
 
 
 def read_config_file(path: Path) -> Wishes:

@@ -6,9 +6,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from decentral.algorithms import ALGORITHMS, Algorithm
-from decentral.algorithms.base import Models
-from decentral.centralised import CENTRALISED, Centralised
+from decentral.algorithms.base import Algorithm, Models
+from decentral.centralised import Centralised
+from decentral.experiments.names import recorded_algorithm
 from decentral.settings import Refused, as_data, build, setting_fields
 from decentral.training.frozen import Frozen
 from decentral.training.joined import Joined
@@ -16,7 +16,6 @@ from decentral.training.separate import Clock, Separate
 from decentral.training.squads import Squad
 from decentral.training.team import Team
 
-EVERY_ALGORITHM: dict[str, type[Algorithm]] = {**ALGORITHMS, **CENTRALISED}
 CLOCK = {field.name for field in setting_fields(Clock)}
 
 
@@ -45,7 +44,7 @@ class Member:
         values = {key: value for key, value in data.items() if key not in ("name", "frozen")}
         clock = build(Clock, {key: value for key, value in values.items() if key in CLOCK}, group)
         settings = {key: value for key, value in values.items() if key not in CLOCK}
-        algorithm = build(algorithm_class(data.get("name")), settings, group)
+        algorithm = build(recorded_algorithm(data.get("name")), settings, group)
         return Member(data["name"], algorithm, clock, source_of(data.get("frozen"), group))
 
     def as_data(self) -> dict[str, Any]:
@@ -57,13 +56,6 @@ class Member:
     def kind(self) -> str:
         """What others need to know to tell members apart."""
         return f"frozen {self.name}" if self.source else self.name
-
-
-def algorithm_class(name: Any) -> type[Algorithm]:
-    """The algorithm of a name."""
-    if not isinstance(name, str) or name not in EVERY_ALGORITHM:
-        raise Refused(f"unknown algorithm {name!r}: choose one of {', '.join(EVERY_ALGORITHM)}")
-    return EVERY_ALGORITHM[name]
 
 
 def team_of(members: list[Member]) -> Team:
