@@ -1,18 +1,16 @@
 """What docs/deployment.md shows can be run."""
 
-import re
 from pathlib import Path
 
+from tests.pages import DOCS, python_blocks
 from tests.runtime.by_hand import write
-
-PAGE = Path(__file__).parent.parent / "docs" / "deployment.md"
 
 
 def test_the_examples_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("bundle").mkdir()
     write(Path("bundle"))
-    learning, running = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    learning, running = python_blocks(DOCS / "deployment.md")
     found: dict = {}
     exec(learning, found)
     assert found["told"]["loss"] >= 0 and found["agent"].episodes == 3

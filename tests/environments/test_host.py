@@ -1,7 +1,6 @@
 """Worlds that live in Python: what they tell is checked, and it is the same from this process and from another."""
 
 import signal
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from decentral.environments.names import environment_class, host_environment, re
 from decentral.refusal import Failed
 from decentral.settings import Refused
 from tests.host_worlds import Counting
+from tests.pages import DOCS, python_blocks
 
 ALIKE = np.asarray([1, 1], np.int32)
 
@@ -114,9 +114,8 @@ def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(t
 
 
 def test_the_world_of_the_documentation_can_be_played():
-    page = (Path(__file__).parents[2] / "docs" / "environments" / "host.md").read_text()
     found = {"__name__": "page"}
-    exec(page.split("```python")[1].split("```")[0], found)
+    exec(python_blocks(DOCS / "environments" / "host.md")[0], found)
     stage = CheckedStage(found["Lift"](height=2))
     assert stage.reset(0).observation.tolist() == [[0], [0]]
     steps = [stage.step(np.asarray(actions)) for actions in ([1, 0], [1, 1], [1, 1])]
