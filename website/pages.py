@@ -1,8 +1,9 @@
-"""Pages of the documentation that are made, not written: the front page from the README, the reference from the code.
+"""Pages of the documentation that are made: the front page from the README, the reference from code, notebooks.
 
 A hook of mkdocs, called by `make docs`. Figures under `results/` and files beside `docs/` are brought into the site.
 """
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -16,13 +17,17 @@ ROOT_PAGES = {"index.md": "README.md"} | {
 }
 sys.path.insert(0, str(ROOT / "website"))
 
+from notebooks import page_of  # noqa: E402
 from reference import commands_page, settings_page  # noqa: E402
 
 
 def on_files(files: Files, config: Any) -> Files:
     """Add what does not lie in `docs/`."""
-    made = {"reference/commands.md": commands_page(), "reference/settings.md": settings_page()}
+    made: dict[str, str | bytes] = {"reference/commands.md": commands_page(), "reference/settings.md": settings_page()}
     made |= {name: from_the_root(file) for name, file in ROOT_PAGES.items()}
+    for notebook in sorted((ROOT / "docs" / "tutorials").glob("*.ipynb")):
+        page, pictures = page_of(json.loads(notebook.read_text()), notebook.stem)
+        made |= {f"tutorials/{name}": content for name, content in {f"{notebook.stem}.md": page, **pictures}.items()}
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     for figure in sorted((ROOT / "results").rglob("*.png")):
@@ -32,8 +37,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Figures under `results/` lie beside the pages in the site."""
-    return markdown.replace("](../results/reproduction/", "](results/reproduction/")
+    """Figures under `results/` lie beside the pages in the site, and notebooks are pages there."""
+    return markdown.replace("](../results/reproduction/", "](results/reproduction/").replace(".ipynb)", ".md)")
 
 
 def from_the_root(file: str) -> str:
