@@ -11,9 +11,9 @@ BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<content>.*?)^```", re.MULTILINE 
 SAVED = re.compile(r"Save it as\s+`(?P<file>[\w.]+)`:\s*$")
 
 
-def python_blocks(page):
-    """The blocks of Python of a page, in order."""
-    return [block["content"] for block in BLOCK.finditer(page.read_text()) if block["language"] == "python"]
+def blocks(page, *languages):
+    """The blocks of a page that are marked as of these languages, in order."""
+    return [block["content"] for block in BLOCK.finditer(page.read_text()) if block["language"] in languages]
 
 
 def run_page(page):

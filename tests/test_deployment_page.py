@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.pages import DOCS, python_blocks
+from tests.pages import DOCS, blocks
 from tests.runtime.by_hand import write
 
 
@@ -10,7 +10,7 @@ def test_the_examples_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("bundle").mkdir()
     write(Path("bundle"))
-    learning, running = python_blocks(DOCS / "deployment.md")
+    learning, running = blocks(DOCS / "deployment.md", "python")
     found: dict = {}
     exec(learning, found)
     assert found["told"]["loss"] >= 0 and found["agent"].episodes == 3

@@ -36,6 +36,7 @@ WORK = (
     "decentral.cli.probe.probe",
     "decentral.experiments.comparison.run",
     "decentral.api.sweeps.train_grid",
+    "decentral.experiments.units.Unit.prepare",
     "decentral.benchmarking.benchmark.Benchmark.run",
     "decentral.experiments.trained._PLAY",
     "decentral.experiments.crossplay._PLAY",

@@ -11,6 +11,7 @@ from tests.cli.fuzzing import (
     outcome,
     untrained_run,
 )
+from tests.pages import blocks
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("no_work")
 def commands():
     """The lines of blocks of code that call the program, without comments."""
     for page in PAGES:
-        for block in re.findall(r"^```(?:bash|sh|text)?\n(.*?)^```", page.read_text(), re.M | re.S):
+        for block in blocks(page, "", "bash", "sh", "text"):
             for line in block.replace("\\\n", " ").splitlines():
                 if line.startswith("decentral ") and not LATER.search(line.split("#")[0]):
                     yield pytest.param(
@@ -33,7 +34,17 @@ def commands():
                     )
 
 
+@pytest.fixture(scope="module")
+def shown_files(no_work):
+    """The files that pages show, each under the name that its first line gives."""
+    for page in PAGES:
+        for block in blocks(page, "toml"):
+            if named := re.match(r"# (\w+\.toml)$", block.splitlines()[0]):
+                Path(named[1]).write_text(block)
+
+
 @pytest.mark.parametrize("line", list(commands()))
+@pytest.mark.usefixtures("shown_files")
 def test_a_printed_command_is_understood(line):
     words = shlex.split(line)[1:]
     if not Path("results").exists():

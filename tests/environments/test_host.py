@@ -13,7 +13,7 @@ from decentral.environments.names import environment_class, host_environment, re
 from decentral.refusal import Failed
 from decentral.settings import Refused
 from tests.host_worlds import Counting
-from tests.pages import DOCS, python_blocks
+from tests.pages import DOCS, blocks
 
 ALIKE = np.asarray([1, 1], np.int32)
 
@@ -115,7 +115,7 @@ def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(t
 
 def test_the_world_of_the_documentation_can_be_played():
     found = {"__name__": "page"}
-    exec(python_blocks(DOCS / "environments" / "host.md")[0], found)
+    exec(blocks(DOCS / "environments" / "host.md", "python")[0], found)
     stage = CheckedStage(found["Lift"](height=2))
     assert stage.reset(0).observation.tolist() == [[0], [0]]
     steps = [stage.step(np.asarray(actions)) for actions in ([1, 0], [1, 1], [1, 1])]

@@ -4,12 +4,17 @@ from decentral.api import sweep
 from decentral.cli.flags import add_track_flag, listed_overrides
 from decentral.cli.parser import parser_for
 from decentral.cli.several import add_all_flags, all_given
+from decentral.cli.sweep_file import USAGE as FILE_USAGE
+from decentral.cli.sweep_file import is_file_of_sweep, sweep_by_file
 from decentral.cli.tables import print_sweep, wide_console
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments.names import ALGORITHM_FORM, EVERY_ALGORITHM
 from decentral.settings import Refused
 
-USAGE = "decentral sweep ALGORITHM,... ENVIRONMENT [--SETTING VALUE,...] [--seeds N] [--steps N] [--out DIR]"
+USAGE = (
+    "decentral sweep ALGORITHM,... ENVIRONMENT [--SETTING VALUE,...] [--seeds N] [--steps N] [--out DIR]\n"
+    f"       {FILE_USAGE}"
+)
 EPILOG = (
     "Every setting takes one value or several with commas, such as --penalty 0,0.3 --learning-rate 0.0005,0.001; "
     "write --cooling=-0.1,-0.01 where the first begins with a minus."
@@ -17,7 +22,15 @@ EPILOG = (
 
 
 def sweep_command(words: list[str]) -> None:
-    """Train the grid that the flags span, and print a line for every run."""
+    """Train the grid that the flags span, or a file, and print a line for every run."""
+    if words and is_file_of_sweep(words[0]):
+        sweep_by_file(words)
+    else:
+        sweep_by_flags(words)
+
+
+def sweep_by_flags(words: list[str]) -> None:
+    """Train what the flags span, in as few programs as their shapes allow."""
     _check_beginning(words)
     names, environment = words[0].split(","), words[1]
     parser = parser_for("sweep", *words[:2], usage=USAGE, epilog=EPILOG)

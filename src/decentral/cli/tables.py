@@ -9,6 +9,7 @@ from decentral.analysis.comparison import Row
 from decentral.analysis.statistics import Summary
 from decentral.api import Sweep
 from decentral.experiments.crossplay import Crossplay
+from decentral.experiments.swept_units import Standing
 from decentral.experiments.values import ValueTable
 from decentral.training.evaluation import Scores
 
@@ -110,6 +111,22 @@ def print_sweep(console: Console, swept: Sweep) -> None:
             f"{final.mean():.2f} ± {final.std():.2f}",
             *(f"{run.references[name]:.2f}" for name in known),
         )
+    console.print(table)
+
+
+def print_standings(console: Console, standings: list[Standing]) -> None:
+    """How far every run of a sweep is, and its last test."""
+    table = Table(title="the last test, mean ± standard deviation over seeds", title_justify="left")
+    table.add_column("run", overflow="fold")
+    table.add_column("state")
+    for heading in ("step", "seeds", "return"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for own in standings:
+        returns = list(own.returns.values())
+        tested = (
+            (f"{own.step:,}", str(len(returns)), f"{np.mean(returns):.2f} ± {np.std(returns):.2f}") if returns else ()
+        )
+        table.add_row(escape(own.unit.name), own.state, *tested)
     console.print(table)
 
 

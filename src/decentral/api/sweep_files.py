@@ -1,0 +1,50 @@
+"""Sweeps that are described in a file: run them, or see how far they are."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from decentral.api.requests import Place
+from decentral.experiments.processes import run_in_processes
+from decentral.experiments.progress import announce
+from decentral.experiments.swept_units import Standing, standing, write_table
+from decentral.experiments.units import Unit, units_of
+from decentral.settings import Refused
+
+ENOUGH = (0, 3)  # exit codes of a training that has come to its end, all seeds sound or not
+
+
+def sweep_file(
+    file: Place, /, *, out: Place | None = None, processes: int = 1, progress: bool = True
+) -> list[Standing]:
+    """Train every combination that a file lists, each by a `decentral train` of its own, `processes` at a time.
+
+    Without `out`, a directory under `runs` named after the file. Finished runs are taken as they are and others go on,
+    so that calling it again repeats what failed. `results.csv` gathers all returns there.
+    """
+    if processes < 1:
+        raise Refused(f"processes must be a whole number at least 1, got {processes}")
+    place = place_of(file, out)
+    units = units_of(Path(file), place)
+    tell: Callable[[str], None] = announce if progress else lambda line: None
+    waiting = [unit for unit in units if unit.state != "finished"]
+    tell(f"{len(units)} units, {len(units) - len(waiting)} of them finished already -> {place}")
+    for unit in waiting:
+        unit.prepare()
+
+    def ended(unit: Unit, code: int) -> None:
+        tell(f"{unit.name}: {'finished' if code in ENOUGH else f'ended with exit code {code}, see {unit.log}'}")
+
+    run_in_processes(waiting, processes, ended)
+    standings = [standing(unit) for unit in units]
+    write_table(standings, place)
+    return standings
+
+
+def sweep_status(file: Place, /, *, out: Place | None = None) -> list[Standing]:
+    """How far every unit of a sweep is."""
+    return [standing(unit) for unit in units_of(Path(file), place_of(file, out))]
+
+
+def place_of(file: Place, out: Place | None) -> Path:
+    """Where the runs of a sweep lie: always the same for a file, so that they are found again."""
+    return Path(out) if out is not None else Path("runs") / Path(file).stem
