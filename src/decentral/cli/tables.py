@@ -9,7 +9,9 @@ from decentral.analysis.comparison import Row
 from decentral.analysis.results import shared_reports
 from decentral.analysis.statistics import Summary
 from decentral.api import Sweep
+from decentral.environments.base import World
 from decentral.experiments.crossplay import Crossplay
+from decentral.experiments.examination import Finding
 from decentral.experiments.values import ValueTable
 from decentral.training.evaluation import Scores
 
@@ -75,6 +77,24 @@ def print_probe(console: Console, name: str, episodes: int, probed: dict[str, Sc
         reported = (f"{values.mean():.3f}" for values in scores.reports.values())
         table.add_row(policy, f"{scores.returns.mean():.2f}", f"{scores.returns.std():.2f}", *reported)
     console.print(table)
+
+
+def print_findings(console: Console, name: str, world: World, findings: list[Finding]) -> None:
+    """What an examination found, one line for each rule, and what it comes to."""
+    sizes = {
+        "agents": world.num_agents,
+        "numbers observed by each": world.spec.observation_size,
+        "actions": world.spec.actions.count,
+        "time limit": world.time_limit,
+    }
+    told = ", ".join(f"{what} {size}" for what, size in sizes.items())
+    console.print(f"{escape(name)}: {told}", highlight=False, soft_wrap=True)
+    styles = {"right": "green", "wrong": "bold red", "unclear": "yellow", "note": "dim"}
+    for finding in findings:
+        verdict = f"[{styles[finding.verdict]}]{finding.verdict:<8}[/]"
+        console.print(f"  {verdict}{finding.rule:<9}{escape(finding.said)}", highlight=False, soft_wrap=True)
+    wrong = sum(finding.verdict == "wrong" for finding in findings)
+    console.print("nothing wrong was found" if wrong == 0 else f"wrong: {wrong}", highlight=False)
 
 
 def print_comparison(console: Console, rows: list[Row], references: dict[str, float]) -> None:
