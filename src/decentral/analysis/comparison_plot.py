@@ -46,8 +46,8 @@ def plot_comparison(runs: list[Curves], out: Path) -> None:
         label_axes(left, runs, quantity)
         left.set_title(f"{runs[0].environment}: mean over seeds, 95 % interval")
         _draw_finals(right, [values[:, -1] for values in tables], texts, left.get_ylabel())
-    _draw_known(*grid[0], runs)
-    _draw_legends(grid[0, 0], *grid[-1], len(runs))
+    _draw_known(grid[0, 0], grid[0, 1], runs)
+    _draw_legends(grid[0, 0], grid[-1, 0], grid[-1, 1], len(runs))
     save(figure, out)
 
 
