@@ -34,6 +34,7 @@ WORK = (
     "decentral.api.reports.look_inside",
     "decentral.bundles.export.record",
     "decentral.cli.probe.probe",
+    "decentral.cli.check_env.examine",
     "decentral.experiments.comparison.run",
     "decentral.api.sweeps.train_grid",
     "decentral.experiments.units.Unit.prepare",
