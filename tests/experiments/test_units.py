@@ -11,7 +11,7 @@ import pytest
 
 from decentral.api import sweep_files
 from decentral.cli import main
-from decentral.experiments.processes import run_in_processes
+from decentral.experiments.backends.processes import run_in_processes
 from decentral.experiments.units import units_of
 from tests.cli.test_cli import outcome
 
@@ -58,7 +58,7 @@ def test_what_failed_is_run_again_and_nothing_else(file, capsys, monkeypatch):
             main(unit.command[3:])
             ended(unit, 0)
 
-    monkeypatch.setattr(sweep_files, "run_in_processes", all_but_the_first)
+    monkeypatch.setitem(sweep_files.BACK_ENDS, "processes", all_but_the_first)
     file.write_text(GRID.replace("0.001, 0.01", "0.001").replace('["iql", "hysteretic"]', '["iql", "distributed"]'))
     code, out, err = outcome(capsys, "sweep", "grid.toml", "--processes", "2")
     assert code == 1 and "1 of 2 runs did not finish (iql): run it again" in err

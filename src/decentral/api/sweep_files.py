@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from decentral.api.requests import Place
-from decentral.experiments.processes import run_in_processes
+from decentral.experiments.backends import BACK_ENDS
 from decentral.experiments.progress import announce
 from decentral.experiments.swept_units import Standing, standing, write_table
 from decentral.experiments.units import Unit, units_of
@@ -14,13 +14,17 @@ ENOUGH = (0, 3)  # exit codes of a training that has come to its end, all seeds 
 
 
 def sweep_file(
-    file: Place, /, *, out: Place | None = None, processes: int = 1, progress: bool = True
+    file: Place, /, *, out: Place | None = None, processes: int = 1, backend: str = "processes", progress: bool = True
 ) -> list[Standing]:
     """Train every combination that a file lists, each by a `decentral train` of its own, `processes` at a time.
+
+    They are processes of this machine, or with `backend` jobs of `slurm` or tasks of a running `ray` cluster.
 
     Without `out`, a directory under `runs` named after the file. Finished runs are taken as they are and others go on,
     so that calling it again repeats what failed. `results.csv` gathers all returns there.
     """
+    if backend not in BACK_ENDS:
+        raise Refused(f"backend must be one of {', '.join(BACK_ENDS)}, got {backend!r:.40}")
     if processes < 1:
         raise Refused(f"processes must be a whole number at least 1, got {processes}")
     place = place_of(file, out)
@@ -34,7 +38,7 @@ def sweep_file(
     def ended(unit: Unit, code: int) -> None:
         tell(f"{unit.name}: {'finished' if code in ENOUGH else f'ended with exit code {code}, see {unit.log}'}")
 
-    run_in_processes(waiting, processes, ended)
+    BACK_ENDS[backend](waiting, processes, ended)
     standings = [standing(unit) for unit in units]
     write_table(standings, place)
     return standings

@@ -7,12 +7,13 @@ from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_standings, wide_console
+from decentral.experiments.backends import BACK_ENDS
 from decentral.experiments.config_file import READERS
 from decentral.experiments.swept_units import TABLE
 from decentral.refusal import Failed
 from decentral.settings import Refused
 
-USAGE = "decentral sweep FILE [--processes N] [--status] [--out DIR]"
+USAGE = "decentral sweep FILE [--processes N] [--backend NAME] [--status] [--out DIR]"
 
 
 def is_file_of_sweep(word: str) -> bool:
@@ -26,6 +27,9 @@ def sweep_by_file(words: list[str]) -> None:
     parser.add_argument("file", metavar="FILE", help="a configuration in TOML or JSON whose settings may be lists")
     parser.add_argument("--out", metavar="DIR", help="where the runs go (default: under runs, named after the file)")
     parser.add_argument("--processes", default="1", metavar="N", help="trainings at the same time (default: 1)")
+    parser.add_argument(
+        "--backend", default="processes", metavar="NAME", help=f"{', '.join(BACK_ENDS)} (default: processes)"
+    )
     parser.add_argument("--status", action="store_true", help="say how far each run is, and run nothing")
     add_naming(parser)
     found = parser.parse_all(words)
@@ -35,7 +39,9 @@ def sweep_by_file(words: list[str]) -> None:
     if found.status:
         standings = sweep_status(found.file, out=found.out)
     else:
-        standings = sweep_file(found.file, out=found.out, processes=whole("processes", found.processes))
+        standings = sweep_file(
+            found.file, out=found.out, processes=whole("processes", found.processes), backend=found.backend
+        )
     console = wide_console()
     print_standings(console, standings)
     if found.status:

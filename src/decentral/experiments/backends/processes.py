@@ -2,12 +2,12 @@
 
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from decentral.experiments.backends.base import Ended, start
 from decentral.experiments.signals import Signals
 from decentral.experiments.units import Unit
 
-Ended = Callable[[Unit, int], None]  # told of every unit that has ended, with its exit code
 PAUSE = 0.1  # seconds between two looks at the processes
 
 
@@ -21,7 +21,7 @@ def run_in_processes(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
         try:
             while (waiting or running) and not signals.asked:
                 while waiting and len(running) < at_once:
-                    process = _start(waiting[0])
+                    process = start(waiting[0].command, waiting[0].log)
                     running[process.pid] = (waiting.pop(0), process)
                 for unit, process in list(running.values()):
                     if process.poll() is not None:
@@ -35,11 +35,3 @@ def run_in_processes(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
                 process.wait()
     if signals.asked:
         raise KeyboardInterrupt
-
-
-def _start(unit: Unit) -> "subprocess.Popen[bytes]":
-    """A unit's process, apart from the terminal: what stops it is this one."""
-    with unit.log.open("ab") as log:
-        return subprocess.Popen(
-            unit.command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-        )
