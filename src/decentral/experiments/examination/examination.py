@@ -7,12 +7,13 @@ import numpy as np
 from decentral.environments.base import Environment, World
 from decentral.environments.checked import told_in_one_line
 from decentral.environments.host import BrokenOff, HostEnvironment, Stage
+from decentral.environments.jaxmarl import JaxMARL
 from decentral.environments.pettingzoo import PettingZoo
 from decentral.experiments.examination.compiled import compiled
 from decentral.experiments.examination.episodes import Lived, play, stage_of
 from decentral.experiments.examination.findings import Finding
 from decentral.experiments.examination.repeats import repeats
-from decentral.experiments.examination.rules import actions, ends, finite, reward, shapes
+from decentral.experiments.examination.rules import actions, ends, finite, reward, shapes, sharing
 from decentral.experiments.examination.secrets import secrets
 from decentral.experiments.examination.zoo import Overheard, overheard_stage, zoo_findings
 from decentral.experiments.trained import check_worlds
@@ -82,6 +83,8 @@ def _judged(world: World, heard: Overheard | None, told: list[Lived]) -> list[Fi
         found.append(ends(world, whole))
     if heard is not None and isinstance(world, PettingZoo):
         found += zoo_findings(world, heard)
+    if isinstance(world, JaxMARL):
+        found.append(sharing(world, told))
     return found
 
 
