@@ -18,7 +18,7 @@ def trained(algorithm, name, out, **environment):
         algorithm,
         name,
         algorithm=as_data(small(algorithm)),
-        environment={"time_limit": 3, **environment},
+        environment={"time_limit": 3, "may_end_early": False, **environment},
         training=PLAN,
         out=out,
         progress=False,
@@ -39,4 +39,4 @@ def test_agents_are_trained_in_a_world_of_mpe2(algorithm, tmp_path):
 def test_agents_are_trained_in_a_world_of_jaxmarl(algorithm, tmp_path):
     pytest.importorskip("jaxmarl", reason="jaxmarl is not installed")
     with jax.numpy_rank_promotion("allow"):  # in code that is not ours
-        trained(algorithm, "jaxmarl:MPE_simple_spread_v3", tmp_path / "run", may_end_early=False)
+        trained(algorithm, "jaxmarl:MPE_simple_spread_v3", tmp_path / "run")

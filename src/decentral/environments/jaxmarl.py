@@ -57,7 +57,7 @@ class JaxMARL(Environment):
 
     time_limit: int = setting(LIMIT, TIME_LIMIT, at_least=1)
     rewards: Literal["mean", "sum"] = setting("mean", "the team's reward, of those of the agents (mean: a shared one)")
-    may_end_early: bool = setting(True, "can the task end before the time limit? (false saves compiling)")
+    may_end_early: bool = setting(True, "can an episode end before the time limit? (false saves compiling)")
     timeout_ends: bool = setting(False, "an end at the time limit ends the task (false: it is running out of time)")
 
     world: ClassVar[Any]
