@@ -51,9 +51,10 @@ def reward(episodes: Sequence[Lived]) -> Finding:
                 except Refused as refusal:
                     yield f"{_where(lived, f'at step {number}')}: {refusal}"
 
-    paid = {float(step.reward) for lived in episodes for step in lived.steps} if not [*faults()] else set()
+    found = list(faults())
+    paid = [] if found else [float(step.reward) for lived in episodes for step in lived.steps]
     seen = f"between {min(paid):g} and {max(paid):g}" if paid else "of which none was seen"
-    return judged("reward", faults(), f"one finite reward for all, {seen}")
+    return judged("reward", found, f"one finite reward for all, {seen}")
 
 
 def sharing(world: JaxMARL, episodes: Sequence[Lived]) -> Finding:
