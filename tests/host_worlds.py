@@ -2,11 +2,11 @@
 
 import os
 
-import jax
 import numpy as np
 
 from decentral.environments.host import BrokenOff, HostEnvironment, Percepts, Stage, Step
 from decentral.settings import setting
+from decentral.training.compiled_stage import CompiledStage
 from decentral.types import AgentSpec, Discrete
 from tests.worlds import Fuse
 
@@ -30,39 +30,7 @@ class Hosted(HostEnvironment):
         return self.limit
 
     def open(self):
-        return HostedStage(Fuse(limit=self.limit, longest=self.longest))
-
-
-class HostedStage(Stage):
-    def __init__(self, world):
-        self.start = jax.jit(lambda bits: _started(world, bits))
-        self.go = jax.jit(lambda state, actions, keys, time: _stepped(world, state, actions, keys[time]))
-
-    def reset(self, seed):
-        bits = np.frombuffer(seed.to_bytes(8, "big"), ">u4").astype(np.uint32)
-        self.state, self.keys, percepts = self.start(bits)
-        self.taken = 0
-        return Percepts(*map(np.asarray, percepts))
-
-    def step(self, actions):
-        self.state, reward, terminated, percepts = self.go(self.state, actions, self.keys, self.taken)
-        self.taken += 1
-        return Step(Percepts(*map(np.asarray, percepts)), float(reward), bool(terminated))
-
-    def close(self):
-        pass
-
-
-def _started(world, bits):
-    """A compiled world at the start of the episode of a key, and the keys of its steps."""
-    keys = jax.random.split(jax.random.wrap_key_data(bits), world.time_limit + 1)
-    state = world.reset(keys[0])
-    return state, keys[1:], jax.tree.leaves(world.perceive(state))
-
-
-def _stepped(world, state, actions, key):
-    state, outcome = world.step(state, actions, key)
-    return state, outcome.reward, outcome.terminated, jax.tree.leaves(world.perceive(state))
+        return CompiledStage(Fuse(limit=self.limit, longest=self.longest))
 
 
 class Counting(HostEnvironment):
