@@ -10,6 +10,7 @@ import numpy as np
 from decentral.agents import life as living
 from decentral.agents.circumstances import Wiring
 from decentral.agents.diary import Diary
+from decentral.agents.exhibition import Exhibition
 from decentral.agents.life import Life, Look
 from decentral.agents.storage import restore, store
 from decentral.experiments.memory import bytes_of, free_bytes, in_words
@@ -98,6 +99,13 @@ class Agent:
             self._life, metrics = living.learn(wiring.squad, wiring.plan, wiring.batch, self._life)
         self._grow_older()
         return {name: float(value) for name, value in metrics.items()}
+
+    def exhibit(self, number: int = 0) -> Exhibition:
+        """A greedy episode, to show what was learned: `act` by `act`, and the agent itself stays as it is.
+
+        Where an algorithm is left to chance even at its best, the number says which chance.
+        """
+        return Exhibition(self._wiring.squad, self._wiring.spec, self._life, number)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Store everything in one file, so that `load` goes on as if nothing had been between."""
