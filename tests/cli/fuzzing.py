@@ -30,6 +30,7 @@ WORK = (
     "decentral.api.runs.run_config",
     "decentral.api.runs.go_on",
     "decentral.api.runs.go_on_in",
+    "decentral.api.arenas.run_arena",
     "decentral.api.showings.film",
     "decentral.api.reports.look_inside",
     "decentral.bundles.export.record",
