@@ -16,6 +16,7 @@ from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
 from decentral.training.separate import Clock
 from tests.arenas.nearby import Nearby, scripted
+from tests.host_worlds import Counting
 from tests.small import small
 from tests.worlds import Noise
 
@@ -45,10 +46,13 @@ def arena(path, *lines, world=None, terms=None, clocks=(Clock(), Clock())):
     return opened(config_of(world or Noise(), clocks), terms or Terms(), 0, places, line)
 
 
-def messages(path, place):
+def wire_of(world):
+    return births(config_of(world), Terms(), 0)[0].wire
+
+
+def messages(path, place, world=None):
     """All messages of one agent."""
-    (birth, _) = births(config_of(Noise()), Terms(), 0)
-    return list(birth.wire.log(log_file(path / "log", 0, place)))
+    return list(wire_of(world or Noise()).log(log_file(path / "log", 0, place)))
 
 
 def lived(path, script, world):
@@ -73,7 +77,7 @@ def test_an_agent_hears_nothing_of_what_another_did_beyond_what_came_of_it(tmp_p
 def test_an_episode_is_told_as_percept_action_and_outcome_in_turn(tmp_path):
     told, _ = lived(tmp_path, ACTIONS, Noise())
     assert b"".join(kind for kind, _ in told) == b"w" + b"rasasas" * 4 + b"c"
-    wire = births(config_of(Noise()), Terms(), 0)[0].wire
+    wire = wire_of(Noise())
     outcomes = [wire.told(body) for kind, body in told if kind == STEP]
     own = [wire.action(body) for kind, body in told if kind == ACTION]
     assert [outcome.reward for outcome in outcomes] == [float(a == b) for a, b in zip(own, ACTIONS, strict=True)]
@@ -132,7 +136,7 @@ def test_late_rewards_reach_the_agent_in_the_next_episode(tmp_path):
     with arena(tmp_path, scripted([0] * 6), scripted([0, 1, 0, 1, 1, 1]), terms=Terms(reward_delay=2)) as playing:
         totals = [playing.play().total for _ in range(2)]
     assert totals == [2.0, 0.0]  # as the world paid: 1, 0, 1 and 0, 0, 0
-    wire = births(config_of(Noise()), Terms(), 0)[0].wire
+    wire = wire_of(Noise())
     heard = [wire.told(body).reward for kind, body in messages(tmp_path, 0) if kind == STEP]
     assert heard == [0.0, 0.0, 1.0, 0.0, 1.0, 0.0]
 
@@ -148,3 +152,26 @@ def test_a_test_changes_nothing_of_what_is_learned(tmp_path):
     for part, array in learned[0].items():
         np.testing.assert_array_equal(array, learned[1][part])
     assert {kind for kind, _ in messages(tmp_path / "without", 0)} == {b"w", RESET, STEP, ACTION, CLOSE}
+
+
+def test_a_world_that_lives_in_python_is_played_too(tmp_path):
+    """Its task ends after three steps of four, and its third action is never available."""
+    with arena(tmp_path, scripted([0, 1, 1]), scripted([0, 1, 0]), world=Counting()) as playing:
+        assert playing.play().total == 2.0
+    wire = wire_of(Counting())
+    told = [wire.told(body) for kind, body in messages(tmp_path, 0, Counting()) if kind == STEP]
+    assert [(own.reward, own.terminated, own.truncated) for own in told] == [
+        (1.0, False, False),
+        (1.0, False, False),
+        (0.0, True, False),
+    ]
+    assert told[0].percept.observation[0] == 1.0 and told[0].percept.available.tolist() == [True, True, False]
+
+
+def test_an_episode_that_breaks_off_ends_the_arena(tmp_path):
+    world = Counting(trouble="break off", in_episode=0)
+    with (
+        pytest.raises(Failed, match=r"an episode broke off, .* can't play it again: the line went dead"),
+        arena(tmp_path, scripted([0, 0]), scripted([0, 0]), world=world) as playing,
+    ):
+        playing.play()

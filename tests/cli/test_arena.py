@@ -65,6 +65,10 @@ def test_a_run_of_an_arena_is_a_run_and_its_messages_can_be_audited(capsys, tmp_
             "arena.reward_loss must be a number at least 0 and at most 1",
         ),
         (["iql", "matrix-game", "--arena.reward_delay", "-1"], "arena.reward_delay must be a whole number at least 0"),
+        (
+            ["iql", "matrix-game", "--training.replay_episodes", "2e9"],
+            "replay_episodes = 2000000000 with time_limit = 1 needs",
+        ),
         (["iql", "matrix-game", "--log-messages", ""], "log-messages must be a directory, got ''"),
         (["matrix-game", "--agents", "iql,iql", "--agents.1.joins_at", "5"], "agents.1.joins_at must be 0 in an arena"),
     ],

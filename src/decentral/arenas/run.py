@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from decentral.agents.agent import check_room
 from decentral.arenas.arena import Arena, Places, births, learned, opened
 from decentral.arenas.episode import Played
 from decentral.arenas.terms import Terms
@@ -27,7 +28,8 @@ def run_arena(config: Config, terms: Terms, places: Places, out: Path, listeners
     """Train every seed with each agent in a process of its own, and leave everything in `out`."""
     plan = config.trainee.plan
     _check(config)
-    births(config, terms, plan.seed)  # refused before anything is written
+    for birth in births(config, terms, plan.seed):
+        check_room(birth.wiring)  # before anything is written
     keep_compiled_programs()
     directory = RunDirectory.create(out)
     describe(Planned(config, out), arena=as_data(terms))
