@@ -5,8 +5,8 @@ import os
 import numpy as np
 
 from decentral.environments.host import BrokenOff, HostEnvironment, Percepts, Stage, Step
+from decentral.environments.stepped import SteppedStage
 from decentral.settings import setting
-from decentral.training.compiled_stage import CompiledStage
 from decentral.types import AgentSpec, Discrete
 from tests.worlds import Fuse
 
@@ -30,7 +30,7 @@ class Hosted(HostEnvironment):
         return self.limit
 
     def open(self):
-        return CompiledStage(Fuse(limit=self.limit, longest=self.longest))
+        return SteppedStage(Fuse(limit=self.limit, longest=self.longest))
 
 
 class Counting(HostEnvironment):

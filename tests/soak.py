@@ -1,12 +1,15 @@
 """The long versions of the reliability tests, in real processes: `make soak`. Prints a figure with its N for each.
 
-python -m tests.soak [--kills 300] [--signals 60] [--corruptions 5000] [--devices 1]
+python -m tests.soak [--kills 300] [--signals 60] [--corruptions 5000] [--devices 1] [--examples 5000] [--minutes 60]
+
+A number of 0 leaves a part out.
 """
 
 import argparse
 import os
 import random
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,6 +30,7 @@ SETTINGS = {
 }
 FLAGS = [f"--{group}.{key}={value}" for group, own in SETTINGS.items() for key, value in own.items()]
 SAVED, FINISHED = 75, 0
+KINDS = 5  # of generated command lines and files
 
 
 class Failed(Exception):
@@ -122,14 +126,66 @@ def devices(out):
     print("devices: two after two are the same bytes; one after two comes to the end and says so", flush=True)
 
 
+def command_lines(examples):
+    """Generated command lines and configuration files, so many of each kind, never the same twice."""
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n0", "tests/cli/test_fuzz.py"],
+        env=os.environ | {"DECENTRAL_FUZZ_EXAMPLES": str(examples)},
+        capture_output=True,
+        text=True,
+    )
+    if tested.returncode != 0:
+        raise Failed(f"command lines: {tested.stdout}{tested.stderr}")
+    print(f"command lines and files: {examples} of each of {KINDS} kinds, no traceback", flush=True)
+
+
+def flat_memory(out, minutes):
+    """A training that goes on and on, tested and saved often: it may not take more and more memory."""
+    often = ["--training.test-interval=1000", "--training.test-episodes=2", "--checkpoints.interval=20"]
+    words = ["train", "dac", "predator-prey", *often, "--training.steps=2000000000", "--out", str(out / "endless")]
+    process = subprocess.Popen([sys.executable, "-m", "decentral", *words], stdout=subprocess.DEVNULL)
+    end, taken = time.monotonic() + 60 * minutes, []
+    while time.monotonic() < end:
+        time.sleep(min(10, 6 * minutes))
+        if process.poll() is not None:
+            raise Failed(f"an endless training ended with {process.returncode}")
+        taken.append(resident(process.pid))
+    process.send_signal(signal.SIGTERM)
+    if process.wait() != SAVED:
+        raise Failed(f"an endless training that was asked to stop ended with {process.returncode}")
+    quarter = len(taken) // 4
+    early, late = (statistics.median(part) for part in (taken[quarter : 2 * quarter], taken[-quarter:]))
+    said = f"{early:.0f} MiB in the second quarter of {minutes} minutes, {late:.0f} MiB in the last (medians)"
+    if late > 1.02 * early:
+        raise Failed(f"memory grows: {said}")
+    print(f"memory: {said}, {len(taken)} looks", flush=True)
+
+
+def resident(process):
+    """The memory that a process holds, in MiB."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, count in (("kills", 300), ("signals", 60), ("corruptions", 5000), ("devices", 1)):
+    for name, count in (
+        ("kills", 300),
+        ("signals", 60),
+        ("corruptions", 5000),
+        ("devices", 1),
+        ("examples", 5000),
+        ("minutes", 60),
+    ):
         parser.add_argument(f"--{name}", type=int, default=count)
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         out = Path(place)
         os.environ["DECENTRAL_CACHE_DIR"] = str(out / "cache")
+        if wanted.minutes:
+            flat_memory(out, wanted.minutes)
+        if wanted.examples:
+            command_lines(wanted.examples)
         corruptions(out, wanted.corruptions)
         to_its_end(out / "first")  # compiles
         _, seconds = to_its_end(out / "whole")

@@ -1,14 +1,18 @@
 """Runs side by side: their rows, their data and their picture."""
 
+import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from decentral.analysis.comparison import as_data, rows_of, write
 from decentral.analysis.comparison_plot import plot_comparison
 from decentral.analysis.plots import look, plot_curves
 from decentral.analysis.results import Curves, labels, load_curves, shared_references
+from decentral.cli.tables import print_comparison
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 
@@ -33,6 +37,21 @@ def test_a_row_sums_up_the_last_test(tmp_path):
     assert first.returns == [0.0, 1.0, 2.0, 9.0]
     assert (first.summary.seeds, first.summary.mean, first.summary.iqm) == (4, 3.0, 1.5)
     assert (second.label, second.summary.low, second.summary.high) == ("dac", 8.0, 8.0)
+
+
+def test_what_all_worlds_report_of_tests_stands_beside_the_returns(tmp_path):
+    one, two = curves(tmp_path, "iql"), curves(tmp_path, "dac")
+    rates = np.asarray([[0.0, 0.25], [0.0, 0.75]])
+    runs = [replace(one, reports={"win_rate": rates}), replace(two, reports={"win_rate": 1 - rates, "hits": rates})]
+    rows = rows_of(runs)
+    assert [row.reports for row in rows] == [{"win_rate": [0.25, 0.75]}, {"win_rate": [0.75, 0.25]}]
+    assert as_data(runs, rows)["rows"][0]["reports"] == {"win_rate": [0.25, 0.75]}
+    plot_comparison(runs, tmp_path / "two.svg")
+    drawn = (tmp_path / "two.svg").read_text()
+    assert "test win rate" in drawn and "hits" not in drawn
+    console = Console(file=io.StringIO(), width=120)
+    print_comparison(console, rows, {})
+    assert "win rate" in console.file.getvalue() and "0.50 ± 0.25" in console.file.getvalue()
 
 
 def test_a_run_that_is_not_decentralised_is_marked_in_rows_and_in_every_legend(tmp_path):

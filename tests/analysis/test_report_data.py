@@ -1,6 +1,7 @@
 """What a report shows is what the runs have recorded."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -84,6 +85,15 @@ def test_settings_that_differ_stand_apart_and_runs_of_other_worlds_in_other_pane
         "dac, window=5 on matrix-game",
     ]
     assert [run["finished"] for run in data["runs"]] == [True, True, False]
+
+
+def test_what_a_world_reports_of_tests_has_a_picture_where_all_runs_of_a_panel_have_it(tmp_path):
+    rates = np.asarray([[0.0, 0.5], [0.5, 1.0]])
+    one, two = (recorded(tmp_path / name, (0, 1), (2, 3)) for name in "ab")
+    runs = [replace(one, reports={"win_rate": rates, "hits": rates}), replace(two, reports={"win_rate": rates})]
+    data = report_data(runs, [NOTHING] * 2)
+    assert data["panels"][0]["reports"] == ["win_rate"]
+    assert data["runs"][1]["reports"]["win_rate"]["mean"] == [0.25, 0.75]
 
 
 def test_a_return_that_is_no_number_is_shown_as_none_and_no_run_at_all_is_refused(tmp_path):

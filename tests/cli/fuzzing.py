@@ -35,6 +35,7 @@ WORK = (
     "decentral.api.reports.look_inside",
     "decentral.bundles.export.record",
     "decentral.cli.probe.probe",
+    "decentral.cli.check_env.examine",
     "decentral.experiments.comparison.run",
     "decentral.api.sweeps.train_grid",
     "decentral.benchmarking.benchmark.Benchmark.run",

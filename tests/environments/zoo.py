@@ -7,15 +7,24 @@ class Discrete:
     def __init__(self, n, start=0):
         self.n, self.start = n, start
 
+    def contains(self, value):
+        return self.start <= value < self.start + self.n
+
 
 class Box:
     def __init__(self, *shape):
         self.shape = shape
 
+    def contains(self, value):
+        return np.shape(value) == self.shape
+
 
 class Dict:
     def __init__(self, **spaces):
         self.spaces = spaces
+
+    def contains(self, value):
+        return all(space.contains(value[name]) for name, space in self.spaces.items())
 
 
 class Zoo:
@@ -73,6 +82,23 @@ class Masked(Zoo):
 
     def observe(self, names):
         return {"one": {"observation": [self.taken], "action_mask": [0, 1]}}
+
+
+class Outside(Zoo):
+    """The small one sees what is not in its space."""
+
+    def observe(self, names):
+        return super().observe(names) | ({"small": 3} if "small" in names else {})
+
+
+class Overstaying(Zoo):
+    """Whoever has ended stays."""
+
+    def step(self, actions):
+        there = list(self.agents)
+        told = super().step(actions)
+        self.agents = there
+        return told
 
 
 class Smooth(Zoo):

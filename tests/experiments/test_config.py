@@ -45,6 +45,13 @@ def test_settings_common_to_the_papers_tasks_are_the_defaults():
     assert (plan.replay_episodes, plan.batch_episodes, plan.epsilon_start, plan.epsilon_end) == (5000, 32, 1.0, 0.05)
 
 
+def test_a_battle_without_a_row_is_trained_as_the_others_are():
+    config = resolve("dac", "3m")
+    algorithm, plan = config.members[0].algorithm, config.trainee.plan
+    assert (algorithm.window, algorithm.contexts, algorithm.head) == (10, 10, "normal-net")
+    assert (plan.epsilon_steps, plan.steps, plan.test_interval) == (50_000, 2_050_000, 10_000)
+
+
 def test_a_world_without_a_row_has_none():
     assert row_of("elsewhere", resolve("iql", "matrix-game").trainee.environment) is None
 

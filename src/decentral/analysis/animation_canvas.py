@@ -139,6 +139,15 @@ class PictureFrame:
             self.canvas.rectangle(corner, (full, thick), SHIELD if number else HEALTH)
 
 
+def drawn(picture: Picture, longest_side: int) -> Image.Image:
+    """A picture by itself."""
+    scale = longest_side / max(picture.width, picture.height)
+    size = round(scale * picture.width), round(scale * picture.height)
+    canvas = Canvas(*size)
+    PictureFrame(canvas, (0, 0), size, picture).draw()
+    return canvas.finished()
+
+
 def fitted(text: str, size: float, room: float) -> str:
     """A text, or where it is too wide for the room as much of it as fits; in bold letters, which are the widest."""
     font = _font(round(FINE * size), True)

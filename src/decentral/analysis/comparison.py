@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from decentral.analysis.results import Curves, names, shared_references
+from decentral.analysis.results import Curves, names, shared_references, shared_reports
 from decentral.analysis.statistics import CONFIDENCE, RESAMPLES, Summary, summarise
 from decentral.settings import Refused
 
@@ -19,15 +19,22 @@ class Row:
     steps: int
     returns: list[float]
     summary: Summary
+    reports: dict[str, list[float]]  # what the worlds of all runs report of the final test besides, one per seed
 
 
 def rows_of(runs: list[Curves]) -> list[Row]:
     """A row for each run, in the order given; runs that can't be compared are refused."""
+    check_comparable(runs)
+    reports = shared_reports(runs)
+    return [_row(run, label, reports) for run, label in zip(runs, names(runs), strict=True)]
+
+
+def check_comparable(runs: list[Curves]) -> None:
+    """Refuse runs that can't be compared: none, unfinished ones, or of different worlds."""
     if not runs:
         raise Refused("compare needs at least one RUN, got none")
     _check_finished(runs)
     _check_one_environment(runs)
-    return [_row(run, label) for run, label in zip(runs, names(runs), strict=True)]
 
 
 def as_data(runs: list[Curves], rows: list[Row]) -> dict[str, Any]:
@@ -50,9 +57,9 @@ def write(data: dict[str, Any], file: Path) -> None:
         raise Refused(f"out must be a directory that can be written, got {file.parent} ({error.strerror})") from None
 
 
-def _row(run: Curves, label: str) -> Row:
-    final = run.returns[:, -1]
-    return Row(label, run.decentralised, int(run.steps[-1]), final.tolist(), summarise(final))
+def _row(run: Curves, label: str, reports: list[str]) -> Row:
+    final, reported = run.returns[:, -1], {name: run.reports[name][:, -1].tolist() for name in reports}
+    return Row(label, run.decentralised, int(run.steps[-1]), final.tolist(), summarise(final), reported)
 
 
 def _row_data(run: Curves, row: Row) -> dict[str, Any]:
@@ -64,6 +71,7 @@ def _row_data(run: Curves, row: Row) -> dict[str, Any]:
         "steps": row.steps,
         **asdict(row.summary),
         "returns": row.returns,
+        **({"reports": row.reports} if row.reports else {}),
     }
 
 

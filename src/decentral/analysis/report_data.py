@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from decentral.analysis.diagnostics import GROUPS, Band, Group, load_bands, number_of_contexts
-from decentral.analysis.results import Curves, flat_settings, labels, shared_references
+from decentral.analysis.results import Curves, flat_settings, labels, shared_references, shared_reports
 from decentral.analysis.statistics import mean_band, summarise
 from decentral.records import RunDirectory
 from decentral.settings import Refused
@@ -52,12 +52,19 @@ def _run(run: Curves, label: str, inside: Inside) -> dict[str, Any]:
         "low": _rounded(low),
         "high": _rounded(high),
         "summary": _summary(run.returns[:, -1]),
+        "reports": {name: _report(values) for name, values in run.reports.items()},
         "seconds": RunDirectory(run.path).seconds,
         "decentralised": run.decentralised,
         "config": run.config,
         "versions": _versions(run),
         "inside": inside,
     }
+
+
+def _report(values: np.ndarray) -> dict[str, Any]:
+    """What a world reports of tests besides returns, such as a win rate [seeds, tests]."""
+    low, high = mean_band(values)
+    return {"mean": _rounded(values.mean(axis=0)), "low": _rounded(low), "high": _rounded(high)}
 
 
 def _summary(final: np.ndarray) -> dict[str, Any] | None:
@@ -81,9 +88,17 @@ def _panels(runs: list[Curves]) -> list[dict[str, Any]]:
             panels.append([number])
     titles = _titles([runs[panel[0]] for panel in panels])
     return [
-        {"title": title, "runs": panel, "references": shared_references([runs[number] for number in panel])}
-        for title, panel in zip(titles, panels, strict=True)
+        _panel(title, panel, [runs[number] for number in panel]) for title, panel in zip(titles, panels, strict=True)
     ]
+
+
+def _panel(title: str, numbers: list[int], runs: list[Curves]) -> dict[str, Any]:
+    return {
+        "title": title,
+        "runs": numbers,
+        "references": shared_references(runs),
+        "reports": shared_reports(runs),
+    }
 
 
 def _labels(runs: list[Curves], panels: list[dict[str, Any]]) -> list[str]:

@@ -12,6 +12,7 @@ from decentral.api.reproductions import Reproduction, redraw, reproduce
 from decentral.api.runs import Run, load, resume, train
 from decentral.api.showings import Showing, watch
 from decentral.api.sweeps import Sweep, sweep
+from decentral.api.worlds import pettingzoo
 
 __all__ = [
     "Bundle",
@@ -27,6 +28,7 @@ __all__ = [
     "crossplay",
     "export",
     "load",
+    "pettingzoo",
     "redraw",
     "report",
     "reproduce",

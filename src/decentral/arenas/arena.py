@@ -21,10 +21,10 @@ from decentral.arenas.terms import Terms
 from decentral.environments.base import Environment, World
 from decentral.environments.checked import CheckedStage
 from decentral.environments.host import HostEnvironment, Stage
+from decentral.environments.stepped import SteppedStage
 from decentral.experiments.config import Config
 from decentral.refusal import Failed, Refused
 from decentral.settings import as_data
-from decentral.training.compiled_stage import CompiledStage
 from decentral.training.evaluation import keys_of_test_episodes
 from decentral.training.host_rollout import seed_of
 from decentral.training.loop import key_of_test, stream_of_world
@@ -127,7 +127,7 @@ def learned(places: Places, seed: int, place: int) -> dict[str, np.ndarray]:
 
 def _stage(world: World) -> Stage:
     if isinstance(world, Environment):
-        return CompiledStage(world)
+        return SteppedStage(world)
     if isinstance(world, HostEnvironment):
         world.check_ready()
         return CheckedStage(world)

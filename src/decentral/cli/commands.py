@@ -1,6 +1,7 @@
 """All commands, with a line of help each. `decentral NAME` is the function `NAME_command` of the module `cli.NAME`.
 
-A command's module is imported when it is called and not before, so that the help comes at once.
+A hyphen of a name is an underscore there. A command's module is imported when it is called and not before, so that the
+help comes at once.
 """
 
 import importlib
@@ -25,10 +26,12 @@ COMMANDS = {
     "show": "Print the resolved configuration of an algorithm or a team on an environment, as JSON.",
     "oracle": "Print the exact returns of predator-prey: the best joint policy's and uniformly random play's.",
     "probe": "Play an environment at random and by policies written for it by hand: how hard is it?",
+    "check-env": "Examine an environment, such as your own, and say in plain words what is right and what is wrong.",
     "bench": "Measure how fast training is on this machine: time per turn, its parts, memory, and the least possible.",
 }
 
 
 def run_command(name: str, words: list[str]) -> None:
     """Do what a command is asked for by the words that follow its name."""
-    getattr(importlib.import_module(f"decentral.cli.{name}"), f"{name}_command")(words)
+    module = name.replace("-", "_")
+    getattr(importlib.import_module(f"decentral.cli.{module}"), f"{module}_command")(words)

@@ -6,9 +6,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from decentral.analysis.comparison import Row
+from decentral.analysis.results import shared_reports
 from decentral.analysis.statistics import Summary
 from decentral.api import Sweep
+from decentral.environments.base import World
 from decentral.experiments.crossplay import Crossplay
+from decentral.experiments.examination import Finding
 from decentral.experiments.values import ValueTable
 from decentral.training.evaluation import Scores
 
@@ -76,6 +79,24 @@ def print_probe(console: Console, name: str, episodes: int, probed: dict[str, Sc
     console.print(table)
 
 
+def print_findings(console: Console, name: str, world: World, findings: list[Finding]) -> None:
+    """What an examination found, one line for each rule, and what it comes to."""
+    sizes = {
+        "agents": world.num_agents,
+        "numbers observed by each": world.spec.observation_size,
+        "actions": world.spec.actions.count,
+        "time limit": world.time_limit,
+    }
+    told = ", ".join(f"{what} {size}" for what, size in sizes.items())
+    console.print(f"{escape(name)}: {told}", highlight=False, soft_wrap=True)
+    styles = {"right": "green", "wrong": "bold red", "unclear": "yellow", "note": "dim"}
+    for finding in findings:
+        verdict = f"[{styles[finding.verdict]}]{finding.verdict:<8}[/]"
+        console.print(f"  {verdict}{finding.rule:<9}{escape(finding.said)}", highlight=False, soft_wrap=True)
+    wrong = sum(finding.verdict == "wrong" for finding in findings)
+    console.print("nothing wrong was found" if wrong == 0 else f"wrong: {wrong}", highlight=False)
+
+
 def print_comparison(console: Console, rows: list[Row], references: dict[str, float]) -> None:
     """What the final tests of several runs say, one line each; steps are a column only where they differ."""
     same_steps = len({row.steps for row in rows}) == 1
@@ -83,11 +104,14 @@ def print_comparison(console: Console, rows: list[Row], references: dict[str, fl
     table = Table(title=f"greedy test{after}, over seeds", title_justify="left")
     table.add_column("algorithm", overflow="fold")
     table.add_column("decentralised", no_wrap=True)
-    for heading in ([] if same_steps else ["steps"]) + ["seeds", "mean", "spread", "IQM", "95 % interval"]:
+    numbers = ["seeds", "mean", "spread", "IQM", "95 % interval", *(name.replace("_", " ") for name in rows[0].reports)]
+    for heading in ([] if same_steps else ["steps"]) + numbers:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         steps = [] if same_steps else [f"{row.steps:,}"]
-        table.add_row(escape(row.label), "yes" if row.decentralised else "no", *steps, *_summary_cells(row.summary))
+        reported = (_mean_and_spread(np.asarray(values)) for values in row.reports.values())
+        summary = _summary_cells(row.summary)
+        table.add_row(escape(row.label), "yes" if row.decentralised else "no", *steps, *summary, *reported)
     console.print(table)
     _print_references(console, references)
 
@@ -96,18 +120,18 @@ def print_sweep(console: Console, swept: Sweep) -> None:
     """The final test of every run of a sweep, the program that trained it, and what is known exactly of its world."""
     runs = [run.curves for run in swept.runs]
     known = [name for name in runs[0].references if all(name in run.references for run in runs)]
+    reports = shared_reports(runs)
     table = Table(title="greedy test at the end, mean ± standard deviation over seeds", title_justify="left")
     table.add_column("run", overflow="fold")
-    for heading in ("program", "steps", "seeds", "return", *known):
+    for heading in ("program", "steps", "seeds", "return", *(name.replace("_", " ") for name in reports), *known):
         table.add_column(heading, justify="right", no_wrap=True)
     for number, run in zip(swept.programs, runs, strict=True):
-        final = run.returns[:, -1]
         table.add_row(
             escape(run.path.name),
             str(number),
             f"{run.steps[-1]:,.0f}",
             str(len(run.seeds)),
-            f"{final.mean():.2f} ± {final.std():.2f}",
+            *(_mean_and_spread(values[:, -1]) for values in (run.returns, *(run.reports[name] for name in reports))),
             *(f"{run.references[name]:.2f}" for name in known),
         )
     console.print(table)
@@ -131,6 +155,10 @@ def _crossplay_cell(returns: np.ndarray, same_run: bool) -> str:
         return f"{returns.mean():.2f}"
     met = np.eye(len(returns), dtype=bool)
     return f"{returns[met].mean():.2f} / {returns[~met].mean():.2f}"
+
+
+def _mean_and_spread(values: np.ndarray) -> str:
+    return f"{values.mean():.2f} ± {values.std():.2f}"
 
 
 def _summary_cells(summary: Summary) -> list[str]:

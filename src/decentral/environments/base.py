@@ -4,6 +4,7 @@ from abc import abstractmethod
 from typing import Any
 
 import equinox as eqx
+import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
@@ -67,6 +68,11 @@ class World(Settings):
     @property
     def may_end_early(self) -> bool:
         """Can the task end before the time limit? If never, saying so saves compiling updates of shorter episodes."""
+        return True
+
+    @property
+    def may_be_unavailable(self) -> bool:
+        """Can an agent be without some action at times? If never, saying so spares learners from elsewhere a mask."""
         return True
 
     @property
@@ -143,3 +149,9 @@ class Environment(World):
     def depict_views(self, percepts: Percept) -> tuple[Picture, ...] | None:
         """What each agent perceives, drawn from its percept alone. None: this is not drawn."""
         return None
+
+
+def begin(environment: Environment, key: Key[Array, ""]) -> tuple[State, Chance]:
+    """The world at the start of an episode, and all the chance of its steps [T]."""
+    keys = jax.random.split(key, environment.time_limit + 1)
+    return environment.reset(keys[0]), jax.vmap(environment.draw)(keys[1:])

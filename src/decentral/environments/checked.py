@@ -18,38 +18,38 @@ class CheckedStage(Stage):
     def __init__(self, environment: HostEnvironment):
         self.environment = environment
         self.taken = 0  # steps of the episode
-        with _one_line(environment.address, "when opened"):
+        with told_in_one_line(environment.address, "when opened"):
             self.stage = environment.open()
 
     def reset(self, seed: int) -> Percepts:
         self.taken = 0
-        with _one_line(self.environment.address, "at reset"):
+        with told_in_one_line(self.environment.address, "at reset"):
             return self._percepts(self.stage.reset(seed))
 
     def step(self, actions: np.ndarray) -> Step:
         self.taken += 1
-        with _one_line(self.environment.address, f"at step {self.taken}"):
+        with told_in_one_line(self.environment.address, f"at step {self.taken}"):
             return self._step(self.stage.step(actions))
 
     def close(self) -> None:
-        with _one_line(self.environment.address, "when closed"):
+        with told_in_one_line(self.environment.address, "when closed"):
             self.stage.close()
 
     def _step(self, told: Any) -> Step:
         _check(isinstance(told, Step), "the answer", "a Step", told)
-        reward = _number("reward", told.reward)
+        reward = number_of("reward", told.reward)
         for name in ("terminated", "truncated"):
             _check(isinstance(getattr(told, name), bool | np.bool_), name, "true or false", getattr(told, name))
         names = self.environment.fact_names
         _check(set(told.facts) == set(names), "facts", f"those of fact_names, {names}", tuple(told.facts))
-        facts = {name: _number(f"facts.{name}", told.facts[name]) for name in names}
+        facts = {name: number_of(f"facts.{name}", told.facts[name]) for name in names}
         return Step(self._percepts(told.percepts), reward, bool(told.terminated), bool(told.truncated), facts)
 
     def _percepts(self, told: Any) -> Percepts:
         _check(isinstance(told, Percepts), "percepts", "Percepts", told)
         spec, agents = self.environment.spec, self.environment.num_agents
-        observation = _table("observation", told.observation, (agents, spec.observation_size))
-        available = _table("available", told.available, (agents, spec.actions.count)).astype(bool)
+        observation = table_of("observation", told.observation, (agents, spec.observation_size))
+        available = table_of("available", told.available, (agents, spec.actions.count)).astype(bool)
         for agent in np.flatnonzero(~np.isfinite(observation).all(axis=1)):
             _check(False, f"observation of agent {agent}", "finite", observation[agent])
         for agent in np.flatnonzero(~available.any(axis=1)):
@@ -58,7 +58,7 @@ class CheckedStage(Stage):
 
 
 @contextmanager
-def _one_line(address: str, when: str) -> Iterator[None]:
+def told_in_one_line(address: str, when: str) -> Iterator[None]:
     """Whatever the world raises, in one line that says which world it was and when."""
     try:
         yield
@@ -78,13 +78,15 @@ def _check(sound: bool, what: str, must_be: str, got: Any) -> None:
         raise Refused(f"{what} must be {must_be}, got {got!r:.120}")
 
 
-def _number(what: str, value: Any) -> float:
+def number_of(what: str, value: Any) -> float:
+    """A finite number, or a refusal that names it."""
     number = _converted(what, "a finite number", float, value)
     _check(bool(np.isfinite(number)), what, "a finite number", value)
     return number
 
 
-def _table(what: str, value: Any, shape: tuple[int, int]) -> np.ndarray:
+def table_of(what: str, value: Any, shape: tuple[int, int]) -> np.ndarray:
+    """Numbers of a shape as float32, or a refusal that names them."""
     words = f"numbers of the shape {shape}, agents first"
     with np.errstate(over="ignore"):  # what is too large is not finite
         table = _converted(what, words, lambda given: np.asarray(given).astype(np.float32), value)

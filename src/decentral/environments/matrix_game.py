@@ -69,6 +69,10 @@ class MatrixGame(Environment):
     def may_end_early(self) -> bool:
         return False
 
+    @property
+    def may_be_unavailable(self) -> bool:
+        return len(set(self.payoff.shape)) > 1
+
     def reset(self, key: Key[Array, ""]) -> Int[Array, ""]:
         return jnp.zeros((), jnp.int32)
 

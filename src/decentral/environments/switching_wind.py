@@ -50,6 +50,10 @@ class SwitchingWind(Environment):
     def may_end_early(self) -> bool:
         return False
 
+    @property
+    def may_be_unavailable(self) -> bool:
+        return False
+
     def reset(self, key: Key[Array, ""]) -> Wind:
         away = self.start_range * jax.random.uniform(key, minval=-1.0, maxval=1.0)
         return Wind(jnp.asarray(self.start + away, jnp.float32), jnp.zeros((), jnp.int32))

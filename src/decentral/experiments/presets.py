@@ -10,6 +10,7 @@ import numpy as np
 
 from decentral.environments import MatrixGame, PredatorPrey
 from decentral.environments.base import World
+from decentral.environments.battles import Battle
 from decentral.environments.smac import PREFIX as SMAC
 
 
@@ -49,7 +50,7 @@ TABLE = {
     "8m_vs_9m": battle(5, 10),
     "10m_vs_11m": battle(15, 10),
 }
-
+ANY_BATTLE = battle(10, 10)  # on maps that the paper does not have
 
 PENALTIES = (0.0, 0.3, 0.5, 1.0)  # P, of predator-prey
 
@@ -59,7 +60,8 @@ def row_of(name: str, environment: World) -> Row | None:
     if isinstance(environment, PredatorPrey):
         below = max(penalty for penalty in PENALTIES if penalty <= environment.penalty)
         return TABLE[f"{name} P={below:.1f}"]
-    return TABLE.get(name.removeprefix(SMAC))
+    other = ANY_BATTLE if isinstance(environment, Battle) or name.startswith(SMAC) else None
+    return TABLE.get(name.removeprefix(SMAC), other)
 
 
 def training_preset(name: str, environment: World) -> dict[str, Any]:

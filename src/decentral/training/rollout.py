@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from decentral.algorithms.base import Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice, Scene
-from decentral.environments.base import Chance, Environment, Script, State
+from decentral.environments.base import Chance, Environment, Script, State, begin
 from decentral.training.squads import Squad
 from decentral.training.team import Team
 from decentral.types import Episode, Percept
@@ -102,12 +102,6 @@ def retrace(environment: Environment, actions: Array, key: Key[Array, ""]) -> St
     world, lucks = begin(environment, key)
     final, worlds = jax.lax.scan(step, world, (actions, lucks))
     return with_last(worlds, final)
-
-
-def begin(environment: Environment, key: Key[Array, ""]) -> tuple[State, Chance]:
-    """The world at the start of an episode, and all the chance of its steps [T]."""
-    keys = jax.random.split(key, environment.time_limit + 1)
-    return environment.reset(keys[0]), jax.vmap(environment.draw)(keys[1:])
 
 
 def with_last(worlds: State, final: State) -> State:

@@ -32,3 +32,8 @@ function swatch(colour, dash) {
   stroke.style.stroke = colour;
   return draw("svg", { width: 26, height: 12, "aria-hidden": "true" }, stroke);
 }
+
+// A name of the data, such as win_rate, as it is read.
+function inWords(name) {
+  return name.replaceAll("_", " ");
+}

@@ -24,10 +24,13 @@ function toggle(button, number) {
 }
 
 function learningCurves(panel) {
-  const lines = panel.runs.map((number) => ({ ...runs[number], run: number, text: runs[number].label,
-    colour: colourOf(number), dash: dashOf(Math.floor(number / 7)) }));
+  const linesOf = (read) => panel.runs.map((number) => ({ steps: runs[number].steps, ...read(runs[number]), run: number,
+    text: runs[number].label, colour: colourOf(number), dash: dashOf(Math.floor(number / 7)) }));
   const levels = Object.entries(panel.references).map(([name, value]) => ({ name, value, text: `${name} ${exact(value)}` }));
-  return [make("h3", {}, `${panel.title}: test return`), chart({ title: `test returns on ${panel.title}`, lines, levels })];
+  const shown = [["return", linesOf((run) => run), levels],
+    ...panel.reports.map((name) => [inWords(name), linesOf((run) => run.reports[name]), []])];
+  return shown.flatMap(([name, lines, levels]) => [make("h3", {}, `${panel.title}: test ${name}`),
+    chart({ title: `test ${name} on ${panel.title}`, lines, levels })]);
 }
 
 function measure(group) {

@@ -1,0 +1,114 @@
+"""A compiled world as a parallel environment of PettingZoo, for other people's learners and tools."""
+
+from typing import Any
+
+import jax
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete, Space
+from pettingzoo import ParallelEnv
+
+from decentral.environments.base import Environment
+from decentral.environments.host import Percepts
+from decentral.environments.stepped import LARGEST_SEED, SteppedStage
+from decentral.refusal import Refused
+from decentral.types import Continuous
+
+PICTURE = "rgb_array"  # what PettingZoo calls a picture made of numbers
+LONGEST_SIDE = 400  # of a picture, in pixels
+
+
+class Parallel(ParallelEnv):
+    """A world whose agents act at the same time and share one reward.
+
+    Where an action may be unavailable, observations are a Dict of `observation` and `action_mask`.
+    """
+
+    def __init__(self, name: str, world: Environment, render_mode: str | None):
+        self.world = world
+        self.stage = SteppedStage(world)
+        self.possible_agents = [own.replace(" ", "_") for own in world.agent_names]
+        self.agents: list[str] = []
+        self.facts: dict[str, float] = {}  # what the last step told for analysis: no agent is shown them
+        self.observation_spaces: dict[str, Space] = {own: self._observations() for own in self.possible_agents}
+        self.action_spaces: dict[str, Space] = {own: self._actions() for own in self.possible_agents}
+        self._seeds = np.random.default_rng()
+        self.stage.reset(0)
+        modes = [PICTURE] if self._picture() is not None else []
+        if render_mode not in (None, *modes):
+            allowed = " or ".join(["None", *map(repr, modes)])
+            raise Refused(f"render_mode must be {allowed} for {name}, got {render_mode!r:.40}")
+        self.render_mode = render_mode
+        self.metadata = {"name": name, "render_modes": modes, "render_fps": 3, "is_parallelizable": True}
+
+    def observation_space(self, agent: str) -> Space:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Space:
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict, dict]:
+        """Start an episode. Without a seed it follows from the last one given, or from nothing at all."""
+        if seed is not None:
+            self._seeds = np.random.default_rng(_whole(seed))
+        self.agents = list(self.possible_agents)
+        self.facts = {}
+        chosen = int(self._seeds.integers(LARGEST_SEED, dtype=np.uint64)) if seed is None else _whole(seed)
+        return self._observed(self.stage.reset(chosen)), {own: {} for own in self.agents}
+
+    def step(self, actions: dict[str, Any]) -> tuple[dict, dict, dict, dict, dict]:
+        """What one action of every agent brings about."""
+        present = self.agents
+        if not present:
+            raise Refused("a step must follow a reset: no episode is going on")
+        told = self.stage.step(np.stack([self._chosen(own, actions) for own in present]))
+        observed, self.facts = self._observed(told.percepts), told.facts
+        if told.terminated or told.truncated:
+            self.agents = []
+        rewards, terminated, truncated = (
+            dict.fromkeys(present, shared) for shared in (told.reward, told.terminated, told.truncated)
+        )
+        return observed, rewards, terminated, truncated, {own: {} for own in present}
+
+    def render(self) -> np.ndarray | None:
+        """The world as it stands, [height, width, 3]; nothing where no pictures were asked for."""
+        from decentral.analysis.animation_canvas import drawn
+
+        picture = self._picture() if self.render_mode == PICTURE else None
+        return None if picture is None else np.array(drawn(picture, LONGEST_SIDE).convert("RGB"))
+
+    def close(self) -> None:
+        self.agents = []
+        self.stage.close()
+
+    def _picture(self) -> Any:
+        return self.world.depict(jax.tree.map(np.asarray, self.stage.state), None)
+
+    def _observations(self) -> Space:
+        numbers = Box(-np.inf, np.inf, (self.world.spec.observation_size,), np.float32)
+        if not self.world.may_be_unavailable:
+            return numbers
+        return Dict({"observation": numbers, "action_mask": Box(0, 1, (self.world.spec.actions.count,), np.int8)})
+
+    def _actions(self) -> Space:
+        kind = self.world.spec.actions
+        return Box(kind.low, kind.high, (1,), np.float32) if isinstance(kind, Continuous) else Discrete(kind.count)
+
+    def _observed(self, percepts: Percepts) -> dict[str, Any]:
+        if not self.world.may_be_unavailable:
+            return dict(zip(self.possible_agents, percepts.observation, strict=True))
+        masks = percepts.available.astype(np.int8)
+        pairs = zip(self.possible_agents, percepts.observation, masks, strict=True)
+        return {own: {"observation": seen, "action_mask": mask} for own, seen, mask in pairs}
+
+    def _chosen(self, agent: str, actions: dict[str, Any]) -> np.ndarray:
+        """The action of one agent, as the world takes it."""
+        space = self.action_spaces[agent]
+        if agent not in actions or not space.contains(actions[agent]):
+            raise Refused(f"the action of {agent} must be one of {space}, got {actions.get(agent)!r:.80}")
+        return np.asarray(actions[agent]).reshape(())
+
+
+def _whole(seed: Any) -> int:
+    if not (isinstance(seed, int | np.integer) and 0 <= seed <= LARGEST_SEED):
+        raise Refused(f"seed must be a whole number at least 0 and at most {LARGEST_SEED}, got {seed!r:.40}")
+    return int(seed)

@@ -1,0 +1,92 @@
+"""One world, played at random and judged by all rules."""
+
+import time
+
+import numpy as np
+
+from decentral.environments.base import Environment, World
+from decentral.environments.checked import told_in_one_line
+from decentral.environments.host import BrokenOff, HostEnvironment, Stage
+from decentral.environments.pettingzoo import PettingZoo
+from decentral.experiments.examination.compiled import compiled
+from decentral.experiments.examination.episodes import Lived, play, stage_of
+from decentral.experiments.examination.findings import Finding
+from decentral.experiments.examination.repeats import repeats
+from decentral.experiments.examination.rules import actions, ends, finite, reward, shapes
+from decentral.experiments.examination.secrets import secrets
+from decentral.experiments.examination.zoo import Overheard, overheard_stage, zoo_findings
+from decentral.experiments.trained import check_worlds
+from decentral.refusal import Failed, Refused
+
+TROUBLE = (Refused, Failed, BrokenOff)  # how a world may end its examination
+
+
+def examine(world: World, episodes: int, seed: int) -> list[Finding]:
+    """Play so many random episodes, of the seeds from `seed` on, and say what is right and what is wrong."""
+    check_worlds(episodes, seed)
+    if isinstance(world, HostEnvironment):
+        world.check_ready()
+    found: list[Finding] = []
+    try:
+        with told_in_one_line("the world", "when opened"):
+            stage, heard = overheard_stage(world) if isinstance(world, PettingZoo) else (stage_of(world), None)
+        _examine(world, stage, heard, range(seed, seed + episodes), found)
+        with told_in_one_line("the world", "when closed"):
+            stage.close()
+    except TROUBLE as trouble:
+        return [Finding("play", "wrong", str(trouble)), *found]
+    return [Finding("play", "right", f"random episodes that were played without trouble: {episodes}"), *found]
+
+
+def _examine(world: World, stage: Stage, heard: Overheard | None, seeds: range, found: list[Finding]) -> None:
+    """Add to what was found, also where the world breaks on the way."""
+    chance = np.random.default_rng(seeds[0])
+    episodes, times, trouble = _played(world, stage, seeds, chance)
+    with told_in_one_line("the world", "when judged"):
+        found += _judged(world, heard, [lived for lived in episodes if lived.start is not None])
+    if trouble is not None:
+        raise trouble
+    if any(finding.verdict == "wrong" and finding.rule in ("compiled", "shapes", "spaces") for finding in found):
+        return
+    with told_in_one_line("the world", "when played again"):
+        found.append(again := repeats(world, stage, episodes))
+        if again.verdict == "right":
+            found.append(secrets(world, stage, chance))
+        else:
+            found.append(Finding("secrets", "unclear", "only a world that repeats itself can be looked through"))
+    found.append(_speed(episodes, np.diff(times)))
+
+
+def _played(
+    world: World, stage: Stage, seeds: range, chance: np.random.Generator
+) -> tuple[list[Lived], list[float], Exception | None]:
+    """Random episodes, the time at which each was over, and what broke the last one, if anything did."""
+    episodes: list[Lived] = []
+    times = [time.perf_counter()]
+    for seed in seeds:
+        episodes.append(Lived(seed))
+        try:
+            with told_in_one_line(f"seed {seed}", "in play"):
+                play(world, stage, episodes[-1], chance, world.time_limit)
+        except TROUBLE as trouble:
+            return episodes, times, trouble
+        times.append(time.perf_counter())
+    return episodes, times, None
+
+
+def _judged(world: World, heard: Overheard | None, told: list[Lived]) -> list[Finding]:
+    """What the episodes say, rule by rule."""
+    found = [compiled(world)] if isinstance(world, Environment) else []
+    found += [shapes(world, told), finite(world, told), actions(world, told), reward(told)] if told else []
+    if whole := [lived for lived in told if lived.over or len(lived.steps) == world.time_limit]:
+        found.append(ends(world, whole))
+    if heard is not None and isinstance(world, PettingZoo):
+        found += zoo_findings(world, heard)
+    return found
+
+
+def _speed(episodes: list[Lived], seconds: np.ndarray) -> Finding:
+    """Steps per second; what a world compiles in its first episode is left out where there are others."""
+    counted = slice(1, None) if len(episodes) > 1 else slice(None)
+    steps, spent = sum(len(lived.steps) for lived in episodes[counted]), float(seconds[counted].sum())
+    return Finding("speed", "note", f"{steps / max(spent, 1e-9):,.0f} steps per second, one after another, from Python")
