@@ -42,6 +42,7 @@ WORK = (
     "decentral.experiments.trained._PLAY",
     "decentral.experiments.crossplay._PLAY",
     "decentral.experiments.audit.live_again",
+    "decentral.cli.audit.audit_messages",
     "decentral.experiments.values.value_tables",
     "decentral.reproduction.record.Record.of_piece",
     "decentral.environments.PredatorPrey.references",
