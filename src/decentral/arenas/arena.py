@@ -72,10 +72,14 @@ class Arena:
         self.steps, self.episodes = self.steps + played.steps, self.episodes + 1
         return played
 
-    def test(self) -> list[Played]:
-        """Greedy episodes of the whole team, in the worlds in which a training of this seed is tested."""
+    def gather(self) -> None:
+        """Wait until all agents are at their places."""
         for seat in self.seats:
             seat.call(wait=True)
+
+    def test(self) -> list[Played]:
+        """Greedy episodes of the whole team, in the worlds in which a training of this seed is tested."""
+        self.gather()
         keys = keys_of_test_episodes(self.config.trainee.plan.test_episodes, key_of_test(self.steps, self.seed))
         return [play(self.world, self.stage, self.seats, seed, shown=True) for seed in _seeds(keys[:, 1])]
 
@@ -86,7 +90,7 @@ def _seeds(keys: jax.Array) -> list[int]:
 
 @contextmanager
 def opened(config: Config, terms: Terms, seed: int, places: Places, open_line: Open = ProcessLine) -> Iterator[Arena]:
-    """An arena whose agents are awake. They save themselves when it closes, whatever happens."""
+    """An arena whose agents are awake. When it closes they save themselves, as far as they are between two episodes."""
     with ExitStack() as closing:
         stage = _stage(config.trainee.environment)
         closing.callback(stage.close)
@@ -98,13 +102,14 @@ def opened(config: Config, terms: Terms, seed: int, places: Places, open_line: O
             home.mkdir(parents=True, exist_ok=True)
             rewards = RewardLine(terms.reward_delay, terms.reward_loss, np.random.default_rng([seed, place]))
             seats.append(Seat(place, birth.wire, partial(open_line, birth, home), rewards, terms.restarts, logs[place]))
-        for seat in seats:
-            seat.call(wait=True)
-        yield Arena(config, seed, stage, seats, terms.wait)
+        arena = Arena(config, seed, stage, seats, terms.wait)
+        arena.gather()
+        yield arena
+        arena.gather()
 
 
 def births(config: Config, terms: Terms, seed: int) -> list[Birth]:
-    """What every agent of a configuration is told at its birth; refused where one can't live by itself."""
+    """What every agent of a configuration is told at its birth."""
     trainee = config.trainee
     world, plan = trainee.environment, as_data(trainee.plan)
     common: dict[str, Any] = {key: plan[key] for key in PLANNED} | {

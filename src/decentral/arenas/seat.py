@@ -26,21 +26,20 @@ class Seat:
         self.hire, self.restarts = hire, restarts
         self.chance = rewards.chance.spawn(1)[0]  # of whoever plays while the agent is away
         self.line = hire()
-        self.present = False
+        self.present = False  # has it told that it is awake?
         self.playing = False  # has the agent been told the beginning of this episode?
         self.deaths: list[str] = []  # how its process ended, each time
         self.missed = 0  # episodes in which its place was played at random, or some steps of it
         self.available = np.zeros(0, bool)
 
-    def call(self, wait: bool) -> bool:
-        """Is the agent at its place for the next episode? If it is starting, `wait` for it or not."""
+    def call(self, wait: bool) -> None:
+        """Let the agent take its place, if it is awake by now. If not, `wait` for it, or go on without."""
         while not self.present and (wait or self.line.has_spoken):
             try:
                 kind, _ = self._receive()
                 self.present = kind == AWAKE
             except EOFError:
                 self._replace()
-        return self.present
 
     def begin(self, percepts: Percepts, shown: bool) -> None:
         """The start of an episode; one that is only `shown` is a test."""
