@@ -80,6 +80,16 @@ def test_what_can_not_be_is_refused_before_anything_is_written(capsys, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_messages_are_not_written_where_something_lies_already(capsys, tmp_path):
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "note").touch()
+    for place, complaint in (("log", "must be an empty or a new directory"), ("log/note", "must be a directory")):
+        words = ["--out", str(tmp_path / "run"), "--log-messages", str(tmp_path / place)]
+        code, _, err = outcome(capsys, "arena", "iql", "matrix-game", *words)
+        assert code == 2 and err.count("\n") == 1 and f"log-messages {complaint}" in err
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_file_can_say_the_terms_of_an_arena(capsys, tmp_path):
     file = tmp_path / "settings.json"
     file.write_text(

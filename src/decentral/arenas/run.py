@@ -27,9 +27,10 @@ HOMES = "homes"  # in the run's directory
 def run_arena(config: Config, terms: Terms, places: Places, out: Path, listeners: list[Listener]) -> RunDirectory:
     """Train every seed with each agent in a process of its own, and leave everything in `out`."""
     plan = config.trainee.plan
-    _check(config)
+    _check(config)  # this and what follows refuse before anything is written
+    _check_free(places.messages)
     for birth in births(config, terms, plan.seed):
-        check_room(birth.wiring)  # before anything is written
+        check_room(birth.wiring)
     keep_compiled_programs()
     directory = RunDirectory.create(out)
     describe(Planned(config, out), arena=as_data(terms))
@@ -155,3 +156,13 @@ def _check(config: Config) -> None:
             raise Refused(f"agents.{place} must be one that learns in an arena, got {member.kind}")
         if member.clock.joins_at:
             raise Refused(f"agents.{place}.joins_at must be 0 in an arena, got {member.clock.joins_at}")
+
+
+def _check_free(messages: Path | None) -> None:
+    """Refuse to write messages where something lies already."""
+    try:
+        taken = messages is not None and messages.exists() and any(messages.iterdir())
+    except OSError as error:
+        raise Refused(f"log-messages must be a directory, got {messages} ({error.strerror})") from None
+    if taken:
+        raise Refused(f"log-messages must be an empty or a new directory, got {messages}, which holds files")

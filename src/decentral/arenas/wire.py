@@ -25,7 +25,6 @@ from decentral.refusal import Failed, Refused
 from decentral.types import AgentSpec
 
 AWAKE, ACTION, SHOW, SHOWN = b"w", b"a", b"t", b"p"
-OF_AGENT = (AWAKE, ACTION)
 _ACTION = struct.Struct("<i")
 
 Message = tuple[bytes, bytes]  # kind, body
