@@ -19,4 +19,4 @@ def list_command(words: list[str]) -> None:
     print_names(console, "references, not decentralised (they train on all agents' data)", CENTRALISED)
     print_forms(console, "algorithms of your own", ALGORITHM_FORMS)
     print_names(console, "environments", ENVIRONMENTS)
-    print_forms(console, "environments that live in Python, stepped there", FORMS)
+    print_forms(console, "environments from elsewhere", FORMS)
