@@ -111,7 +111,6 @@ def test_jobs_of_slurm_tell_their_exit_codes_or_that_they_are_lost(tmp_path, mon
     units = [Unit(tmp_path / name, code) for name, code in {"one": 0, "two": 5, "lost": 0}.items()]
     assert codes_of("slurm", units, at_once=7) == {"one": 0, "two": 5, "lost": LOST}
     assert asked == {"folder": "slurm", "cluster": "slurm", "name": "decentral", "slurm_array_parallelism": 7}
-    assert codes_of("slurm", []) == {}
 
 
 @pytest.mark.parametrize(("backend", "package"), [("slurm", "submitit"), ("ray", "ray")])

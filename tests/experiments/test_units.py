@@ -71,6 +71,7 @@ def test_what_failed_is_run_again_and_nothing_else(file, capsys, monkeypatch):
     ]
     code, out, _ = outcome(capsys, "sweep", "grid.toml")
     assert code == 0 and asked == [["iql", "distributed"], ["iql"]]
+    assert outcome(capsys, "sweep", "grid.toml", "--backend", "ray")[0] == 0  # nothing is left to run anywhere
     rows = (file.parent / "runs" / "grid" / "results.csv").read_text().splitlines()
     assert [row.rsplit(",", 1)[0] for row in rows] == [
         "run,algorithm,environment,state,seed,step",

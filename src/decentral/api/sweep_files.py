@@ -38,7 +38,8 @@ def sweep_file(
     def ended(unit: Unit, code: int) -> None:
         tell(f"{unit.name}: {'finished' if code in ENOUGH else f'ended with exit code {code}, see {unit.log}'}")
 
-    BACK_ENDS[backend](waiting, processes, ended)
+    if waiting:
+        BACK_ENDS[backend](waiting, processes, ended)
     standings = [standing(unit) for unit in units]
     write_table(standings, place)
     return standings

@@ -10,8 +10,6 @@ from decentral.settings import Refused
 
 def run_on_slurm(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
     """Submit all units and wait for them. What SLURM is to be asked for besides is said by its SBATCH_ variables."""
-    if not units:
-        return
     executor = _executor(units[0], at_once)
     jobs = executor.map_array(run_elsewhere, [unit.command for unit in units], [unit.log for unit in units])
     for unit, job in zip(units, jobs, strict=True):
