@@ -85,9 +85,8 @@ def units_of(file: Path, out: Path) -> list[Unit]:
     for name in names:
         recorded_algorithm(name)
     recorded_class(environment)
-    planned = grid(
-        names, environment, {group: wishes.settings(group) for group in GROUPS}, out.absolute()
-    )  # for whoever runs it elsewhere
+    settings = {group: wishes.settings(group) for group in GROUPS}
+    planned = grid(names, environment, settings, out.absolute())  # for whoever runs it elsewhere
     finished_runs(planned)
     return [Unit(run) for run in planned]
 
