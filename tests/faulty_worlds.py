@@ -78,6 +78,8 @@ class WalkStage(Stage):
             seen[1, 0] = np.nan
         if self.fault == "stuck" and self.taken == 2:
             available[1] = False
+        if self.fault == "blind":
+            seen[:] = 0
         if self.fault == "copy":
             seen[0, 2] = self.last[1]
         if self.fault == "copy in the mask":

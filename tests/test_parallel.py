@@ -65,14 +65,6 @@ def test_a_mask_says_what_is_available_where_something_may_be_unavailable():
     assert isinstance(decentral.pettingzoo("matrix-game").reset(seed=0)[0]["agent_1"], np.ndarray)
 
 
-@pytest.mark.parametrize("name", ["matrix-game", "predator-prey", "switching-wind"])
-def test_no_mask_is_missing(name):
-    zoo = decentral.pettingzoo(name)
-    zoo.stage.reset(1)
-    actions = np.stack([np.asarray(zoo.action_space(agent).sample()).reshape(()) for agent in zoo.possible_agents])
-    assert zoo.stage.step(actions).percepts.available.all()
-
-
 def test_a_task_that_ends_is_terminated_and_one_whose_time_is_up_truncated():
     game = decentral.pettingzoo("matrix-game")
     game.reset(seed=0)

@@ -66,6 +66,11 @@ def test_a_random_episode_is_finite_and_each_percept_allows_an_action(world):
 
 
 @worlds
+def test_a_world_that_never_takes_an_action_away_says_so(world):
+    assert world.may_be_unavailable or random_episode(world, 1).percepts.available.all()
+
+
+@worlds
 def test_there_is_one_reward_for_all(world):
     _, outcome = step_once(world)
     assert outcome.reward.shape == () and outcome.reward.dtype == jnp.float32

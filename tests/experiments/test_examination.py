@@ -25,7 +25,7 @@ def verdicts(world, verdict, episodes=8):
     [
         ("closed", "play", "the world when opened: OSError: nobody is at home"),
         ("raises", "play", "seed 0 in play: KeyError: 'way'"),
-        ("breaks off", "play", "the line is dead"),
+        ("breaks off", "play", "an episode broke off: the line is dead"),
         ("tuple", "play", "the answer must be Step, got"),
         ("shape", "shapes", r"seed 0, at reset: observation must be numbers of the shape \(2, 3\)"),
         ("not finite", "finite", "seed 0, at step 3: the observation of agent 1 must be finite, got .*nan"),
@@ -52,6 +52,12 @@ def test_a_sound_world_is_found_sound_though_agents_see_each_other_move():
     # for either agent ten moments at which the task goes on, and two actions besides the first at each
     assert "of 40 times that one action alone was changed, 40 changed what others perceived" in right["secrets"]
     assert "steps per second" in verdicts(Walk(), "note")["speed"]
+
+
+def test_where_all_moments_look_alike_nothing_is_said_of_secrets():
+    blind = Walk(fault="blind")
+    assert verdicts(blind, "wrong") == {}
+    assert "too few looked different" in verdicts(blind, "unclear")["secrets"]
 
 
 def test_a_world_that_goes_on_is_cut_off_and_one_that_ends_too_early_is_wrong():

@@ -12,6 +12,7 @@ from decentral.environments import names
 from decentral.experiments import runner
 from decentral.experiments.config import resolve
 from decentral.experiments.shapes import group_by_shape
+from decentral.runtime import load
 
 COUNTING = "python:tests.host_worlds:Counting"
 TINY = {"hidden": 4}
@@ -74,6 +75,17 @@ def test_what_was_learned_can_be_played_once_the_world_is_named(capsys, monkeypa
     assert line.endswith(f"{COUNTING} is code, and no file decides what is run: name it, --environment {COUNTING}")
     main(["evaluate", str(run.path), "--environment", COUNTING, "--episodes", "3"])
     assert "3 greedy episodes per seed" in capsys.readouterr().out
+
+
+def test_an_agent_leaves_as_a_bundle_once_the_world_is_named(tmp_path, monkeypatch):
+    run = counted()
+    monkeypatch.setattr(names, "_imported", {})  # as in a new process
+    with pytest.raises(decentral.Refused, match=f"name it, --environment {COUNTING}"):
+        decentral.export(run.path, out=tmp_path / "bundle")
+    bundle = decentral.export(run.path, out=tmp_path / "bundle", episodes=2, environment=COUNTING)
+    assert bundle.parity.steps == 6 and bundle.parity.difference < 1e-5  # two episodes of three steps
+    agent = load(bundle.path)
+    assert agent.act([0.0, 0.0], [False, True, False], agent.start())[0] == 1
 
 
 def test_a_world_that_fails_is_one_line_and_the_files_stay(tmp_path, capsys):

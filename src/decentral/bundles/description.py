@@ -3,7 +3,7 @@
 from typing import Any
 
 from decentral.bundles.policies import Policy
-from decentral.environments.base import Environment
+from decentral.environments.base import World
 from decentral.runtime.spec import FORMAT
 
 RULES = {
@@ -13,9 +13,7 @@ RULES = {
 }
 
 
-def describe(
-    algorithm: str, policy: Policy, environment: Environment, origin: dict[str, Any], sha256: str
-) -> dict[str, Any]:
+def describe(algorithm: str, policy: Policy, environment: World, origin: dict[str, Any], sha256: str) -> dict[str, Any]:
     """Everything that running a bundle takes, as plain data."""
     size, count = environment.spec.observation_size, environment.spec.actions.count
     recurrent = policy.hidden > 0

@@ -48,7 +48,7 @@ def export_agent(
     check_worlds(episodes, seed)
     keep_compiled_programs()
     algorithm, models = trained.agent(seed, agent)
-    name, world = trained.config.members[agent].name, trained.config.trainee.compiled_world
+    name, world = trained.config.members[agent].name, trained.config.trainee.environment
     policy = policy_of(name, algorithm, models, world.spec)
     recording = record(trained, seed, agent, episodes)
     draft = out.absolute().with_name(f".{out.absolute().name}.draft")

@@ -1,18 +1,23 @@
 """What an agent of a run perceives, does and thinks of it in greedy episodes: what a bundle of it is compared with."""
 
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.base import Algorithm, Memory, Models
 from decentral.algorithms.q_learning import Scene, last_actions, roll
+from decentral.environments.host import HostEnvironment
+from decentral.experiments.host import rollout_for
 from decentral.experiments.trained import Trained
 from decentral.training.evaluation import greedy_episodes
-from decentral.training.rollout import hand_out
+from decentral.training.host_loop import host_greedy_episodes
+from decentral.training.loop import Trainee
+from decentral.training.rollout import Trajectory, hand_out
 from decentral.types import Episode
 
 
@@ -27,7 +32,7 @@ class Recording:
 
 def record(trained: Trained, seed: int, place: int, count: int) -> Recording:
     """Play `count` greedy episodes with the team of a seed, and look on from one place."""
-    team, environment = trained.config.trainee.team, trained.config.trainee.compiled_world
+    team = trained.config.trainee.team
     lane = trained.seeds.index(seed)
 
     def of_squad(places: tuple[int, ...]) -> Models:
@@ -38,11 +43,21 @@ def record(trained: Trained, seed: int, place: int, count: int) -> Recording:
     key = jax.random.fold_in(jax.random.key(seed), 4)
     algorithm, models = trained.agent(seed, place)
     with jax.default_matmul_precision("highest"):
-        lived = jax.jit(partial(greedy_episodes, team, environment, episodes=count, key=key))(bodies)
+        lived = _played(trained.config.trainee, bodies, count, key)
         own = jax.tree.map(lambda leaf: leaf[:, place], jax.vmap(hand_out)(lived))
         values = jax.jit(jax.vmap(partial(values_in, algorithm, models)))(own)
     own = jax.tree.map(np.asarray, own)
     return Recording(own, np.asarray(values), np.asarray(lived.rewards).sum(axis=-1))
+
+
+def _played(trainee: Trainee, bodies: tuple[Models, ...], count: int, key: Key[Array, ""]) -> Trajectory:
+    """Greedy episodes of one team [B, ...], in a compiled world or in one that lives in Python."""
+    if not isinstance(trainee.environment, HostEnvironment):
+        return jax.jit(partial(greedy_episodes, trainee.team, trainee.compiled_world, episodes=count, key=key))(bodies)
+    with closing(rollout_for(trainee)) as rollout:
+        alone = jax.tree.map(lambda leaf: leaf[None], bodies)
+        lived = host_greedy_episodes(rollout, trainee, alone, count, key)
+    return jax.tree.map(lambda leaf: leaf[0], lived)
 
 
 def values_in(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, "T actions"]:

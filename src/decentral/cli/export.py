@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from decentral.api import export
+from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 
@@ -16,7 +17,9 @@ def export_command(words: list[str]) -> None:
     parser.add_argument("--out", metavar="DIR", type=Path, help="a new directory (default: under bundles)")
     parser.add_argument("--episodes", default="8", metavar="N", help="greedy episodes to compare on (default: 8)")
     parser.add_argument("--format", default="numpy", help="numpy, or onnx for a graph of one step too (default: numpy)")
+    add_naming(parser)
     found = parser.parse_all(words)
+    take_name(found)
     bundle = export(
         found.run,
         seed=None if found.seed is None else whole("seed", found.seed),

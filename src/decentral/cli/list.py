@@ -17,4 +17,4 @@ def list_command(words: list[str]) -> None:
     print_names(console, "algorithms, fully decentralised", ALGORITHMS)
     print_names(console, "references, not decentralised (they train on all agents' data)", CENTRALISED)
     print_names(console, "environments", ENVIRONMENTS)
-    print_forms(console, "environments that live in Python, stepped there", FORMS)
+    print_forms(console, "environments from elsewhere", FORMS)

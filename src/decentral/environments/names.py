@@ -1,4 +1,4 @@
-"""Worlds by name: those of this library, and those that live in Python and are found by what their name says."""
+"""Worlds by name: those of this library, and those from elsewhere that are found by what their name says."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,7 @@ from decentral.environments import ENVIRONMENTS
 from decentral.environments.base import World
 from decentral.environments.host import HostEnvironment
 from decentral.environments.imported import imported
+from decentral.environments.jaxmarl import world_of_jaxmarl
 from decentral.environments.pettingzoo import world_of_pettingzoo
 from decentral.environments.smac import PREFIX, map_of_smac
 from decentral.refusal import Refused
@@ -64,9 +65,14 @@ def _own_world(place: str) -> type[World]:
     return found
 
 
-CODE: dict[str, Callable[[str], type[World]]] = {"python": _own_world, "pettingzoo": world_of_pettingzoo}
+CODE: dict[str, Callable[[str], type[World]]] = {
+    "python": _own_world,
+    "pettingzoo": world_of_pettingzoo,
+    "jaxmarl": world_of_jaxmarl,
+}
 FORMS = {
     "smac/MAP": "A map of the real SMAC, in the game StarCraft II: docs/environments/host.md",
     "pettingzoo:MODULE:FACTORY": "A parallel world of PettingZoo: docs/environments/host.md",
+    "jaxmarl:NAME": "A world of JaxMARL, compiled: docs/environments/your_own.md",
     "python:MODULE:CLASS": "A world of your own, stepped in Python or compiled: docs/environments/host.md",
 }

@@ -52,6 +52,7 @@ class PettingZoo(HostEnvironment):
     """A parallel world of PettingZoo."""
 
     time_limit: int = setting(100, "steps after which an episode is cut off, unless it ends before", at_least=1)
+    may_end_early: bool = setting(True, "can an episode end before the time limit? (false saves compiling)")
     rewards: Rewards = setting("shared", "the team's reward: the one that all agents are given, or their sum or mean")
 
     address: ClassVar[str]

@@ -3,6 +3,7 @@
 They are told apart by the names of their classes, so that nothing need be imported to read them.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,7 +23,7 @@ def observation_size(space: Any, whose: str) -> int:
     if _is(space, "Discrete"):
         return int(space.n)
     raise Refused(
-        f"the observations of {whose} must be a Box, a Discrete, or a Dict of {REST} and {MASK}, got {space!r:.120}"
+        f"the observations of {whose} must be a Box, a Discrete, or a Dict of {REST} and {MASK}, got {_named(space)}"
     )
 
 
@@ -30,7 +31,7 @@ def action_count(space: Any, whose: str) -> int:
     """How many actions there are to choose from."""
     if _is(space, "Discrete"):
         return int(space.n)
-    raise Refused(f"the actions of {whose} must be Discrete for agents to learn, got {space!r:.120}")
+    raise Refused(f"the actions of {whose} must be Discrete for agents to learn, got {_named(space)}")
 
 
 def as_numbers(space: Any, observation: Any) -> np.ndarray:
@@ -51,3 +52,8 @@ def mask_in(observation: Any, info: Mapping[str, Any]) -> Any:
 
 def _is(space: Any, kind: str) -> bool:
     return kind in {base.__name__ for base in type(space).__mro__}
+
+
+def _named(space: Any) -> str:
+    """A space as it is told, without its place in memory."""
+    return re.sub(r" object at 0x\w+", "", repr(space))[:120]

@@ -52,8 +52,16 @@ def host_examine(
 
 def host_scores(rollout: HostRollout, trainee: Trainee, bodies: tuple, episodes: int, key: Key[Array, ""]) -> Scores:
     """What greedy episodes of several teams [S, ...] in the same worlds came to [S, episodes]."""
+    lived = host_greedy_episodes(rollout, trainee, bodies, episodes, key)
+    return jax.vmap(jax.vmap(partial(scores_of, trainee.environment)))(lived)
+
+
+def host_greedy_episodes(
+    rollout: HostRollout, trainee: Trainee, bodies: tuple, episodes: int, key: Key[Array, ""]
+) -> Trajectory:
+    """Greedy episodes of several teams [S, ...] in the same worlds [S, episodes]."""
     casts, keys = jax.vmap(cast_greedily, (None, 0, None, None))(trainee, bodies, episodes, key)
-    return jax.vmap(jax.vmap(partial(scores_of, trainee.environment)))(rollout.play(casts, keys))
+    return rollout.play(casts, keys)
 
 
 @partial(jax.jit, static_argnums=0)

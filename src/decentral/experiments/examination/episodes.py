@@ -41,8 +41,9 @@ def stage_of(world: World) -> Stage:
         return SteppedStage(world)
     if isinstance(world, PettingZoo) and world.rewards == "shared":
         world = replace(world, rewards="mean")
-    assert isinstance(world, HostEnvironment)
-    return world.open()
+    if isinstance(world, HostEnvironment):
+        return world.open()
+    raise TypeError(f"{type(world).__name__} is neither compiled nor lives in Python")
 
 
 def play(world: World, stage: Stage, lived: Lived, chance: np.random.Generator, most: int) -> None:

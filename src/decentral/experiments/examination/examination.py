@@ -1,18 +1,20 @@
 """One world, played at random and judged by all rules."""
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 from decentral.environments.base import Environment, World
 from decentral.environments.checked import told_in_one_line
 from decentral.environments.host import BrokenOff, HostEnvironment, Stage
+from decentral.environments.jaxmarl import JaxMARL
 from decentral.environments.pettingzoo import PettingZoo
 from decentral.experiments.examination.compiled import compiled
 from decentral.experiments.examination.episodes import Lived, play, stage_of
 from decentral.experiments.examination.findings import Finding
 from decentral.experiments.examination.repeats import repeats
-from decentral.experiments.examination.rules import actions, ends, finite, reward, shapes
+from decentral.experiments.examination.rules import actions, ends, finite, reward, shapes, sharing
 from decentral.experiments.examination.secrets import secrets
 from decentral.experiments.examination.zoo import Overheard, overheard_stage, zoo_findings
 from decentral.experiments.trained import check_worlds
@@ -26,16 +28,33 @@ def examine(world: World, episodes: int, seed: int) -> list[Finding]:
     check_worlds(episodes, seed)
     if isinstance(world, HostEnvironment):
         world.check_ready()
-    found: list[Finding] = []
     try:
         with told_in_one_line("the world", "when opened"):
             stage, heard = overheard_stage(world) if isinstance(world, PettingZoo) else (stage_of(world), None)
-        _examine(world, stage, heard, range(seed, seed + episodes), found)
-        with told_in_one_line("the world", "when closed"):
-            stage.close()
     except TROUBLE as trouble:
-        return [Finding("play", "wrong", str(trouble)), *found]
-    return [Finding("play", "right", f"random episodes that were played without trouble: {episodes}"), *found]
+        return [Finding("play", "wrong", str(trouble))]
+    found: list[Finding] = []
+    played = _trouble(lambda: _examine(world, stage, heard, range(seed, seed + episodes), found))
+    closed = _trouble(lambda: _close(stage))
+    broke = played or closed
+    whole = f"random episodes that were played without trouble: {episodes}"
+    return [Finding("play", "wrong", broke) if broke else Finding("play", "right", whole), *found]
+
+
+def _trouble(act: Callable[[], None]) -> str | None:
+    """What goes wrong with a world, if anything does."""
+    try:
+        act()
+    except BrokenOff as reason:
+        return f"an episode broke off: {reason}"
+    except (Refused, Failed) as failure:
+        return str(failure)
+    return None
+
+
+def _close(stage: Stage) -> None:
+    with told_in_one_line("the world", "when closed"):
+        stage.close()
 
 
 def _examine(world: World, stage: Stage, heard: Overheard | None, seeds: range, found: list[Finding]) -> None:
@@ -82,6 +101,8 @@ def _judged(world: World, heard: Overheard | None, told: list[Lived]) -> list[Fi
         found.append(ends(world, whole))
     if heard is not None and isinstance(world, PettingZoo):
         found += zoo_findings(world, heard)
+    if isinstance(world, JaxMARL):
+        found.append(sharing(world, told))
     return found
 
 

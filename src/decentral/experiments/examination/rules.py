@@ -7,6 +7,7 @@ import numpy as np
 from decentral.environments.base import World
 from decentral.environments.checked import number_of, table_of
 from decentral.environments.host import Percepts
+from decentral.environments.jaxmarl import JaxMARL
 from decentral.experiments.examination.episodes import Lived
 from decentral.experiments.examination.findings import Finding, judged
 from decentral.refusal import Refused
@@ -50,9 +51,18 @@ def reward(episodes: Sequence[Lived]) -> Finding:
                 except Refused as refusal:
                     yield f"{_where(lived, f'at step {number}')}: {refusal}"
 
-    paid = {float(step.reward) for lived in episodes for step in lived.steps} if not [*faults()] else set()
+    found = list(faults())
+    paid = [] if found else [float(step.reward) for lived in episodes for step in lived.steps]
     seen = f"between {min(paid):g} and {max(paid):g}" if paid else "of which none was seen"
-    return judged("reward", faults(), f"one finite reward for all, {seen}")
+    return judged("reward", found, f"one finite reward for all, {seen}")
+
+
+def sharing(world: JaxMARL, episodes: Sequence[Lived]) -> Finding:
+    """What becomes of rewards that are the agents' own."""
+    apart = max((step.facts["rewards_apart"] for lived in episodes for step in lived.steps), default=0.0)
+    if apart == 0:
+        return Finding("sharing", "right", "all agents are given the same reward")
+    return Finding("sharing", "note", f"agents' rewards lie up to {apart:g} apart: the team's is their {world.rewards}")
 
 
 def ends(world: World, episodes: Sequence[Lived]) -> Finding:

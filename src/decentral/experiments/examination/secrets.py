@@ -7,7 +7,6 @@ mixed with other numbers, or shown at some steps only, is not found.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -31,7 +30,7 @@ def secrets(world: World, stage: Stage, chance: np.random.Generator) -> Finding:
     if world.num_agents < 2 or isinstance(world.spec.actions, Continuous):
         why = "there is one agent alone" if world.num_agents < 2 else "actions are not of a small number"
         return Finding(RULE, "unclear", f"nobody's action can be told to others: {why}")
-    trials = changed = 0
+    trials = changed = looked_at = 0
     for acting in range(world.num_agents):
         heard: Heard = defaultdict(lambda: defaultdict(list))
         known: set[bytes] = set()  # moments that look alike count once
@@ -44,8 +43,12 @@ def secrets(world: World, stage: Stage, chance: np.random.Generator) -> Finding:
                 for listener in set(range(world.num_agents)) - {acting}:
                     heard[listener][action].append(percepts[listener])
         for listener, by_action in heard.items():
-            for number in _copies(by_action):
+            seen = [np.stack(rows) for rows in by_action.values() if len(rows) >= ENOUGH]
+            looked_at += len(seen) > 1
+            for number in _copies(seen):
                 return Finding(RULE, "wrong", _copy(world, listener, acting, number))
+    if looked_at == 0:
+        return Finding(RULE, "unclear", f"of {MOMENTS} moments too few looked different to tell a copy from an effect")
     return Finding(
         RULE,
         "right",
@@ -82,14 +85,13 @@ def _numbers(percepts: Percepts) -> np.ndarray:
     return np.concatenate([np.asarray(part, np.float32) for part in percepts], axis=1)
 
 
-def _copies(by_action: dict[int, list[np.ndarray]]) -> Iterator[int]:
-    """The numbers of a percept that an action decides alone, where at least two actions were tried often enough."""
-    seen = [np.stack(rows) for rows in by_action.values() if len(rows) >= ENOUGH]
+def _copies(seen: list[np.ndarray]) -> list[int]:
+    """The numbers of a percept that an action decides alone, given percepts [moments, numbers] after each action."""
     if len(seen) < 2:
-        return
+        return []
     constant = np.stack([(rows == rows[0]).all(axis=0) for rows in seen]).all(axis=0)
     firsts = np.stack([rows[0] for rows in seen])
-    yield from np.flatnonzero(constant & (firsts != firsts[0]).any(axis=0)).tolist()
+    return np.flatnonzero(constant & (firsts != firsts[0]).any(axis=0)).tolist()
 
 
 def _copy(world: World, listener: int, acting: int, number: int) -> str:

@@ -1,0 +1,94 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.environments.names import environment_class, recorded_class
+from decentral.refusal import Refused
+from decentral.settings import build
+from decentral.training.rollout import play, random_player
+
+
+def world(name="Zoo", **settings):
+    return build(environment_class(f"jaxmarl:tests.environments.jax_zoo:{name}"), settings, "environment")
+
+
+def after(zoo, *joint_actions):
+    """The moments and outcomes of some joint actions."""
+    key = jax.random.key(0)
+    moments, outcomes = [zoo.reset(key)], []
+    for actions in joint_actions:
+        moment, outcome = zoo.step(moments[-1], jnp.asarray(actions), key)
+        moments.append(moment)
+        outcomes.append(outcome)
+    return moments, outcomes
+
+
+def test_sizes_are_those_of_the_largest_agent_and_the_time_limit_is_the_worlds():
+    zoo = world()
+    assert (zoo.num_agents, zoo.spec.observation_size, zoo.spec.actions.count, zoo.time_limit) == (2, 4, 3, 4)
+    assert zoo.agent_names == ("tall", "small")
+
+
+def test_what_an_agent_lacks_is_padded_with_zeros_and_never_available():
+    zoo = world()
+    (_, moment), _ = after(zoo, [0, 0])
+    assert zoo.perceive(moment).observation.tolist() == [[1, 1, 1, 1], [1, 0, 0, 0]]
+    assert zoo.perceive(moment).available.tolist() == [[True] * 3, [True, True, False]]
+
+
+def test_the_worlds_own_masks_are_padded_too():
+    zoo = world("Masked")
+    moments, _ = after(zoo, [1, 0])
+    tall, small = zip(*(zoo.perceive(moment).available.tolist() for moment in moments), strict=True)
+    assert tall == ([False, True, False], [True, True, True])
+    assert small == ([True, True, False],) * 2
+
+
+@pytest.mark.parametrize(("rewards", "team"), [("mean", 1.5), ("sum", 3.0)])
+def test_the_teams_reward_is_made_of_the_agents_own(rewards, team):
+    _, (outcome,) = after(world(rewards=rewards), [2, 1])
+    assert (outcome.reward, outcome.facts["rewards_apart"]) == (team, 1.0)
+
+
+def test_an_end_before_the_time_limit_ends_the_task_and_the_world_stands_still():
+    moments, outcomes = after(world(), *[[0, 0]] * 4)
+    assert [bool(outcome.terminated) for outcome in outcomes] == [False, False, True, True]
+    assert [int(moment.inner["taken"]) for moment in moments] == [0, 1, 2, 3, 3]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_an_end_at_the_time_limit_is_running_out_of_time_unless_told_otherwise(ends):
+    _, outcomes = after(world("Long", timeout_ends=ends), *[[0, 0]] * 4)
+    assert [bool(outcome.terminated) for outcome in outcomes] == [False, False, False, ends]
+
+
+def test_whole_episodes_are_compiled():
+    zoo = world("Masked", rewards="sum")
+    keys = jax.random.split(jax.random.key(1))
+    lived = jax.jit(lambda: play(zoo, random_player(zoo, keys[0]), keys[1]))()
+    assert lived.happened.tolist() == [True, True, True, False]
+    assert lived.actions[0].tolist()[0] == 1  # all else is unavailable to the tall one at first
+    np.testing.assert_array_equal(lived.rewards[:3], lived.actions[:3].sum(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("tests.environments.jax_zoo:Smooth", "actions of .*: tall must be Discrete for agents to learn, got .*Box"),
+        ("tests.environments.jax_zoo:NUMBER", "must name a function that makes a world, got 3"),
+        ("tests.environments.jax_zoo:broken", "can't be made .KeyError: 'no such thing'"),
+        ("tests.environments.jax_zoo:nothing", "must be a world of JaxMARL with an observation per agent"),
+        ("tests.environments.jax_zoo:nobody", "the module tests.environments.jax_zoo has no nobody"),
+        ("no such world", "jaxmarl must be installed|must be one that JaxMARL knows"),
+    ],
+)
+def test_what_can_not_be_played_is_refused_in_one_line(place, reason):
+    with pytest.raises(Refused, match=reason) as refusal:
+        environment_class(f"jaxmarl:{place}")
+    assert "\n" not in str(refusal.value) and "0x" not in str(refusal.value)
+
+
+def test_no_file_decides_that_it_is_run():
+    with pytest.raises(Refused, match="is code, and no file decides what is run"):
+        recorded_class("jaxmarl:tests.environments.jax_zoo:Never")
