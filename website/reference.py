@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from decentral.algorithms import ALGORITHMS
+from decentral.arenas.terms import Terms
 from decentral.centralised import CENTRALISED
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.environments import ENVIRONMENTS
@@ -37,6 +38,7 @@ def settings_page() -> str:
     """A table for training, and for each algorithm and environment."""
     parts = ["# Settings", "Each is a flag, such as `--algorithm.window 5`, and an entry of `config.json`."]
     parts += ["## Training", "`--training.NAME`", table_of(Plan)]
+    parts += ["## Arenas", "`--arena.NAME` of [`decentral arena`](../arena.md)", table_of(Terms)]
     for title, group, kinds in (
         ("Algorithms", "algorithm", ALGORITHMS),
         ("References that are not decentralised", "algorithm", CENTRALISED),

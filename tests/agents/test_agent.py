@@ -93,6 +93,26 @@ def test_greedy_actions_are_the_best_available_ones():
     assert 0 in chosen
 
 
+def test_an_exhibition_is_greedy_and_changes_nothing_of_the_agent():
+    """The best action of a first percept, however much the agent explores; and it learns on as if nothing had been."""
+    shown, alone = (newborn(epsilon_start=1.0, epsilon_end=1.0) for _ in range(2))
+    best = decision(newborn(), [True] * 3)
+    assert [shown.exhibit(number).act(SEEN[0]) for number in range(3)] == [best] * 3
+    assert live(shown, 2) == live(alone, 2)
+    exhibition = shown.exhibit()
+    assert exhibition.act(SEEN[0], [False, True, False]) == exhibition.act(SEEN[1], [False, True, False]) == 1
+    assert live(shown, 2, start=2) == live(alone, 2, start=2)
+
+
+def test_an_agent_with_a_slow_clock_learns_after_every_so_many_episodes():
+    agent, changed = newborn(update_period=3), []
+    for episode in range(6):
+        before = agent.parameters
+        live(agent, 1, start=episode)
+        changed.append(any((before[name] != array).any() for name, array in agent.parameters.items()))
+    assert changed == [False, False, True, False, False, True]
+
+
 def decision(agent, available):
     """The greedy first action of an episode."""
     action = agent.act(SEEN[0], available, greedy=True)

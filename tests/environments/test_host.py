@@ -42,7 +42,7 @@ def test_what_a_world_tells_arrives_in_its_types():
 
 def interrupt(line):
     """What Ctrl-C does to every process of a terminal."""
-    line.process.send_signal(signal.SIGINT)
+    line.worker.process.send_signal(signal.SIGINT)
 
 
 def test_another_process_tells_the_same_and_does_not_mind_an_interruption():
@@ -102,13 +102,15 @@ def test_every_world_is_closed(tmp_path):
     assert diary.read_text() == "closed\n" * 2
 
 
-@pytest.mark.parametrize("leave", [lambda line: line.questions.close(), lambda line: line.process.terminate()])
+@pytest.mark.parametrize(
+    "leave", [lambda line: line.worker.questions.close(), lambda line: line.worker.process.terminate()]
+)
 def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(tmp_path, leave):
     line = Elsewhere(Counting(trouble=str(tmp_path / "diary")))
     line.ask(5)
     line.answer()
     leave(line)
-    line.process.wait(60)
+    line.worker.process.wait(60)
     assert (tmp_path / "diary").read_text() == "closed\n"
     line.close()
 
@@ -134,7 +136,7 @@ def test_a_file_can_not_name_code_that_the_user_has_not_named(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("python:tests.host_worlds:HostedStage", "must be a subclass of HostEnvironment or Environment"),
+        ("python:tests.host_worlds:CountingStage", "must be a subclass of HostEnvironment or Environment"),
         ("python:tests.host_worlds:Nothing", "the module tests.host_worlds has no Nothing"),
         ("python:os.system", "must name its code as package.module:name"),
         ("no-such-world", "unknown environment 'no-such-world': choose one of matrix-game"),

@@ -10,13 +10,13 @@ import numpy as np
 from decentral.agents import life as living
 from decentral.agents.circumstances import Wiring
 from decentral.agents.diary import Diary
+from decentral.agents.exhibition import Exhibition
 from decentral.agents.life import Life, Look
 from decentral.agents.storage import restore, store
 from decentral.experiments.memory import bytes_of, free_bytes, in_words
 from decentral.experiments.parameters import as_arrays
 from decentral.percepts import as_available, as_flag, as_observation, as_reward
 from decentral.settings import Refused
-from decentral.training.plan import Plan
 from decentral.types import Metrics
 
 Phase = Literal["between episodes", "to act", "to observe"]
@@ -32,9 +32,9 @@ class Agent:
 
     def __init__(self, algorithm: str, spec: Any, /, **settings: Any):
         self._wiring = Wiring.of(algorithm, spec, settings)
-        around = self._wiring.circumstances
-        squad, plan, spec, limit = self._wiring.squad, self._wiring.plan, self._wiring.spec, around.time_limit
-        _check_room(jax.eval_shape(lambda: living.be_born(squad, plan, spec, limit, 0, 0)), plan, limit)
+        check_room(self._wiring)
+        around, spec = self._wiring.circumstances, self._wiring.spec
+        squad, plan, limit = self._wiring.squad, self._wiring.plan, around.time_limit
         self._life: Life = living.be_born(squad, plan, spec, limit, around.seed, around.place)
         self._diary = Diary.blank(spec, limit)
         self._phase: Phase = "between episodes"
@@ -99,6 +99,13 @@ class Agent:
         self._grow_older()
         return {name: float(value) for name, value in metrics.items()}
 
+    def exhibit(self, number: int = 0) -> Exhibition:
+        """A greedy episode, to show what was learned: `act` by `act`, and the agent itself stays as it is.
+
+        Where an algorithm is left to chance even at its best, the number says which chance.
+        """
+        return Exhibition(self._wiring.squad, self._wiring.spec, self._life, number)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Store everything in one file, so that `load` goes on as if nothing had been between."""
         store(Path(path), self._wiring, self._life, self._diary, {"phase": self._phase, "may_learn": self._may_learn})
@@ -156,11 +163,13 @@ class Agent:
             raise Refused("act must be called with the available actions that were observed last, or with none")
 
 
-def _check_room(life: Life, plan: Plan, time_limit: int) -> None:
-    """Refuse an agent that does not fit into memory; the shapes of its life are enough."""
+def check_room(wiring: Wiring) -> None:
+    """Refuse an agent that would not fit into memory."""
+    plan, limit = wiring.plan, wiring.circumstances.time_limit
+    life = jax.eval_shape(lambda: living.be_born(wiring.squad, plan, wiring.spec, limit, 0, 0))
     needed, free = bytes_of(life), free_bytes()
     if needed > free:
         raise Refused(
-            f"replay_episodes = {plan.replay_episodes} with time_limit = {time_limit} needs {in_words(needed)} of "
+            f"replay_episodes = {plan.replay_episodes} with time_limit = {limit} needs {in_words(needed)} of "
             f"memory, {in_words(free)} are free: lower one of them"
         )

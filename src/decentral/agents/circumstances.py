@@ -7,7 +7,7 @@ from decentral.algorithms import ALGORITHMS
 from decentral.settings import Refused, Settings, as_data, build, setting, setting_fields
 from decentral.training.batches import Batch, lengths_within
 from decentral.training.plan import Plan
-from decentral.training.separate import Separate
+from decentral.training.separate import Clock, Separate
 from decentral.types import AgentSpec, Discrete
 
 PLANNED = (
@@ -29,6 +29,7 @@ class Circumstances(Settings):
     time_limit: int = setting(100, "steps after which an episode is cut off", at_least=1, at_most=2**20)
     may_end_early: bool = setting(True, "can an episode end before that? If never, saying so saves compiling")
     place: int = setting(0, "its place in the order of a team: no two agents of one seed should share it", at_least=0)
+    update_period: int = setting(1, "episodes between two times of learning", at_least=1)
     team_size: int = setting(1, "how many take turns to learn, for an algorithm in which agents do", at_least=1)
 
     def check_together(self) -> None:
@@ -59,7 +60,8 @@ class Wiring:
         plan = build(Plan, _of(settings, set(PLANNED)), "agent")
         algorithm = build(ALGORITHMS[name], _of(settings, own), "agent")
         turn = circumstances.place if circumstances.team_size > 1 else 0
-        squad = Separate(algorithm, (turn,), circumstances.team_size)
+        clock = Clock(update_period=circumstances.update_period)
+        squad = Separate(algorithm, (turn,), circumstances.team_size, clock)
         return Wiring(name, squad, plan, circumstances, as_spec(spec))
 
     def as_data(self) -> dict[str, Any]:

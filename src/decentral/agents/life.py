@@ -65,6 +65,12 @@ def begin_episode(squad: Separate, plan: Plan, life: Life) -> Life:
     return replace(life, agent=agent, memory=memory, epsilon=epsilon, dice=dice, key_learn=key)
 
 
+def enter_exhibition(squad: Separate, life: Life, number: int) -> Life:
+    """Before the first percept of an episode that is only shown; its dice come from the agent's own stream."""
+    memory, dice = _enter(squad, life.agent, number, life.dice.action.shape[0])
+    return replace(life, memory=memory, dice=dice)
+
+
 class Look(NamedTuple):
     """All that is new at one step of an episode."""
 
@@ -97,6 +103,12 @@ def learn(squad: Separate, plan: Plan, batch: Batch, life: Life) -> tuple[Life, 
 def grow_older(squad: Separate, life: Life) -> Life:
     """An episode's time passes."""
     return replace(life, agent=_grow_older(squad, life.agent))
+
+
+@partial(jax.jit, static_argnames="time_limit")
+def _enter(squad: Separate, agent: Agent, number: Int[Array, ""] | int, time_limit: int) -> tuple[Memory, Dice]:
+    keys = jax.vmap(jax.random.fold_in, (0, None))(agent.key, number)
+    return squad.start(squad.bodies(agent)), squad.roll(keys, time_limit)
 
 
 @partial(jax.jit, static_argnames="greedy")

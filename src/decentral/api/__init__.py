@@ -3,6 +3,7 @@
 What draws is imported where it is called: matplotlib takes long to import, and a training needs none of it.
 """
 
+from decentral.api.arenas import arena
 from decentral.api.comparisons import Comparison, compare, compare_runs
 from decentral.api.exports import Bundle, export
 from decentral.api.meetings import Meeting, crossplay
@@ -21,6 +22,7 @@ __all__ = [
     "Run",
     "Showing",
     "Sweep",
+    "arena",
     "compare",
     "compare_runs",
     "crossplay",

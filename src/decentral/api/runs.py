@@ -9,6 +9,7 @@ import numpy as np
 from decentral.analysis.results import Curves, load_curves
 from decentral.api.live import Live
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
+from decentral.arenas.audit import MessageAudit, audit_messages
 from decentral.environments.names import environment_class
 from decentral.experiments.audit import Audit, Audited
 from decentral.experiments.begun import go_on, go_on_in
@@ -80,6 +81,10 @@ class Run:
     def audit(self, agent: int = 0, seed: int | None = None) -> Audit:
         """Train one agent again from its own log alone, and compare its parameters; of the first seed unless told."""
         return Audited.of(self.directory, seed, agent).audit()
+
+    def audit_messages(self, messages: Place, agent: int = 0, seed: int | None = None) -> MessageAudit:
+        """The same of a run of an arena, from the directory in which its messages were logged."""
+        return audit_messages(Audited.of(self.directory, seed, agent), Path(messages))
 
     def plot(self, out: Place | None = None) -> Path:
         """Draw the learning curves; into the run's own directory unless told otherwise."""

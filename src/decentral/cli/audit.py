@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from decentral.api import load
+from decentral.arenas.audit import audit_messages
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.experiments.audit import Audit, Audited
@@ -16,12 +17,16 @@ def audit_command(words: list[str]) -> None:
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a finished run")
     parser.add_argument("--seed", metavar="S", help="of the run (default: its first)")
     parser.add_argument("--agent", metavar="I", default="0", help="counted from 0 (default: 0)")
+    parser.add_argument("--messages", metavar="DIR", type=Path, help="of a run of an arena: the DIR of --log-messages")
     found = parser.parse_all(words)
     seed = None if found.seed is None else whole("seed", found.seed)
     audited = Audited.of(load(found.run).directory, seed, whole("agent", found.agent))
     announce(_statement(audited))
     if not audited.strictness.decentralised:
         _fail(f"{found.run} is not decentralised: there is nothing to audit")
+    if found.messages is not None:
+        _audit_messages(audited, found.messages)
+        return
     announce("training the team again to write down what the agent lived through, then the agent alone with its log")
     audit = audited.audit()
     _print(audit)
@@ -30,6 +35,19 @@ def audit_command(words: list[str]) -> None:
     if not audit.agrees:
         _fail(f"agent {audited.agent} alone comes to other parameters: it learned from more than its own log")
     announce("identical: the agent learned from nothing but its own percepts, actions and the shared reward")
+
+
+def _audit_messages(audited: Audited, messages: Path) -> None:
+    announce("training the agent again from the messages of its log alone")
+    audit = audit_messages(audited, messages)
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in audit.messages.items())
+    announce(f"messages: {counts}; {audit.size:,} bytes in all; {audit.other_actions:,} actions differ")
+    announce("SHA-256 of the agent's parameters")
+    announce(f"as the run left them      {audit.stored}")
+    announce(f"from its messages alone   {audit.alone}")
+    if not audit.agrees:
+        _fail(f"agent {audited.agent} comes to other actions or parameters: this is not all that it was told")
+    announce("identical: the agent learned from nothing but these messages")
 
 
 def _statement(audited: Audited) -> str:

@@ -8,6 +8,7 @@ import importlib
 
 COMMANDS = {
     "train": "Train an algorithm, or a team of several, on an environment.",
+    "arena": "Train with each agent in a process of its own, told its percepts, rewards and ends, and nothing else.",
     "resume": "Go on with a run that was interrupted, or train a finished one further.",
     "verify": "Check the files of a run against the hashes that were noted when they were written.",
     "sweep": "Train every combination of listed settings; those that differ in numbers alone share a compiled program.",

@@ -1,17 +1,14 @@
 """Several stages of a world that lives in Python, stepped at once: one in this process, or each in one of its own."""
 
 import json
-import os
-import subprocess
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import BinaryIO, cast
 
 from decentral.environments.checked import CheckedStage
 from decentral.environments.host import BrokenOff, HostEnvironment
 from decentral.environments.host_wire import CLOSE, Answer, Question, Wire, read, write
+from decentral.environments.process import Process
 from decentral.refusal import Failed
 from decentral.settings import as_data
 
@@ -110,47 +107,22 @@ class Elsewhere(Line):
     def __init__(self, environment: HostEnvironment):
         self.wire = Wire(environment)
         what = (environment.address, json.dumps(as_data(environment)))
-        command = [sys.executable, "-P", "-m", "decentral.environments.host_worker", *what]
-        places = os.pathsep.join(place or os.getcwd() for place in sys.path)
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": places},
-            start_new_session=True,  # so that Ctrl-C reaches neither it nor what its world has started
-        )
-        self.questions = cast(BinaryIO, self.process.stdin)
-        self.answers = cast(BinaryIO, self.process.stdout)
+        self.worker = Process("decentral.environments.host_worker", *what)
 
     def ask(self, question: Question) -> None:
         with suppress(BrokenPipeError):  # it has died: there will be no answer
-            self.wire.ask(self.questions, question)
+            self.wire.ask(self.worker.questions, question)
 
     def answer(self) -> Answer:
         try:
-            return self.wire.answer(*read(self.answers, self.wire.longest))
+            return self.wire.answer(*read(self.worker.answers, self.wire.longest))
         except EOFError:
-            self._end()
-            code = self.process.returncode
-            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-            raise Failed(f"{self.wire.environment.address}: its process {self.process.pid} ended {how}") from None
+            raise Failed(f"{self.wire.environment.address}: its {self.worker.end(PATIENCE)}") from None
 
     def dismiss(self) -> None:
-        if not self.questions.closed:
+        if not self.worker.questions.closed:
             with suppress(BrokenPipeError):
-                write(self.questions, CLOSE)
+                write(self.worker.questions, CLOSE)
 
     def close(self) -> None:
-        self._end()
-
-    def _end(self) -> None:
-        """Wait for the process to end; then make it."""
-        with suppress(BrokenPipeError):
-            self.questions.close()
-        for harder in (self.process.terminate, self.process.kill, lambda: None):
-            try:
-                self.process.wait(PATIENCE)
-                break
-            except subprocess.TimeoutExpired:
-                harder()
-        self.answers.close()
+        self.worker.end(PATIENCE)

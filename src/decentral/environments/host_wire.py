@@ -18,12 +18,17 @@ Answer = Percepts | Step
 RESET, STEP, CLOSE = b"r", b"s", b"c"
 TROUBLES: dict[bytes, type[Exception]] = {b"R": Refused, b"F": Failed, b"B": BrokenOff}
 _FRAME = struct.Struct("<cQ")  # kind, length
-_OUTCOME = struct.Struct("<d??")  # reward, terminated, truncated
+OUTCOME = struct.Struct("<d??")  # reward, terminated, truncated
+
+
+def framed(kind: bytes, body: bytes = b"") -> bytes:
+    """One message, as it is sent."""
+    return _FRAME.pack(kind, len(body)) + body
 
 
 def write(stream: BinaryIO, kind: bytes, body: bytes = b"") -> None:
     """Send one message."""
-    stream.write(_FRAME.pack(kind, len(body)) + body)
+    stream.write(framed(kind, body))
     stream.flush()
 
 
@@ -73,32 +78,35 @@ class Wire:
     def tell(self, stream: BinaryIO, answer: Answer) -> None:
         """Send an answer."""
         if isinstance(answer, Percepts):
-            write(stream, RESET, self._percepts_to_bytes(answer))
+            write(stream, RESET, percepts_to_bytes(answer))
             return
         facts = np.asarray([answer.facts[name] for name in self.environment.fact_names], "<f8")
-        outcome = _OUTCOME.pack(answer.reward, answer.terminated, answer.truncated)
-        write(stream, STEP, outcome + facts.tobytes() + self._percepts_to_bytes(answer.percepts))
+        outcome = OUTCOME.pack(answer.reward, answer.terminated, answer.truncated)
+        write(stream, STEP, outcome + facts.tobytes() + percepts_to_bytes(answer.percepts))
 
     def answer(self, kind: bytes, body: bytes) -> Answer:
         """An answer as it was sent; trouble is raised."""
         if kind in TROUBLES:
             raise TROUBLES[kind](body.decode(errors="replace"))
         if kind == RESET:
-            return self._percepts_from_bytes(body)
-        names, begin = self.environment.fact_names, _OUTCOME.size
+            return percepts_from_bytes(body, *self._shapes)
+        names, begin = self.environment.fact_names, OUTCOME.size
         end = begin + 8 * len(names)
-        reward, terminated, truncated = _OUTCOME.unpack(body[:begin])
+        reward, terminated, truncated = OUTCOME.unpack(body[:begin])
         facts = dict(zip(names, np.frombuffer(body[begin:end], "<f8").tolist(), strict=True))
-        return Step(self._percepts_from_bytes(body[end:]), reward, terminated, truncated, facts)
+        return Step(percepts_from_bytes(body[end:], *self._shapes), reward, terminated, truncated, facts)
 
-    def _percepts_to_bytes(self, percepts: Percepts) -> bytes:
-        return percepts.observation.astype("<f4").tobytes() + percepts.available.astype(bool).tobytes()
 
-    def _percepts_from_bytes(self, body: bytes) -> Percepts:
-        seen, can = self._shapes
-        size = 4 * seen[0] * seen[1]
-        observation = np.frombuffer(body[:size], "<f4").astype(np.float32)
-        return Percepts(observation.reshape(seen), np.frombuffer(body[size:], bool).reshape(can))
+def percepts_to_bytes(percepts: Percepts) -> bytes:
+    """What agents perceive, as it is sent: all numbers, then which actions can be taken."""
+    return percepts.observation.astype("<f4").tobytes() + percepts.available.astype(bool).tobytes()
+
+
+def percepts_from_bytes(body: bytes, seen: tuple[int, int], can: tuple[int, int]) -> Percepts:
+    """What `percepts_to_bytes` made of observations and available actions of these shapes."""
+    size = 4 * seen[0] * seen[1]
+    observation = np.frombuffer(body[:size], "<f4").astype(np.float32)
+    return Percepts(observation.reshape(seen), np.frombuffer(body[size:], bool).reshape(can))
 
 
 def trouble_as_message(error: Exception) -> tuple[bytes, bytes]:

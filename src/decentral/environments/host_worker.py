@@ -22,7 +22,7 @@ def main(address: str, settings: str) -> None:
     """Serve until told to close."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this process, and it will close it
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    questions, answers = _private_streams()
+    questions, answers = private_streams()
     with suppress(EOFError, BrokenPipeError):  # nobody is there any more
         try:
             _serve(address, json.loads(settings), questions, answers)
@@ -44,7 +44,7 @@ def _serve(address: str, settings: dict, questions: BinaryIO, answers: BinaryIO)
         stage.close()
 
 
-def _private_streams() -> tuple[BinaryIO, BinaryIO]:
+def private_streams() -> tuple[BinaryIO, BinaryIO]:
     """The standard streams, for messages alone: nobody else in this process can read or write them."""
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)

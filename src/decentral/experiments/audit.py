@@ -77,6 +77,8 @@ class Audited:
     def _check_it_learns(self) -> None:
         """Refuse an agent that did not learn alone, or one that can't be taught again to the bit."""
         member = self.config.members[self.agent]
+        if "arena" in self.directory.read_json("config.json"):
+            raise Refused(f"messages must be given to audit {self.directory.path}, which is of an arena, got none")
         if not self.strictness.decentralised:
             raise Refused(f"RUN must be decentralised to be audited, got one of {member.name}, which is not")
         if member.source is not None:

@@ -16,7 +16,10 @@ from decentral.training.plan import Plan
 
 def go_on(directory: RunDirectory, listeners: list[Listener], saving: Saving, steps: int | None = None) -> RunDirectory:
     """Train a run to its end, or to more `steps` than it was to take; nothing is done where it is there already."""
-    config = Config.from_data(directory.read_json("config.json"))
+    data = directory.read_json("config.json")
+    if "arena" in data:
+        raise Refused(f"RUN must be one of decentral train to go on, got {directory.path}, which is of an arena")
+    config = Config.from_data(data)
     was = config.trainee
     plan = was.plan if steps is None else _longer(was.plan, steps)
     if plan == was.plan and is_finished(directory, config):

@@ -18,7 +18,7 @@ from decentral.refusal import Refused, did_you_mean
 LARGEST_FILE = 2**20  # bytes
 READERS: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": json.loads}
 FOLLOWING = ("strictness", "references", "reports")  # what a run writes besides: it follows from the rest
-KEYS = ("format", "algorithm", "agents", "environment", "training", *FOLLOWING)
+KEYS = ("format", "algorithm", "agents", "environment", "training", "arena", *FOLLOWING)
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Wishes:
     algorithm: dict[str, Any] = field(default_factory=dict)  # with a `name`, or without
     environment: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
+    arena: dict[str, Any] = field(default_factory=dict)  # the terms of one
     agents: list[MemberRequest] | None = None
 
     def name(self, group: str) -> Any:
@@ -58,7 +59,7 @@ def read_config_file(path: Path) -> Wishes:
             raise Refused(f"unknown key {key:.40}:{did_you_mean(key, KEYS)} a configuration has {', '.join(KEYS)}")
     if content.get("format", FORMAT) != FORMAT:
         raise Refused(f"format must be {FORMAT}, got {content['format']!r:.40}")
-    groups = {group: content.get(group, {}) for group in ("algorithm", "environment", "training")}
+    groups = {group: content.get(group, {}) for group in ("algorithm", "environment", "training", "arena")}
     for group, settings in groups.items():
         if not isinstance(settings, dict):
             raise Refused(f"{group} must be a table of settings, got {settings!r:.40}")

@@ -116,10 +116,15 @@ def _create(runs: Sequence[Planned]) -> None:
     for own in runs:
         RunDirectory.create(own.out)
     for own in runs:
-        directory, world = RunDirectory(own.out), own.config.trainee.environment
-        told = {"references": known_returns(world), "reports": list(world.reports)}
-        directory.write_json("config.json", own.config.as_data() | told)
-        directory.write_json("versions.json", provenance())
+        describe(own)
+
+
+def describe(planned: Planned, **more: Any) -> None:
+    """Write down what is known of a run before it begins, and `more` of its configuration."""
+    directory, world = RunDirectory(planned.out), planned.config.trainee.environment
+    told = {"references": known_returns(world), "reports": list(world.reports)}
+    directory.write_json("config.json", planned.config.as_data() | more | told)
+    directory.write_json("versions.json", provenance())
 
 
 class Training:
@@ -147,7 +152,7 @@ class Training:
     def finish(self, signals: Signals) -> None:
         """Go on to the end, unless a signal asks to stop."""
         pace = Pace()
-        for step in _test_steps(self.machine.trainee.plan):
+        for step in test_steps(self.machine.trainee.plan):
             if self.tested and self.machine.steps.min() >= step:
                 continue  # tested already, or a turn is longer than the interval
             while left := self.machine.turns_until(step):
@@ -192,7 +197,7 @@ class Training:
             raise Interrupted(step, how)
 
 
-def _test_steps(plan: Plan) -> Iterator[int]:
+def test_steps(plan: Plan) -> Iterator[int]:
     """The steps at which a test is due: at the start, at each interval and at the end."""
     yield from range(0, plan.steps, plan.test_interval)
     yield plan.steps

@@ -54,7 +54,7 @@ def worlds_of(
     environment: Environment, lived: Trajectory, number: Int[Array, ""] | int, episodes: int, key: Key[Array, ""]
 ) -> State:
     """The world at every percept of one episode, `lived`, of those that `greedy_episodes` plays [P]."""
-    return retrace(environment, lived.actions, _keys(episodes, key)[number, 1])
+    return retrace(environment, lived.actions, keys_of_test_episodes(episodes, key)[number, 1])
 
 
 def random_returns(environment: Environment, episodes: int, key: Key[Array, ""]) -> Float[Array, " episodes"]:
@@ -107,9 +107,9 @@ def _play_all(
         key_player, key_world = keys
         return tell(play(environment, player(key_player), key_world))
 
-    return jax.vmap(play_one)(_keys(episodes, key))
+    return jax.vmap(play_one)(keys_of_test_episodes(episodes, key))
 
 
-def _keys(episodes: int, key: Key[Array, ""]) -> Key[Array, "episodes 2"]:
+def keys_of_test_episodes(episodes: int, key: Key[Array, ""]) -> Key[Array, "episodes 2"]:
     """Of every episode: its player's and its world's."""
     return jax.vmap(jax.random.split)(jax.random.split(key, episodes))

@@ -10,7 +10,7 @@ from jaxtyping import Array, Int, Key
 
 from decentral.environments.base import Oracle
 from decentral.training.diagnosis import Diagnosis
-from decentral.training.evaluation import Scores, scores_of
+from decentral.training.evaluation import Scores, keys_of_test_episodes, scores_of
 from decentral.training.host_rollout import Cast, HostRollout
 from decentral.training.loop import (
     Lane,
@@ -98,7 +98,7 @@ def _cast_test(
 ) -> tuple[Cast, Key[Array, "S E"]]:
     def one(trainee: Trainee, lane: Lane, seed: Int[Array, ""]) -> tuple[Cast, Key[Array, " E"]]:
         bodies = trainee.team.each(lambda squad, own: squad.bodies(own), lane.agents)
-        return cast_greedily(trainee, bodies, trainee.plan.test_episodes, key_of_test(lane, seed))
+        return cast_greedily(trainee, bodies, trainee.plan.test_episodes, key_of_test(lane.steps, seed))
 
     return jax.vmap(one, (numbers, 0, 0))(trainee, lanes, seeds)
 
@@ -107,7 +107,7 @@ def cast_greedily(
     trainee: Trainee, bodies: tuple, episodes: int, key: Key[Array, ""]
 ) -> tuple[Cast, Key[Array, " episodes"]]:
     """A team that plays `episodes` greedy episodes, and the worlds' chance in them: as `greedy_scores` draws them."""
-    keys = jax.vmap(jax.random.split)(jax.random.split(key, episodes))
+    keys = keys_of_test_episodes(episodes, key)
     dice = jax.vmap(partial(fair_dice, trainee.team, trainee.environment.time_limit))(keys[:, 0])
     return Cast(trainee.team, bodies, *greedily(trainee.team), dice), keys[:, 1]
 

@@ -54,7 +54,12 @@ class Job:
         own = bits[self.lane, self.episode]
         if self.attempt:
             own = np.asarray(jax.random.key_data(jax.random.fold_in(jax.random.wrap_key_data(own), self.attempt)))
-        return int.from_bytes(own.astype(">u4").tobytes(), "big")
+        return seed_of(own)
+
+
+def seed_of(bits: np.ndarray) -> int:
+    """All bits of a key [2], as a stage is told them."""
+    return int.from_bytes(bits.astype(">u4").tobytes(), "big")
 
 
 class HostRollout:

@@ -96,6 +96,11 @@ def stream_of(seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Key[Ar
     return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 1), place)
 
 
+def stream_of_world(seed: Int[Array, ""] | int) -> Key[Array, ""]:
+    """The key of the world's own stream of chance."""
+    return jax.random.fold_in(jax.random.key(seed), 0)
+
+
 def newborn(trainee: Trainee, seed: Int[Array, ""] | int, keys: Keys) -> Lane:
     """A lane whose agents are born from their own keys."""
     environment, team, plan = trainee.environment, trainee.team, trainee.plan
@@ -106,7 +111,7 @@ def newborn(trainee: Trainee, seed: Int[Array, ""] | int, keys: Keys) -> Lane:
     return Lane(
         agents=agents,
         replays=replays,
-        world=jax.random.fold_in(jax.random.key(seed), 0),
+        world=stream_of_world(seed),
         steps=zero,
         episodes=zero,
         tally=Tally(_no_metrics(trainee, agents, replays, keys), zero, jnp.zeros(()), zero),
@@ -195,13 +200,13 @@ def examine(
     The test's chance comes from the seed and the step, so that testing more or less often changes no training.
     """
     bodies = trainee.team.each(lambda squad, own: squad.bodies(own), lane.agents)
-    scores, diagnosis = on_every_device(_play_test)(trainee, bodies, oracle, key_of_test(lane, seed))
+    scores, diagnosis = on_every_device(_play_test)(trainee, bodies, oracle, key_of_test(lane.steps, seed))
     return scores, diagnosis, lane.tally, with_fresh_tally(lane)
 
 
-def key_of_test(lane: Lane, seed: Int[Array, ""] | int) -> Key[Array, ""]:
-    """The chance of the test that is due now."""
-    return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2), lane.steps)
+def key_of_test(steps: Int[Array, ""] | int, seed: Int[Array, ""] | int) -> Key[Array, ""]:
+    """The chance of the test that is due after so many steps."""
+    return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2), steps)
 
 
 def with_fresh_tally(lane: Lane) -> Lane:

@@ -1,0 +1,1 @@
+"""Every agent in a process of its own: what crosses between it and the world is all that it is ever told."""

@@ -1,0 +1,158 @@
+"""An arena of one seed: the world in this process, every agent in its own; episodes, tests, and the agents' homes."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import jax
+import numpy as np
+
+from decentral.agents import Agent
+from decentral.agents.circumstances import PLANNED, Wiring
+from decentral.arenas.episode import Played, play
+from decentral.arenas.line import Line, ProcessLine
+from decentral.arenas.resident import FILE, Birth
+from decentral.arenas.reward_line import RewardLine
+from decentral.arenas.seat import Seat
+from decentral.arenas.terms import Terms
+from decentral.environments.base import Environment, World
+from decentral.environments.checked import CheckedStage
+from decentral.environments.host import HostEnvironment, Stage
+from decentral.environments.stepped import SteppedStage
+from decentral.experiments.config import Config
+from decentral.refusal import Failed, Refused
+from decentral.settings import as_data
+from decentral.training.evaluation import keys_of_test_episodes
+from decentral.training.host_rollout import seed_of
+from decentral.training.loop import key_of_test, stream_of_world
+
+Open = Callable[[Birth, Path], Line]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where agents live and, if anyone wants to read them, their messages go."""
+
+    homes: Path
+    messages: Path | None = None
+
+    def home(self, seed: int, place: int) -> Path:
+        return self.homes / f"seed-{seed}" / f"agent-{place}"
+
+    def log(self, seed: int, place: int) -> Path | None:
+        return None if self.messages is None else log_file(self.messages, seed, place)
+
+
+def log_file(messages: Path, seed: int, place: int) -> Path:
+    """Where all messages of one agent lie."""
+    return messages / f"seed-{seed}" / f"agent-{place}.messages"
+
+
+class Arena:
+    """Agents at their places around a world."""
+
+    def __init__(self, config: Config, seed: int, stage: Stage, seats: list[Seat], wait: bool):
+        self.config, self.seed, self.stage, self.seats, self.wait = config, seed, stage, seats, wait
+        self.stream = stream_of_world(seed)
+        self.steps = self.episodes = 0
+
+    @property
+    def world(self) -> World:
+        return self.config.trainee.environment
+
+    def play(self) -> Played:
+        """One episode, from which all learn that are there."""
+        for seat in self.seats:
+            seat.call(self.wait)
+        key, self.stream = jax.random.split(self.stream)
+        played = play(self.world, self.stage, self.seats, _seeds(jax.random.split(key, 1))[0])
+        self.steps, self.episodes = self.steps + played.steps, self.episodes + 1
+        return played
+
+    def gather(self) -> None:
+        """Wait until all agents are at their places."""
+        for seat in self.seats:
+            seat.call(wait=True)
+
+    def test(self) -> list[Played]:
+        """Greedy episodes of the whole team, in the worlds in which a training of this seed is tested."""
+        self.gather()
+        keys = keys_of_test_episodes(self.config.trainee.plan.test_episodes, key_of_test(self.steps, self.seed))
+        return [play(self.world, self.stage, self.seats, seed, shown=True) for seed in _seeds(keys[:, 1])]
+
+
+def _seeds(keys: jax.Array) -> list[int]:
+    return [seed_of(bits) for bits in np.asarray(jax.random.key_data(keys))]
+
+
+@contextmanager
+def opened(config: Config, terms: Terms, seed: int, places: Places, open_line: Open = ProcessLine) -> Iterator[Arena]:
+    """An arena whose agents are awake. When it closes they save themselves, as far as they are between two episodes."""
+    with ExitStack() as closing:
+        stage = _stage(config.trainee.environment)
+        closing.callback(stage.close)
+        logs = [_opened_log(places.log(seed, place), closing) for place in range(len(config.members))]
+        seats: list[Seat] = []
+        closing.push(partial(_dismiss, seats))  # before the logs are closed, for it is the last thing said
+        for place, birth in enumerate(births(config, terms, seed)):
+            home = places.home(seed, place)
+            home.mkdir(parents=True, exist_ok=True)
+            rewards = RewardLine(terms.reward_delay, terms.reward_loss, np.random.default_rng([seed, place]))
+            seats.append(Seat(place, birth.wire, partial(open_line, birth, home), rewards, terms.restarts, logs[place]))
+        arena = Arena(config, seed, stage, seats, terms.wait)
+        arena.gather()
+        yield arena
+        arena.gather()
+
+
+def births(config: Config, terms: Terms, seed: int) -> list[Birth]:
+    """What every agent of a configuration is told at its birth."""
+    trainee = config.trainee
+    world, plan = trainee.environment, as_data(trainee.plan)
+    common: dict[str, Any] = {key: plan[key] for key in PLANNED} | {
+        "seed": seed,
+        "time_limit": world.time_limit,
+        "may_end_early": world.may_end_early,
+        "team_size": world.num_agents,
+    }
+    found = []
+    for place, member in enumerate(config.members):
+        own = {"place": place, "update_period": member.clock.update_period, **as_data(member.algorithm)}
+        found.append(Birth(Wiring.of(member.name, world.spec, common | own), terms.save_every))
+    return found
+
+
+def learned(places: Places, seed: int, place: int) -> dict[str, np.ndarray]:
+    """The parameters of an agent as it saved itself."""
+    return Agent.load(places.home(seed, place) / FILE).parameters
+
+
+def _stage(world: World) -> Stage:
+    if isinstance(world, Environment):
+        return SteppedStage(world)
+    if isinstance(world, HostEnvironment):
+        world.check_ready()
+        return CheckedStage(world)
+    raise TypeError(f"{type(world).__name__} is neither compiled nor in Python")
+
+
+def _opened_log(file: Path | None, closing: ExitStack) -> BinaryIO | None:
+    if file is None:
+        return None
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return closing.enter_context(file.open("xb"))
+    except OSError as error:
+        raise Refused(f"log-messages must be a directory for new files, got {file} ({error.strerror})") from None
+
+
+def _dismiss(seats: list[Seat], kind: type[BaseException] | None, *_: Any) -> None:
+    """Let all agents save themselves and end. Where nothing worse has happened, say if one could not."""
+    for seat in seats:
+        seat.dismiss()
+    troubles = [f"agent {seat.place}: {trouble}" for seat in seats if (trouble := seat.close())]
+    if troubles and kind is None:
+        raise Failed(f"an agent could not save itself: {'; '.join(troubles)}")

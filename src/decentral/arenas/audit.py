@@ -1,0 +1,84 @@
+"""The evidence of an arena: an agent that is told its own message log alone acts the same and becomes the same."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from decentral.arenas.arena import births as births_of
+from decentral.arenas.arena import log_file
+from decentral.arenas.resident import Birth, Resident
+from decentral.arenas.terms import Terms
+from decentral.arenas.wire import ACTION, AWAKE, Message
+from decentral.experiments.audit import Audited, fingerprint
+from decentral.settings import Refused, build
+
+
+@dataclass(frozen=True)
+class MessageAudit:
+    """One agent's parameters, as SHA-256: as the run left them, and learned from its messages alone."""
+
+    messages: dict[str, int]  # how many of each kind
+    size: int  # bytes of all
+    other_actions: int  # that differ from the log
+    stored: str
+    alone: str
+
+    @property
+    def agrees(self) -> bool:
+        return self.stored == self.alone and not self.other_actions
+
+
+def audit_messages(audited: Audited, messages: Path) -> MessageAudit:
+    """Lead a newborn through the messages logged for an agent of an arena, and compare it with what the run stored."""
+    terms = audited.directory.read_json("config.json").get("arena")
+    if not isinstance(terms, dict):
+        raise Refused(f"messages can be told of a run of an arena alone, got {audited.directory.path}, which is none")
+    births = births_of(audited.config, build(Terms, terms, "arena"), audited.seed)
+    stored = fingerprint(audited.directory.read_agent(audited.seed, audited.agent))
+    return retrain(births[audited.agent], log_file(messages, audited.seed, audited.agent), stored)
+
+
+def retrain(birth: Birth, log: Path, stored: str) -> MessageAudit:
+    """What a newborn becomes that is told the messages of a log, beside the hash of what was stored."""
+    with TemporaryDirectory() as home:
+        life = Relived(birth, Path(home))
+        for message in birth.wire.log(log):
+            life.next(message)
+        life.catch_up()
+        alone = fingerprint(life.resident.agent.parameters)
+    counts = {kind.decode(): count for kind, count in sorted(life.counts.items())}
+    return MessageAudit(counts, life.size, life.other_actions, stored, alone)
+
+
+class Relived:
+    """An agent that hears what was said to it once, in the same order."""
+
+    def __init__(self, birth: Birth, home: Path):
+        self.birth, self.home = birth, home
+        self.resident = Resident(birth, home)
+        self.heard: list[Message] = []  # since the agent spoke last
+        self.counts: Counter[bytes] = Counter()
+        self.size = self.other_actions = 0
+
+    def next(self, message: Message) -> None:
+        """One message of the log, by whoever said it.
+
+        One that was followed by an awakening was said to an agent that died over it: it goes on from what it had saved.
+        """
+        kind, body = message
+        self.counts[kind] += 1
+        self.size += len(body)
+        if kind == AWAKE:
+            self.heard.clear()
+            self.resident = Resident(self.birth, self.home)
+        elif kind == ACTION:
+            self.other_actions += self.catch_up() != body
+        else:
+            self.heard.append(message)
+
+    def catch_up(self) -> bytes | None:
+        """Hear what has not been heard yet; the answer to the last of it."""
+        answers = [self.resident.hear(*message) for message in self.heard]
+        self.heard.clear()
+        return answers[-1] if answers else None

@@ -1,0 +1,43 @@
+"""One episode of an arena: the world is stepped here, and every agent acts where it lives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from decentral.arenas.seat import Seat
+from decentral.environments.base import World
+from decentral.environments.host import BrokenOff, Stage
+from decentral.refusal import Failed
+
+
+@dataclass(frozen=True)
+class Played:
+    """What an episode came to."""
+
+    steps: int
+    total: float  # of the rewards, as the world paid them
+    reports: dict[str, float]
+
+
+def play(world: World, stage: Stage, seats: Sequence[Seat], seed: int, shown: bool = False) -> Played:
+    """Play an episode to its end; one that is only `shown` is a greedy one, from which nobody learns.
+
+    This is the only function of an arena that holds the joint action. It goes to the world and to no agent.
+    """
+    try:
+        percepts, total, over, taken = stage.reset(seed), 0.0, False, 0
+        for seat in seats:
+            seat.begin(percepts, shown)
+        while not over:
+            step = stage.step(np.asarray([seat.act() for seat in seats], np.int32))
+            total, taken = total + step.reward, taken + 1
+            cut_off = step.truncated or taken == world.time_limit
+            over = step.terminated or cut_off
+            for seat in seats:
+                seat.tell(step, cut_off)
+    except BrokenOff as broken:
+        raise Failed(
+            f"an episode broke off, and agents in processes of their own can't play it again: {broken}"
+        ) from None
+    return Played(taken, total, {name: step.facts[fact] for name, fact in world.reports.items()})

@@ -1,0 +1,22 @@
+"""The terms of an arena: how reliable the lines to its agents are, and what happens when one of them dies."""
+
+from decentral.settings import Settings, setting
+
+
+class Terms(Settings):
+    """The same for every agent. When an agent learns is its own matter: `update_period` of each."""
+
+    reward_delay: int = setting(
+        0,
+        "steps by which every reward comes late, across the ends of episodes; 0 is told before",
+        at_least=0,
+        at_most=1000,
+    )
+    reward_loss: float = setting(
+        0.0, "probability that a reward is lost on its way to an agent, which is told 0 instead", at_least=0, at_most=1
+    )
+    save_every: int = setting(100, "own episodes after which an agent saves itself", at_least=1)
+    restarts: int = setting(3, "how often each agent is started again after its process has ended", at_least=0)
+    wait: bool = setting(
+        False, "wait for an agent that is started again; if not, its place is played at random until it is back"
+    )

@@ -1,0 +1,32 @@
+"""`decentral arena`: every agent in a process of its own."""
+
+from decentral.api import arena
+from decentral.arenas.terms import Terms
+from decentral.cli.flags import add_flags, overrides
+from decentral.cli.request import Request
+from decentral.cli.resume import exit_if_diverged
+from decentral.settings import Refused
+
+
+def arena_command(words: list[str]) -> None:
+    """Read the request, train, and show how it goes."""
+    request = Request.of("arena", words)
+    parser = request.parser
+    parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
+    parser.add_argument("--log-messages", metavar="DIR", help="write every message of each agent there, for an auditor")
+    add_flags(parser, "arena", Terms())
+    found = request.read()
+    for key, place in {"out": found.out, "log-messages": found.log_messages}.items():
+        if place == "":
+            raise Refused(f"{key} must be a directory, got ''")
+    run = arena(
+        request.team(found),
+        request.environment,
+        algorithm=request.given(found, "algorithm"),
+        environment=request.given(found, "environment"),
+        training=request.given(found, "training"),
+        terms=request.file.arena | overrides(found, "arena", Terms),
+        out=found.out,
+        log_messages=found.log_messages,
+    )
+    exit_if_diverged(run)

@@ -1,0 +1,133 @@
+"""Three processes, a world and two agents that hunt: they become what a training in one process makes of them.
+
+One arena serves all tests: six episodes, a test, a seventh; then agent 0 is killed, and three more are played.
+"""
+
+import functools
+import os
+import shutil
+import signal
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+import decentral
+from decentral.arenas.arena import Places, births, log_file, opened
+from decentral.arenas.audit import retrain
+from decentral.arenas.resident import FILE
+from decentral.arenas.terms import Terms
+from decentral.environments import PredatorPrey
+from decentral.experiments.audit import fingerprint
+from decentral.experiments.config import Config
+from decentral.experiments.members import Member, team_of
+from decentral.experiments.parameters import as_arrays
+from decentral.training.evaluation import greedy_returns
+from decentral.training.loop import Trainee, begin, key_of_test, turns
+from decentral.training.plan import Plan
+from tests.small import small
+
+SEED, TOGETHER = 3, 6
+TERMS = Terms(save_every=2, wait=True)
+PLAN = Plan(batch_episodes=1, replay_episodes=8, epsilon_steps=20, test_episodes=3)
+HUNT = PredatorPrey(size=3, length=4, observe_teammate=True)
+pytestmark = pytest.mark.xdist_group("arena")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is left of the arena."""
+
+    config: Config
+    places: Places
+    halfway: Path  # the homes after the test
+    returns: list[float]  # of the test
+    numbers: list[int]  # of the agents' processes, at first
+    missed: list[int]
+    deaths: list[str]
+
+    def agent(self, homes, place):
+        return decentral.Agent.load(homes / f"seed-{SEED}" / f"agent-{place}" / FILE)
+
+
+@functools.cache
+def arena():
+    members = [Member("iql", small("iql"))] * 2
+    config = Config(members, "predator-prey", Trainee(team_of(members), HUNT, PLAN))
+    root = Path(tempfile.mkdtemp())
+    places, halfway = Places(root / "homes", root / "log"), root / "halfway"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("JAX_COMPILATION_CACHE_DIR", jax.config.jax_compilation_cache_dir)
+        patched.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+        with opened(config, TERMS, SEED, places) as playing:
+            numbers = [seat.line.process.number for seat in playing.seats]
+            for _ in range(TOGETHER):
+                playing.play()
+            returns = [played.total for played in playing.test()]  # whoever acts in it has learned and saved
+            shutil.copytree(places.homes, halfway)
+            playing.play()
+            os.kill(numbers[0], signal.SIGKILL)
+            for _ in range(3):
+                playing.play()
+            missed, deaths = [seat.missed for seat in playing.seats], playing.seats[0].deaths
+    return Told(config, places, halfway, returns, numbers, missed, deaths)
+
+
+def test_every_agent_has_a_process_of_its_own():
+    assert len({os.getpid(), *arena().numbers}) == 3
+
+
+def test_agents_become_what_they_become_in_one_process():
+    """A squad of one is compiled by itself and may differ from two side by side in the last bits of sums, no more."""
+    told, trainee = arena(), arena().config.trainee
+    lane = jax.jit(lambda: turns(trainee, begin(trainee, SEED), TOGETHER, True))()
+    for place in (0, 1):
+        expected = as_arrays(jax.tree.map(lambda leaf, at=place: leaf[at], lane.agents[0].online))
+        found = told.agent(told.halfway, place).parameters
+        assert found.keys() == expected.keys()
+        for part, array in expected.items():
+            np.testing.assert_allclose(found[part], array, rtol=0, atol=2e-6, err_msg=part)
+    assert int(lane.steps) == TOGETHER * HUNT.time_limit
+    team, bodies, key = trainee.team, (lane.agents[0].online,), key_of_test(lane.steps, SEED)
+    in_one_process = jax.jit(lambda: greedy_returns(team, HUNT, bodies, PLAN.test_episodes, key))()
+    np.testing.assert_allclose(told.returns, in_one_process, atol=1e-6)
+
+
+def test_an_agent_that_was_killed_goes_on_from_its_own_checkpoint_while_the_others_go_on():
+    """Saved after six episodes, it loses the seventh and misses the eighth; nobody else notices."""
+    told = arena()
+    assert told.deaths == [f"process {told.numbers[0]} ended by signal 9"] and told.missed == [1, 0]
+    assert [told.agent(told.places.homes, place).episodes for place in (0, 1)] == [6 + 2, 10]
+    kinds = [[kind for kind, _ in messages(told, place)] for place in (0, 1)]
+    assert [own.count(b"w") for own in kinds] == [2, 1]
+
+
+def messages(told, place):
+    birth = births(told.config, TERMS, SEED)[place]
+    return list(birth.wire.log(log_file(told.places.messages, SEED, place)))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_agent_told_its_own_messages_alone_becomes_the_same_to_the_bit(place):
+    """Also the one that was killed: what it lost is lost again."""
+    told = arena()
+    stored = fingerprint(told.agent(told.places.homes, place).parameters)
+    audit = retrain(births(told.config, TERMS, SEED)[place], log_file(told.places.messages, SEED, place), stored)
+    assert audit.agrees and audit.other_actions == 0 and audit.alone == stored
+    other = retrain(births(told.config, TERMS, SEED)[place], log_file(told.places.messages, SEED, 1 - place), stored)
+    assert not other.agrees and other.other_actions > 0
+
+
+def test_nothing_but_the_schema_crosses():
+    """The bytes of the agent that lived through all: ten episodes and a test, of four steps each."""
+    told = arena()
+    spec = HUNT.spec
+    percept, header = 4 * spec.observation_size + spec.actions.count, 9
+    kinds = Counter(kind for kind, _ in messages(told, 1))
+    assert kinds == {b"w": 1, b"r": 10, b"s": 40, b"t": 3, b"p": 9, b"a": 40 + 12, b"c": 1}
+    bodies = (10 + 3 + 9) * percept + 40 * (10 + percept) + 52 * 4
+    assert log_file(told.places.messages, SEED, 1).stat().st_size == bodies + header * kinds.total()

@@ -1,0 +1,56 @@
+"""Messages of one agent: what goes in comes out, and nothing else is taken for one."""
+
+import numpy as np
+import pytest
+
+from decentral.arenas.wire import ACTION, AWAKE, SHOW, SHOWN, AgentWire, Percept, Told
+from decentral.environments.host_wire import CLOSE, RESET, STEP, framed
+from decentral.refusal import Failed, Refused
+from decentral.types import AgentSpec, Discrete
+from tests.arenas.nearby import received
+
+WIRE = AgentWire(AgentSpec(3, Discrete(2)))
+PERCEPT = Percept(np.asarray([0.5, -1.0, 3.0], np.float32), np.asarray([True, False]))
+
+
+def test_every_kind_has_one_size():
+    """Three numbers of four bytes and two flags; a reward of eight bytes and two flags more; an action of four."""
+    assert WIRE.sizes == {RESET: 14, SHOW: 14, SHOWN: 14, STEP: 24, ACTION: 4, AWAKE: 0, CLOSE: 0}
+    assert len(WIRE.of_percept(PERCEPT)) == 14 and len(WIRE.of_told(Told(1.0, True, False, PERCEPT))) == 24
+
+
+def test_what_is_written_is_read():
+    reward, terminated, truncated, percept = WIRE.told(WIRE.of_told(Told(-0.1, True, False, PERCEPT)))
+    assert (reward, terminated, truncated) == (-0.1, True, False)
+    for found in (percept, WIRE.percept(WIRE.of_percept(PERCEPT))):
+        assert found.observation.tolist() == [0.5, -1.0, 3.0] and found.available.tolist() == [True, False]
+    assert WIRE.action(WIRE.of_action(1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "complaint"),
+    [
+        (framed(b"x", b""), "got kind b'x' with 0 bytes"),
+        (framed(RESET, bytes(13)), "got kind b'r' with 13 bytes"),
+        (framed(ACTION, bytes(5)), "got kind b'a' with 5 bytes"),
+        (framed(CLOSE, b"!"), "got kind b'c' with 1 bytes"),
+    ],
+    ids=["unknown", "short", "long", "talkative"],
+)
+def test_what_is_no_message_is_refused(tmp_path, message, complaint):
+    with pytest.raises(Failed, match=complaint):
+        received(WIRE, message)
+    (tmp_path / "log").write_bytes(framed(AWAKE) + message)
+    with pytest.raises(Refused, match=f"log is broken: .*{complaint}"):
+        list(WIRE.log(tmp_path / "log"))
+
+
+def test_more_than_any_message_holds_is_not_even_read():
+    with pytest.raises(EOFError, match="a message of 25 bytes"):
+        received(WIRE, framed(STEP, bytes(25)))
+
+
+def test_a_torn_log_is_refused(tmp_path):
+    (tmp_path / "log").write_bytes(framed(AWAKE) + framed(ACTION, bytes(4))[:-1])
+    with pytest.raises(Refused, match="log is broken: the stream ended"):
+        list(WIRE.log(tmp_path / "log"))
