@@ -3,18 +3,20 @@
 import gc
 import os
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 # Most of the tests' time goes into compiling small programs: compile them less hard, and each only once.
-os.environ["XLA_FLAGS"] = " ".join(
-    [os.environ.get("XLA_FLAGS", ""), "--xla_backend_optimization_level=1", "--xla_cpu_use_fusion_emitters=false"]
-)
+FLAGS = ["--xla_backend_optimization_level=1"]
+if version("jaxlib").startswith("0.10."):
+    FLAGS.append("--xla_cpu_use_fusion_emitters=false")  # a flag that later versions don't know ends the process
+os.environ["XLA_FLAGS"] = " ".join([os.environ.get("XLA_FLAGS", ""), *FLAGS])
 
 os.environ["JAX_NUM_CPU_DEVICES"] = "1"  # the workers of pytest share the cores already
 
-from jaxtyping import install_import_hook
+from jaxtyping import install_import_hook  # noqa: E402 (the flags come first)
 
 CHECKED = ("environments", "networks", "algorithms", "centralised", "training", "types")
 install_import_hook([f"decentral.{name}" for name in CHECKED], "beartype.beartype")
