@@ -152,6 +152,10 @@ def test_help_is_help(capsys, words):
         (["train", "iql", "matrix-game", "--environment.payoff", "stag"], "one of paper, climbing, penalty"),
         (["train", "iql", "switching-wind"], "environment must have discrete actions"),
         (["probe", "chess"], "unknown environment 'chess': choose one of matrix-game"),
+        (
+            ["probe", "python:tests.host_worlds:Counting"],
+            "environment must be a compiled one to be probed, got python:",
+        ),
         (["probe", "3m", "--episodes", "0"], "episodes must be a whole number at least 1 and at most 100000, got 0"),
         (["probe", "3m", "--environment.profile", "zerg"], "environment.profile must be one of lotv, liberty"),
         (["evaluate", "nowhere"], "RUN must be the directory of a run, got nowhere"),
