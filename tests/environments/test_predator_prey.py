@@ -170,7 +170,7 @@ def test_only_two_predators_on_a_small_grid_have_an_oracle():
     assert PredatorPrey(num_predators=3).oracle() is None and PredatorPrey(size=7).oracle() is None
 
 
-@pytest.mark.parametrize("penalty", [0.0, 1.0])
+@pytest.mark.parametrize("penalty", [pytest.param(0.0, marks=pytest.mark.long), 1.0])
 def test_uniform_play_earns_what_the_oracle_says_within_its_standard_error(penalty):
     world = PredatorPrey(penalty=penalty)
     returns = np.asarray(jax.jit(lambda key: random_returns(world, 2000, key))(jax.random.key(1)))

@@ -63,7 +63,7 @@ def records(name, diagnostics):
     return run.metrics
 
 
-@each_of(["iql", "hysteretic", "dac"], always=["iql", "dac"])
+@each_of(["iql", "hysteretic", "dac"], always=["dac"])
 def test_every_test_has_them_and_all_else_stays_the_same_to_the_bit(name):
     wanted = VALUES | {"oracle_agreement"} | (CONTEXTS if name == "dac" else set())
     for plain, more in zip(records(name, False), records(name, True), strict=True):

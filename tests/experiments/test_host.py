@@ -51,6 +51,7 @@ def refusal_of(capsys, *words, code=2):
     return line
 
 
+@pytest.mark.long
 def test_a_run_repeats_to_the_bit(tmp_path):
     again = train(tmp_path / "again", workers=2, trouble="break off")
     assert_same(counted(), again)

@@ -1,5 +1,6 @@
 """What is shown of trained agents is what they do."""
 
+import functools
 import shutil
 
 import jax
@@ -13,6 +14,13 @@ from decentral.experiments.trained import Trained
 from decentral.experiments.values import value_tables
 from decentral.records import RunDirectory
 from tests.runs import small_hunt, small_run
+
+hunt = pytest.mark.xdist_group("hunt")  # its run is trained once
+
+
+@functools.cache
+def inside_a_hunt():
+    return look_inside(small_hunt().directory)
 
 
 def test_tables_of_a_matrix_game_are_those_of_decentral_values():
@@ -32,9 +40,9 @@ def test_others_are_put_beside_the_prey_first():
     assert posts(3, 4) == [1, 3, 5, 7, 0, 2, 6, 8]
 
 
+@hunt
 def test_a_map_holds_the_values_of_the_first_choice_in_every_cell():
-    run = small_hunt()
-    maps = look_inside(run.directory)["maps"]
+    run, maps = small_hunt(), inside_a_hunt()["maps"]
     assert maps["taken"] == {4: "prey", 1: "other"} and maps["size"] == 3
     assert np.shape(maps["agents"][1]["values"]) == (2, 9, 5)
     # the second agent in the lower left corner, its number, the prey one up and one right, the other above the prey
@@ -46,9 +54,9 @@ def test_a_map_holds_the_values_of_the_first_choice_in_every_cell():
     assert maps["agents"][1]["symbol"] == "phi(s,a)"
 
 
+@hunt
 def test_a_timeline_is_an_episode_that_evaluate_plays():
-    run = small_hunt()
-    shown = look_inside(run.directory)["timeline"]
+    run, shown = small_hunt(), inside_a_hunt()["timeline"]
     assert len(shown["rewards"]) == 5
     assert sum(shown["rewards"]) == pytest.approx(run.evaluate(episodes=1)[0, 0])
     for agent in shown["agents"]:

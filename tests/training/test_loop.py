@@ -17,7 +17,8 @@ from tests.small import each_of, small
 from tests.worlds import Corridor, EarlyEnd, Fuse
 
 # Tests of one algorithm share a compiled program, so they are run by the same worker.
-every = each_of((*ALGORITHMS, *CENTRALISED), group="probe")
+OFTEN = ("iql", "hysteretic", "lenient", "i2q", "dac", "vdn")
+every = each_of((*ALGORITHMS, *CENTRALISED), always=OFTEN, group="probe")
 EXPLORE = {"batch_episodes": 16, "replay_episodes": 200, "epsilon_start": 1.0, "epsilon_end": 1.0}
 QUICK = {"hidden": 16, "learning_rate": 3e-3, "target_period": 20, "discount": 0.5, "width": 16}
 
