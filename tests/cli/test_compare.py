@@ -6,6 +6,7 @@ import os
 import pytest
 
 from decentral.experiments.machine import Machine
+from decentral.records import RunDirectory
 from tests.cli.test_cli import QUICK, outcome
 from tests.runs import small_run
 
@@ -24,6 +25,9 @@ def test_compare_trains_each_and_shows_one_table(capsys, tmp_path, monkeypatch):
     code, again, _ = outcome(capsys, *words, "--out", "runs/compare-matrix-game")
     assert code == 0 and "step 60" not in again  # nothing is trained twice
     assert again == table
+
+    monkeypatch.setattr(RunDirectory, "diverged", [{"seed": 0}])
+    assert outcome(capsys, *words, "--out", "runs/compare-matrix-game")[0] == 3
 
 
 def test_compare_takes_finished_runs(capsys, tmp_path, monkeypatch):

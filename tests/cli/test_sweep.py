@@ -5,6 +5,7 @@ import os
 import pytest
 
 from decentral.experiments.machine import Machine
+from decentral.records import RunDirectory
 from tests.cli.test_cli import outcome
 
 QUICK = [  # the program of test_side_by_side, compiled once for both
@@ -31,6 +32,9 @@ def test_a_sweep_trains_shows_and_does_nothing_twice(capsys, tmp_path, monkeypat
 
     code, out, _ = outcome(capsys, "evaluate", "runs/sweep-matrix-game/learning_rate=0.01", "--episodes", "2")
     assert code == 0 and "2 greedy episodes per seed" in out
+
+    monkeypatch.setattr(RunDirectory, "diverged", [{"seed": 0}])
+    assert outcome(capsys, *words, "--out", "runs/sweep-matrix-game")[0] == 3
 
 
 def test_an_interrupted_sweep_goes_on(capsys, tmp_path, monkeypatch):

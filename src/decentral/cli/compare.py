@@ -7,6 +7,7 @@ from decentral.analysis.results import shared_references
 from decentral.api import Comparison, compare, compare_runs
 from decentral.cli.flags import add_short_flags, add_track_flag, overrides
 from decentral.cli.parser import Parser, parser_for
+from decentral.cli.resume import exit_if_diverged
 from decentral.cli.several import add_all_flags, all_given
 from decentral.cli.tables import print_comparison, wide_console
 from decentral.environments import ENVIRONMENTS
@@ -24,7 +25,9 @@ def compare_command(words: list[str]) -> None:
     if len(words) < 2 or words[0].startswith("-") or words[1].startswith("-"):
         _print(_compare_finished(words))
     else:
-        _print(_train_and_compare(words[0].split(","), words[1], words[2:]))
+        comparison = _train_and_compare(words[0].split(","), words[1], words[2:])
+        _print(comparison)
+        exit_if_diverged(*comparison.runs)
 
 
 def _compare_finished(words: list[str]) -> Comparison:

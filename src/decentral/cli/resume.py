@@ -34,7 +34,7 @@ def resume_command(words: list[str]) -> None:
     exit_if_diverged(run)
 
 
-def exit_if_diverged(run: Run) -> None:
-    """End with a code of its own where seeds of a finished run diverged; which ones was said already."""
-    if run.diverged:
+def exit_if_diverged(*runs: Run) -> None:
+    """End with a code of its own where seeds of finished runs diverged; which ones was said already."""
+    if any(run.diverged for run in runs):
         raise SystemExit(DIVERGED)

@@ -3,6 +3,7 @@
 from decentral.api import sweep
 from decentral.cli.flags import add_track_flag, listed_overrides
 from decentral.cli.parser import parser_for
+from decentral.cli.resume import exit_if_diverged
 from decentral.cli.several import add_all_flags, all_given
 from decentral.cli.sweep_file import USAGE as FILE_USAGE
 from decentral.cli.sweep_file import is_file_of_sweep, sweep_by_file
@@ -45,6 +46,7 @@ def sweep_by_flags(words: list[str]) -> None:
     console = wide_console()
     print_sweep(console, swept)
     console.print(f"written to {swept.path}", highlight=False, soft_wrap=True)
+    exit_if_diverged(*swept.runs)
 
 
 def _check_beginning(words: list[str]) -> None:
