@@ -142,7 +142,17 @@ def command_lines(examples):
 def flat_memory(out, minutes):
     """A training that goes on and on, tested and saved often: it may not take more and more memory."""
     often = ["--training.test-interval=1000", "--training.test-episodes=2", "--checkpoints.interval=20"]
-    words = ["train", "dac", "predator-prey", *often, "--training.steps=2000000000", "--out", str(out / "endless")]
+    full_soon = "--training.replay-episodes=500"  # a replay takes its memory as it is filled
+    words = [
+        "train",
+        "dac",
+        "predator-prey",
+        *often,
+        full_soon,
+        "--training.steps=2000000000",
+        "--out",
+        str(out / "endless"),
+    ]
     process = subprocess.Popen([sys.executable, "-m", "decentral", *words], stdout=subprocess.DEVNULL)
     end, taken = time.monotonic() + 60 * minutes, []
     while time.monotonic() < end:
