@@ -4,7 +4,7 @@ import numpy as np
 
 from decentral.training.rollout import Trajectory, hand_out, play, random_player
 from decentral.types import Percept
-from tests.worlds import EarlyEnd
+from tests.worlds import EarlyEnd, Fuse
 
 
 def test_an_episode_that_ends_early_is_padded_with_steps_that_did_not_happen():
@@ -14,6 +14,24 @@ def test_an_episode_that_ends_early_is_padded_with_steps_that_did_not_happen():
     np.testing.assert_array_equal(lived.terminated, [False, True, False, False, False])
     np.testing.assert_array_equal(lived.rewards, [1, 1, 0, 0, 0])
     assert lived.percepts.observation.shape == (6, 1, 1)
+
+
+def test_a_world_that_is_over_stands_still_however_long_others_go_on_beside_it():
+    world = Fuse(longest=9.0)
+
+    def live(key):
+        return play(world, random_player(world, key), key)
+
+    keys = jax.random.split(jax.random.key(0), 6)
+    together = jax.vmap(live)(keys)
+    lengths = np.sum(together.happened, axis=1)
+    assert len(set(lengths.tolist())) > 2
+    burnt = np.minimum(np.arange(world.limit + 1), lengths[:, None])
+    np.testing.assert_array_equal(together.percepts.observation[:, :, 0, 0], burnt)
+    np.testing.assert_array_equal(together.actions[~together.happened], 0)
+    alone = jax.tree.map(lambda *each: np.stack(each), *map(live, keys))
+    for one, other in zip(jax.tree.leaves(alone), jax.tree.leaves(together), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def trajectory(actions):

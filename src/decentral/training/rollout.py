@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Key
 from decentral.algorithms.base import Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.environments.base import Chance, Environment, Script, State, begin
+from decentral.training.batches import largest_of_all
 from decentral.training.squads import Squad
 from decentral.training.team import Team
 from decentral.types import Episode, Percept
@@ -67,19 +68,37 @@ def _live_through(
     """An episode in which `choose` answers for all.
 
     The loop keeps only where the world stood and what was done: the rest is told again after it, of all steps at once.
+    A world that is over stands still: what is kept of it does not depend on how long the others beside it go on, and
+    when all are over no step is computed any more.
     """
     world, lucks = begin(environment, key)
     silence = jnp.zeros((environment.num_agents, environment.spec.actions.count))
 
-    def step(now: tuple, chance: tuple) -> tuple[tuple, tuple]:
+    def step(now: tuple, chance: tuple) -> tuple[tuple, Array, Bool[Array, ""]]:
         world, memories, last_actions = now
         luck, draws = chance
         actions, memories = choose(world, memories, last_actions, draws)
-        following, _ = environment.step_by(world, actions, luck)
-        return (following, memories, jax.nn.one_hot(actions, silence.shape[-1])), (world, actions)
+        following, outcome = environment.step_by(world, actions, luck)
+        return (following, memories, jax.nn.one_hot(actions, silence.shape[-1])), actions, outcome.terminated
+
+    def step_and_keep(now: tuple, chance: tuple) -> tuple[tuple, tuple]:
+        following, actions, _ = step(now, chance)
+        return following, (now[0], actions)
+
+    def step_if_any_goes_on(lived: tuple, chance: tuple) -> tuple[tuple, tuple]:
+        now, over = lived
+        goes_on = 1 - over.astype(jnp.int32)
+        stay = (now, jnp.zeros(environment.num_agents, jnp.int32), over)
+        reached = jax.lax.cond(largest_of_all(goes_on) > 0, lambda: step(now, chance), lambda: stay)
+        following, actions, ended = jax.tree.map(lambda old, new: jnp.where(over, old, new), stay, reached)
+        return (following, over | ended), (now[0], actions)
 
     beginning = (world, memories, silence)
-    (final, _, _), (worlds, actions) = jax.lax.scan(step, beginning, (lucks, draws))
+    if environment.may_end_early:
+        never = jnp.zeros((), bool)
+        ((final, _, _), _), (worlds, actions) = jax.lax.scan(step_if_any_goes_on, (beginning, never), (lucks, draws))
+    else:
+        (final, _, _), (worlds, actions) = jax.lax.scan(step_and_keep, beginning, (lucks, draws))
     every = with_last(worlds, final)
     outcomes = jax.vmap(environment.tell)(worlds, actions, lucks, jax.tree.map(lambda world: world[1:], every))
     happened = jnp.cumsum(outcomes.terminated) - outcomes.terminated == 0
