@@ -28,3 +28,11 @@ def test_rows_of_other_names_have_legends_of_their_own():
     figure = grid_figure({"first": [panel("a", "b")], "second": [panel("c", "d")]}, ["only"], "title")
     shown = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in figure.axes]
     assert shown == [["a (1 seed)", "b (1 seed)"], ["c (1 seed)", "d (1 seed)"]] and not figure.legends
+
+
+def test_a_legend_of_long_names_stays_within_the_figure():
+    names = [f"method number {number} with a long name" for number in range(9)]
+    figure = grid_figure({"row": [panel(*names)] * 2}, ["left", "right"], "title")
+    figure.canvas.draw()
+    legend = figure.legends[0].get_window_extent()
+    assert legend.x0 >= 0 and legend.x1 <= figure.bbox.x1

@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 from decentral.analysis.plots import draw_curve, draw_references, label_axes, look
 from decentral.analysis.results import Panel
 
+HANDLE, LETTER = 0.65, 0.08  # inches that an entry of a legend takes: its line with the space around it, each letter
+
 
 def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) -> Figure:
     """One panel per row and column: mean and standard deviation over seeds.
@@ -31,7 +33,9 @@ def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) ->
             own[-1].legend(*_entries(own[0]), loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     figure.suptitle(title)
     if shared:
-        figure.legend(*_entries(axes[0, 0]), loc="outside lower center", ncols=4, frameon=False)
+        handles, labels = _entries(axes[0, 0])
+        columns_fit = max(1, int(width / (HANDLE + LETTER * max(map(len, labels)))))
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(4, columns_fit), frameon=False)
     return figure
 
 
