@@ -3,7 +3,8 @@
     python benchmarks/collected.py gather RUN ... --out results/family.json
     python benchmarks/collected.py draw results/family.json --out docs/figures/family.png
 
-The file keeps each run's configuration and provenance, and the mean return of every test of every seed.
+The file keeps each run's configuration and provenance, and of every test of every seed the mean return and what the
+world reports besides.
 """
 
 import argparse
@@ -30,13 +31,15 @@ def gathered(path: Path) -> dict[str, Any]:
         "seeds": curves.seeds,
         "steps": curves.steps.astype(int).tolist(),
         "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
+        "reports": {name: values.round(3).tolist() for name, values in curves.reports.items()},
     }
 
 
 def curves_of(entry: dict[str, Any]) -> Curves:
     """The learning curves of one run of a file."""
-    returns = np.asarray(entry["returns"])
-    return Curves(Path(), entry["config"], entry["seeds"], np.asarray(entry["steps"]), returns)
+    steps, returns = np.asarray(entry["steps"]), np.asarray(entry["returns"])
+    reports = {name: np.asarray(values) for name, values in entry.get("reports", {}).items()}
+    return Curves(Path(), entry["config"], entry["seeds"], steps, returns, reports)
 
 
 def main() -> None:

@@ -96,6 +96,8 @@ def test_runs_are_named_by_what_tells_them_apart(tmp_path):
     assert labels(runs) == ["iql", "dac, window=5", "dac, window=10"]
     twins = labels([runs[0], curves(tmp_path, "z", {"name": "iql"})])
     assert twins == [f"iql ({tmp_path / 'a'})", f"iql ({tmp_path / 'z'})"]
+    elsewhere = replace(runs[0], config=runs[0].config | {"environment": {"name": "3m"}})
+    assert labels([runs[0], elsewhere]) == [f"iql on {runs[0].environment}", "iql on 3m"]
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])

@@ -113,16 +113,17 @@ def labels(runs: list[Curves]) -> list[str]:
 
 
 def names(runs: list[Curves]) -> list[str]:
-    """A name for each run: its algorithm, and where that is not enough the settings in which it differs."""
+    """A name for each run: its algorithm, and where that is not enough its world and the settings that differ."""
     found = []
     for run in runs:
         alike = [other for other in runs if other.algorithm == run.algorithm]
+        where = f" on {run.environment}" if _differs("environment.name", alike) else ""
         details = [
             f"{key.split('.', 1)[1]}={value}"
             for key, value in flat_settings(run.config).items()
-            if _differs(key, alike)
+            if key != "environment.name" and _differs(key, alike)
         ]
-        found.append(", ".join([run.algorithm, *details]))
+        found.append(", ".join([run.algorithm + where, *details]))
     unique = len(set(found)) == len(found)
     return found if unique else [f"{name} ({run.path})" for name, run in zip(found, runs, strict=True)]
 
