@@ -1,108 +1,52 @@
 """The adapter with the real SMAC package, against a game of toys in this process: it tests no dynamics of the game."""
 
-import types
-
 import numpy as np
 import pytest
 
 from decentral.environments.checked import CheckedStage
 from decentral.environments.host import BrokenOff
 from decentral.environments.smac import map_of_smac
+from tests.environments.plain_smac import Unit
+from tests.environments.smac_game import ALLY, ENEMY, Game, as_told
 
 package = pytest.importorskip(
     "smac.env.starcraft2.starcraft2", reason="the real SMAC package is not installed", exc_type=ImportError
 )
 
-SIZE = 32
 ATTACK = 23  # the game's number of the ability
-MARINE, ALLIED_MARINE = 48, 1970
 DAMAGE = 15.0  # a third of a marine
 
 
-class Controller:
+class Toys:
     """Five marines against six that stand still, within reach. An attack hits at once."""
 
-    def __init__(self, game):
-        from s2clientprotocol import sc2api_pb2
-
-        self.game, self.messages = game, sc2api_pb2
+    def __init__(self):
         self.orders = []
         self.spawn()
 
     def spawn(self):
-        """Units by tag: owner, type, place, health."""
-        allies = {1 + number: [1, ALLIED_MARINE, (9.0, 14.0 + number), 45.0] for number in range(5)}
-        enemies = {11 + number: [2, MARINE, (12.0, 13.0 + number), 45.0] for number in range(6)}
-        self.units = allies | enemies
+        allies = [as_told(1 + number, ALLY, Unit("marine", 9.0, 14.0 + number, 45.0)) for number in range(5)]
+        enemies = [as_told(11 + number, ENEMY, Unit("marine", 12.0, 13.0 + number, 45.0)) for number in range(6)]
+        self.units = allies + enemies
 
-    def create_game(self, request):
-        self.game.seeds.append(request.random_seed)
-
-    def join_game(self, request):
-        pass
-
-    def game_info(self):
-        told = self.messages.ResponseGameInfo()
-        raw = told.start_raw
-        raw.map_size.x = raw.map_size.y = SIZE
-        raw.playable_area.p1.x = raw.playable_area.p1.y = SIZE
-        raw.pathing_grid.bits_per_pixel, raw.pathing_grid.data = 1, b"\xff" * (SIZE * SIZE // 8)
-        raw.terrain_height.bits_per_pixel, raw.terrain_height.data = 8, bytes(SIZE * SIZE)
-        return told
-
-    def observe(self):
-        if self.game.lose_connection:
-            from pysc2.lib import protocol
-
-            self.game.lose_connection = False
-            raise protocol.ConnectionError("gone")
-        told = self.messages.ResponseObservation()
-        for tag, (owner, kind, (x, y), health) in self.units.items():
-            unit = told.observation.raw_data.units.add(tag=tag, owner=owner, unit_type=kind)
-            unit.pos.x, unit.pos.y = x, y
-            unit.health, unit.health_max = health, 45.0
-        return told
-
-    def actions(self, request):
-        commands = [action.action_raw.unit_command for action in request.actions]
+    def order(self, commands):
         self.orders = [command.target_unit_tag for command in commands if command.ability_id == ATTACK]
 
-    def step(self, count=1):
+    def step(self):
         orders, self.orders = self.orders, []
-        for tag in orders:
-            if tag in self.units:
-                self.units[tag][3] -= DAMAGE
-        self.units = {tag: unit for tag, unit in self.units.items() if unit[3] > 0}
+        for unit in self.units:
+            unit["health"] -= DAMAGE * orders.count(unit["tag"])
+        self.units = [unit for unit in self.units if unit["health"] > 0]
 
-    def debug(self, commands):
-        for command in commands:
-            for tag in command.kill_unit.tag:
-                self.units.pop(tag, None)
+    def kill(self, tags):
+        self.units = [unit for unit in self.units if unit["tag"] not in tags]
         if not self.units:
             self.spawn()
 
 
-class Game:
-    """What pysc2 starts, and all that was started."""
-
-    version = None
-
-    def __init__(self):
-        self.seeds, self.closed, self.lose_connection = [], 0, False
-
-    def start(self, **_):
-        return types.SimpleNamespace(controller=Controller(self), close=self.close)
-
-    def close(self):
-        self.closed += 1
-
-    def map_data(self, path, **_):
-        return b""
-
-
 @pytest.fixture
 def game(monkeypatch):
-    made = Game()
+    made = Game(Toys)
     monkeypatch.setattr(package.run_configs, "get", lambda *_, **__: made)
     return made
 
