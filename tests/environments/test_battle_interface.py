@@ -2,7 +2,6 @@
 
 import random
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,38 +11,15 @@ from decentral.environments import ENVIRONMENTS
 from decentral.environments.battles.judge import reward
 from decentral.environments.battles.maps import MAPS
 from tests.environments import plain_smac
-from tests.environments.plain_smac import Scene, Unit
+from tests.environments.battles.scenes import changed
+from tests.environments.smac_situations import columns_of, scene_of
 
-MIXED = {"2s3z", "3s5z"}
 SCENES = 12
-
-
-def scene_of(name):
-    """The units of a map, all in one place."""
-    chosen = MAPS[name]
-    sides = [
-        tuple(Unit(group.unit, 0, 0, 1) for group in side for _ in range(group.count))
-        for side in (chosen.allies, chosen.enemies)
-    ]
-    walkable = {
-        (x, y)
-        for part in chosen.ground
-        for x in range(part.left, part.right + 1)
-        for y in range(part.bottom, part.top + 1)
-    }
-    types = (("stalker", "zealot"), ("zealot", "stalker")) if name in MIXED else ((), ())
-    return Scene(*sides, frozenset(walkable), *types)
 
 
 def battlefield_of(world, scene):
     """The same situation as the simulator has it."""
-    units = scene.allies + scene.enemies
-    column = {
-        key: jnp.asarray([getattr(unit, key) for unit in units], jnp.float32)
-        for key in ("x", "y", "health", "shield", "cooldown")
-    }
-    fresh = world.reset(jax.random.key(0))
-    return eqx.tree_at(lambda field: [getattr(field, key) for key in column], fresh, list(column.values()))
+    return changed(world.reset(jax.random.key(0)), **columns_of(scene))
 
 
 @pytest.mark.parametrize("name", list(MAPS))
