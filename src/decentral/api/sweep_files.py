@@ -1,6 +1,6 @@
 """Sweeps that are described in a file: run them, or see how far they are."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from decentral.api.requests import Place
@@ -23,26 +23,37 @@ def sweep_file(
     Without `out`, a directory under `runs` named after the file. Finished runs are taken as they are and others go on,
     so that calling it again repeats what failed. `results.csv` gathers all returns there.
     """
+    check_where(processes, backend)
+    place = place_of(file, out)
+    units = units_of(Path(file), place)
+    tell: Callable[[str], None] = announce if progress else lambda line: None
+    done = sum(unit.state == "finished" for unit in units)
+    tell(f"{len(units)} units, {done} of them finished already -> {place}")
+    run_units(units, processes, backend, tell)
+    standings = [standing(unit) for unit in units]
+    write_table(standings, place)
+    return standings
+
+
+def check_where(processes: int, backend: str) -> None:
+    """Refuse to run units in no known way."""
     if backend not in BACK_ENDS:
         raise Refused(f"backend must be one of {', '.join(BACK_ENDS)}, got {backend!r:.40}")
     if processes < 1:
         raise Refused(f"processes must be a whole number at least 1, got {processes}")
-    place = place_of(file, out)
-    units = units_of(Path(file), place)
-    tell: Callable[[str], None] = announce if progress else lambda line: None
-    waiting = [unit for unit in units if unit.state != "finished"]
-    tell(f"{len(units)} units, {len(units) - len(waiting)} of them finished already -> {place}")
-    for unit in waiting:
-        unit.prepare()
+
+
+def run_units(units: Sequence[Unit], processes: int, backend: str, tell: Callable[[str], None]) -> None:
+    """Run those that are not finished yet, and tell how each ends."""
 
     def ended(unit: Unit, code: int) -> None:
         tell(f"{unit.name}: {'finished' if code in ENOUGH else f'ended with exit code {code}, see {unit.log}'}")
 
+    waiting = [unit for unit in units if unit.state != "finished"]
+    for unit in waiting:
+        unit.prepare()
     if waiting:
         BACK_ENDS[backend](waiting, processes, ended)
-    standings = [standing(unit) for unit in units]
-    write_table(standings, place)
-    return standings
 
 
 def sweep_status(file: Place, /, *, out: Place | None = None) -> list[Standing]:

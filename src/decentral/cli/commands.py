@@ -12,6 +12,7 @@ COMMANDS = {
     "resume": "Go on with a run that was interrupted, or train a finished one further.",
     "verify": "Check the files of a run against the hashes that were noted when they were written.",
     "sweep": "Train every combination of listed settings: in few compiled programs, or, from a file, in processes.",
+    "search": "Search settings that a file leaves open for the best return, with Optuna, in processes or on a cluster.",
     "evaluate": "Play fresh greedy episodes with the trained agents of a run.",
     "watch": "Watch the trained agents of a run play an episode: an animation as an HTML page and as a GIF.",
     "plot": "Plot the learning curves of one or several runs: mean and spread over seeds.",

@@ -1,5 +1,7 @@
 """What the command line prints: tables of algorithms, evaluations, comparisons and learned values."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
@@ -12,6 +14,7 @@ from decentral.api import Sweep
 from decentral.environments.base import World
 from decentral.experiments.crossplay import Crossplay
 from decentral.experiments.examination import Finding
+from decentral.experiments.proposals import Trial
 from decentral.experiments.swept_units import Standing
 from decentral.experiments.values import ValueTable
 from decentral.training.evaluation import Scores
@@ -152,6 +155,24 @@ def print_standings(console: Console, standings: list[Standing]) -> None:
         )
         table.add_row(escape(own.unit.name), own.state, *tested)
     console.print(table)
+
+
+def print_trials(console: Console, trials: Sequence[Trial], shown: int = 10) -> None:
+    """The best trials of a search, the best first."""
+    numbered = [(trial.worth, number, trial) for number, trial in enumerate(trials) if trial.worth is not None]
+    best = sorted(numbered, key=lambda one: (-one[0], one[1]))[:shown]
+    table = Table(title="mean return over seeds and the last third of training, the best first", title_justify="left")
+    table.add_column("trial")
+    for group, key in trials[0].values:
+        table.add_column(escape(f"{group}.{key}"), justify="right", overflow="fold")
+    table.add_column("return", justify="right", no_wrap=True)
+    for worth, number, trial in best:
+        table.add_row(f"trial-{number:03}", *(escape(_brief(value)) for value in trial.values.values()), f"{worth:.2f}")
+    console.print(table)
+
+
+def _brief(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def print_crossplay(console: Console, labels: list[str], met: Crossplay) -> None:

@@ -20,7 +20,7 @@ from decentral.refusal import Refused, did_you_mean
 LARGEST_FILE = 2**20  # bytes
 READERS: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": json.loads}
 FOLLOWING = ("strictness", "references", "reports")  # what a run writes besides: it follows from the rest
-KEYS = ("format", "algorithm", "agents", "environment", "training", "arena", *FOLLOWING)
+KEYS = ("format", "algorithm", "agents", "environment", "training", "arena", "search", *FOLLOWING)
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Wishes:
     environment: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
     arena: dict[str, Any] = field(default_factory=dict)  # the terms of one
+    search: dict[str, Any] = field(default_factory=dict)  # how settings are searched
     agents: list[MemberRequest] | None = None
 
     def name(self, group: str) -> Any:
@@ -69,7 +70,7 @@ def read_config_file(path: Path) -> Wishes:
             raise Refused(f"unknown key {key:.40}:{did_you_mean(key, KEYS)} a configuration has {', '.join(KEYS)}")
     if content.get("format", FORMAT) != FORMAT:
         raise Refused(f"format must be {FORMAT}, got {content['format']!r:.40}")
-    groups = {group: content.get(group, {}) for group in ("algorithm", "environment", "training", "arena")}
+    groups = {group: content.get(group, {}) for group in ("algorithm", "environment", "training", "arena", "search")}
     for group, settings in groups.items():
         if not isinstance(settings, dict):
             raise Refused(f"{group} must be a table of settings, got {settings!r:.40}")

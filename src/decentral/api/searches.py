@@ -1,0 +1,60 @@
+"""Searches for good settings that are described in a file."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from decentral.analysis.results import in_last_third, load_curves
+from decentral.api.requests import Place
+from decentral.api.sweep_files import check_where, place_of, run_units
+from decentral.experiments.finished import finished_runs
+from decentral.experiments.progress import announce
+from decentral.experiments.proposals import Trial, propose
+from decentral.experiments.runner import Planned
+from decentral.experiments.search_space import read_search
+from decentral.experiments.search_table import write_trials
+from decentral.experiments.units import Unit
+from decentral.records import RunDirectory
+from decentral.refusal import Failed
+
+
+def search_file(
+    file: Place, /, *, out: Place | None = None, processes: int = 1, backend: str = "processes", progress: bool = True
+) -> list[Trial]:
+    """Search what a file leaves open for the best mean return over seeds and the last third of training.
+
+    Every trial is a run of its own under `out` (or under `runs`, named after the file), trained where and as those of
+    a `sweep_file` are. What is proposed follows from the file and the trials before it, so that calling it again goes
+    on where it was, and with more `trials` in the file further. `trials.csv` lists them there.
+    """
+    check_where(processes, backend)
+    space, plan = read_search(Path(file))
+    place = place_of(file, out)
+    tell: Callable[[str], None] = announce if progress else lambda line: None
+    trials: list[Trial] = []
+    while len(trials) < plan.trials:
+        asked = propose(space, plan, trials, min(plan.batch, plan.trials - len(trials)))
+        runs = [
+            Planned(space.config(trial.values), place.absolute() / f"trial-{number:03}")
+            for number, trial in enumerate(asked, start=len(trials))
+        ]
+        finished_runs(runs)
+        units = [Unit(run) for run in runs]
+        run_units(units, processes, backend, tell)
+        if left := [unit.name for unit in units if unit.state != "finished"]:
+            raise Failed(f"{', '.join(left)} did not finish: run it again to go on, see {units[0].log.parent}")
+        trials += [replace(trial, worth=worth(unit.directory)) for trial, unit in zip(asked, units, strict=True)]
+        write_trials(trials, place)
+        known = [trial.worth for trial in trials if trial.worth is not None]
+        tell(
+            f"{len(trials)} of {plan.trials} trials" + (f", the best so far is worth {max(known):.2f}" if known else "")
+        )
+    return trials
+
+
+def worth(directory: RunDirectory) -> float | None:
+    """What a finished run is worth to a search: its mean return in the last third; nothing where a seed diverged."""
+    if directory.diverged:
+        return None
+    curves = load_curves(directory)
+    return float(curves.returns[:, in_last_third(curves)].mean())
