@@ -23,6 +23,21 @@ def package(monkeypatch):
     smac.map_of_smac.cache_clear()
 
 
+def taken_out():
+    """All modules of the package, which from now on are as if they had never been imported."""
+    return {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "smac"}
+
+
+@pytest.fixture
+def place(monkeypatch, tmp_path):
+    """A directory from which a package `smac` is imported for one test, even where the real one is installed."""
+    kept = taken_out()
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    taken_out()
+    sys.modules.update(kept)
+
+
 def stage(**settings):
     return CheckedStage(environment_class("smac/5m_vs_6m")(**settings))
 
@@ -124,13 +139,11 @@ def test_a_missing_package_is_refused(monkeypatch):
         starcraft_class()
 
 
-def test_the_optimiser_of_the_same_name_is_told_apart(monkeypatch, tmp_path):
-    (tmp_path / "smac").mkdir()
-    (tmp_path / "smac" / "__init__.py").write_text("class Scenario: ...")
-    monkeypatch.syspath_prepend(tmp_path)
+def test_the_optimiser_of_the_same_name_is_told_apart(place):
+    (place / "smac").mkdir()
+    (place / "smac" / "__init__.py").write_text("class Scenario: ...")
     with pytest.raises(Refused, match="another one of that name, an optimiser: pip uninstall smac"):
         starcraft_class()
-    sys.modules.pop("smac")
 
 
 @pytest.mark.parametrize(
@@ -140,14 +153,12 @@ def test_the_optimiser_of_the_same_name_is_told_apart(monkeypatch, tmp_path):
         ("raise TypeError('Descriptors cannot\\nbe created')", "TypeError: Descriptors cannot be created"),
     ],
 )
-def test_a_package_that_can_not_be_imported_is_refused(monkeypatch, tmp_path, code, reason):
-    (tmp_path / "smac" / "env").mkdir(parents=True)
-    (tmp_path / "smac" / "__init__.py").write_text("")
-    (tmp_path / "smac" / "env" / "__init__.py").write_text(code)
-    monkeypatch.syspath_prepend(tmp_path)
+def test_a_package_that_can_not_be_imported_is_refused(place, code, reason):
+    (place / "smac" / "env").mkdir(parents=True)
+    (place / "smac" / "__init__.py").write_text("")
+    (place / "smac" / "env" / "__init__.py").write_text(code)
     with pytest.raises(Refused, match=reason):
         starcraft_class()
-    sys.modules.pop("smac")
 
 
 def test_a_missing_game_or_map_is_refused(monkeypatch, tmp_path):
