@@ -1,13 +1,15 @@
-"""The adapter with the real SMAC package, against a game of toys in this process: it tests no dynamics of the game."""
+"""The adapter with the real SMAC package, against toys and puppets in this process: it tests no dynamics of the game."""
 
 import numpy as np
 import pytest
 
 from decentral.environments.checked import CheckedStage
 from decentral.environments.host import BrokenOff
-from decentral.environments.smac import map_of_smac
+from decentral.environments.smac import LARGEST_REWARDS, map_of_smac
+from tests.environments.make_smac_fixtures import Puppets
 from tests.environments.plain_smac import Unit
 from tests.environments.smac_game import ALLY, ENEMY, Game, as_told
+from tests.environments.smac_situations import scene_of
 
 package = pytest.importorskip(
     "smac.env.starcraft2.starcraft2", reason="the real SMAC package is not installed", exc_type=ImportError
@@ -45,9 +47,15 @@ class Toys:
 
 
 @pytest.fixture
-def game(monkeypatch):
+def start(monkeypatch):
+    """Let pysc2 start a game."""
+    return lambda game: monkeypatch.setattr(package.run_configs, "get", lambda *_, **__: game)
+
+
+@pytest.fixture
+def game(start):
     made = Game(Toys)
-    monkeypatch.setattr(package.run_configs, "get", lambda *_, **__: made)
+    start(made)
     return made
 
 
@@ -81,6 +89,15 @@ def win(stage, seed):
 def test_sizes_are_those_of_the_maps(name, sizes):
     world = map_of_smac(name)()
     assert (world.num_agents, world.spec.observation_size, world.spec.actions.count, world.time_limit) == sizes
+
+
+@pytest.mark.parametrize("name", LARGEST_REWARDS)
+def test_games_start_on_every_map_whose_rewards_are_compared(name, start):
+    start(Game(lambda: Puppets([scene_of(name)])))
+    opened = CheckedStage(map_of_smac(name)())
+    opened.reset(1)
+    assert opened.stage.game.max_reward == LARGEST_REWARDS[name]
+    opened.close()
 
 
 def test_a_win_returns_exactly_20_in_one_game_after_another(stage, game):
