@@ -1,4 +1,4 @@
-"""The adapter with the real SMAC package, against toys and puppets in this process: it tests no dynamics of the game."""
+"""The adapter with the real SMAC package, against toys and puppets in this process: it tests nothing of the game."""
 
 import numpy as np
 import pytest
