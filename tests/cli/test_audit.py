@@ -8,7 +8,6 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import decentral
-from decentral.environments import PredatorPrey
 from decentral.experiments import audit
 from decentral.experiments.config import resolve
 from decentral.experiments.relived import live_again
@@ -73,13 +72,6 @@ def test_an_agent_that_reflects_on_more_than_its_replay_keeps_is_refused(capsys,
     code, _, err = outcome(capsys, "audit", run)
     assert code == 2 and err.count("\n") == 1
     assert "training.replay_type must be float32 for lenient to be audited, got float16" in err
-
-
-def test_a_world_in_which_the_others_set_the_length_of_an_update_is_refused(capsys, tmp_path, monkeypatch):
-    """Alone, updates would be of other lengths, and the last bits of sums other ones."""
-    monkeypatch.setattr(PredatorPrey, "may_end_early", True)
-    code, _, err = outcome(capsys, "audit", described(tmp_path / "run", "iql", "predator-prey"))
-    assert code == 2 and err.count("\n") == 1 and "episodes last to their time limit" in err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax
+import numpy as np
 
 from decentral.algorithms import ALGORITHMS
 from decentral.experiments.audit import fingerprint
@@ -12,7 +13,7 @@ from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
 from decentral.training.separate import Clock, Separate
 from tests.small import each_of, small
-from tests.worlds import Noise
+from tests.worlds import Fuse, Noise
 
 PLAN = Plan(batch_episodes=1, replay_episodes=4, epsilon_steps=100, steps=3 * 10)  # the ring is filled twice
 algorithms = each_of(ALGORITHMS, always=["iql", "dac"], group="isolation")
@@ -53,6 +54,16 @@ def test_agents_of_a_mixed_team_with_clocks_of_their_own_become_the_same_alone()
         assert same(again, teach_alone(trainee, 6, place, log))
         blank = ~log.episodes.happened.any(axis=(1, 2))
         assert log.steps.tolist() == [6] * 12 and blank.tolist() == [place == 1 and turn < 3 for turn in range(12)]
+
+
+def test_an_agent_whose_episodes_end_early_becomes_the_same_alone():
+    """Updates are as long as the longest episode that any agent of any seed draws: only the rounding tells of it."""
+    plan = Plan(batch_episodes=3, replay_episodes=6, epsilon_steps=100, steps=400, seeds=2)
+    trainee = Trainee.alike(small("iql", hidden=16), Fuse(limit=64, longest=60.0), plan)
+    again, log = live_again(trainee, 1, 1)
+    assert same(again, teach_alone(trainee, 1, 1, log))
+    by_its_own_lengths = eqx.tree_at(lambda told: told.longest, log, np.zeros_like(log.longest))
+    assert not same(again, teach_alone(trainee, 1, 1, by_its_own_lengths))
 
 
 def with_a_leak(monkeypatch, name, leaky, hidden):

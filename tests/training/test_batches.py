@@ -70,7 +70,7 @@ def test_the_longest_episode_over_agents_and_seeds_sets_the_length(of_each, leng
 
     def measure(episodes):
         nobody = Agent((), (), (), jnp.zeros((), jnp.int32), (), jax.random.key(0))
-        return learn_from(Ruler(), nobody, episodes, lengths_within(16), jax.random.key(0))[1]["length"]
+        return learn_from(Ruler(), nobody, episodes, Batch(2, lengths_within(16)), jax.random.key(0))[1]["length"]
 
     lengths = jax.vmap(jax.vmap(measure))(replace(episodes, happened=jnp.asarray(happened)))
     np.testing.assert_array_equal(lengths, [[length, length]] * 2)

@@ -83,11 +83,6 @@ class Audited:
             raise Refused(f"RUN must be decentralised to be audited, got one of {member.name}, which is not")
         if member.source is not None:
             raise Refused(f"agent must be one that learns, got {self.agent}, which is a frozen partner")
-        if len(self.config.trainee.batch.lengths) > 1:
-            raise Refused(
-                "environment must be one whose episodes last to their time limit for an audit to be exact, "
-                f"got {self.config.environment_name}: updates are as long as the longest episode of all agents"
-            )
         remarks = type(member.algorithm).reflect is not Algorithm.reflect
         kept = self.config.trainee.plan.replay_type
         if remarks and kept != "float32":

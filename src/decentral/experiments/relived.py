@@ -10,19 +10,20 @@ from functools import cache, partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Int, Key
 
 from decentral.algorithms.base import Models
 from decentral.experiments.machine import Machine, programs
 from decentral.experiments.placement import Placement
-from decentral.training.alone import Log, begin_alone, squad_of, told_turns
+from decentral.training.alone import Log, begin_alone, longest_of_updates, squad_of, told_turns
 from decentral.training.compact import unpack
 from decentral.training.loop import Trainee
-from decentral.training.plan import Plan
 from decentral.training.replay import Replay
 from decentral.training.separate import Separate
 from decentral.training.spread import SEEDS
-from decentral.training.squads import Squad
+from decentral.training.squads import Agents, Replays, Squad
 from decentral.types import Episode
 
 MOST_TURNS = 256  # written down or told at once
@@ -32,7 +33,7 @@ def live_again(trainee: Trainee, seed: int, place: int) -> tuple[Models, Log]:
     """Train the whole team again: what one agent of one seed acts with at the end, and its log."""
     machine, lane = Machine.start(trainee), seed - trainee.plan.seed
     own, number = _squad_and_number(trainee, place)
-    at_once, parts = _turns_at_once(trainee.plan, trainee.team.squads[own]), []
+    at_once, parts = _turns_at_once(trainee, trainee.team.squads[own]), []
     while left := machine.turns_until(trainee.plan.steps):
         parts.append(_live(machine, min(left, at_once), lane, (own, number)))
     log = jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts)
@@ -58,13 +59,31 @@ def _live(machine: Machine, count: int, lane: int, where: tuple[int, int]) -> Lo
     """The next turns of a machine, as one agent lived through them; blank before it joined."""
     squad, number = where
     plan, before, steps = machine.trainee.plan, _remembered(machine, squad)[lane, number], machine.steps[lane]
+    keys = _keys_of_learning(machine.trainee, machine.lanes.agents[squad], squad)
     machine.advance(count)
+    longest = np.broadcast_to(
+        _longest(machine.trainee, keys, machine.lanes.replays[squad]), (count, plan.updates_per_turn)
+    )
     slots = (before + np.arange(count * plan.num_environments)) % plan.replay_episodes
     episodes = jax.device_get(_written(machine.lanes.replays[squad], lane, number, slots))
     told = jax.tree.map(lambda leaf: leaf.reshape(count, plan.num_environments, *leaf.shape[1:]), episodes)
     if _remembered(machine, squad)[lane, number] == before:
-        return Log(jax.tree.map(np.zeros_like, told), np.asarray([machine.steps[lane] - steps]))
-    return Log(told, told.happened.sum(axis=(1, 2), dtype=np.int32))
+        return Log(jax.tree.map(np.zeros_like, told), np.asarray([machine.steps[lane] - steps]), longest)
+    return Log(told, told.happened.sum(axis=(1, 2), dtype=np.int32), longest)
+
+
+@partial(jax.jit, static_argnums=2)
+def _keys_of_learning(trainee: Trainee, agents: Agents, squad: int) -> Key[Array, "lanes n"]:
+    """What the agents of a squad will draw for their learning in the next turn."""
+    return jax.vmap(lambda own: trainee.team.squads[squad].draw_keys(own, 2)[1][1])(agents)
+
+
+@jax.jit
+def _longest(trainee: Trainee, keys: Key[Array, "lanes n"], replays: Replays) -> Int[Array, " updates"]:
+    """How long the longest episode of each update of the last turn was, over lanes and agents."""
+    if len(trainee.batch.lengths) == 1:
+        return jnp.full(trainee.plan.updates_per_turn, trainee.environment.time_limit)
+    return jnp.max(jax.vmap(partial(longest_of_updates, trainee))(keys, replays), axis=0)
 
 
 def _remembered(machine: Machine, squad: int) -> np.ndarray:
@@ -85,10 +104,12 @@ def _squad_and_number(trainee: Trainee, place: int) -> tuple[int, int]:
     )
 
 
-def _turns_at_once(plan: Plan, squad: Squad) -> int:
-    """No more than a replay holds; one by one for an agent that joins later, to see when it does."""
+def _turns_at_once(trainee: Trainee, squad: Squad) -> int:
+    """No more than a replay holds; one by one to see when an agent joins that joins later, or how long updates are."""
     joins_later = isinstance(squad, Separate) and squad.clock.joins_at > 0
-    return 1 if joins_later else min(MOST_TURNS, plan.replay_episodes // plan.num_environments)
+    if joins_later or len(trainee.batch.lengths) > 1:
+        return 1
+    return min(MOST_TURNS, trainee.plan.replay_episodes // trainee.plan.num_environments)
 
 
 def _stretches(turns: int, idle: int) -> Iterator[tuple[int, int, bool]]:

@@ -9,18 +9,25 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int
+from jaxtyping import Array, Int, Key
 
-from decentral.training.loop import Lane, Trainee, absorb, newborn, stream_of
+from decentral.training.batches import longest_of
+from decentral.training.loop import Lane, Trainee, absorb, keys_of_updates, newborn, stream_of
+from decentral.training.replay import Replay, sample
+from decentral.training.squads import Replays
 from decentral.training.team import Team
 from decentral.types import Episode
 
 
 class Log(eqx.Module):
-    """What one agent lived through, turn by turn, and the common clock."""
+    """What one agent lived through, turn by turn, and what was common to all: the clock, and how long updates were.
+
+    The length says how much padding was computed with, which changes no more than the rounding.
+    """
 
     episodes: Episode  # [turns, E, ...], without remarks; blank in turns before the agent joined
     steps: Int[Array, " turns"] | Int[np.ndarray, " turns"]  # of the environment, in each turn
+    longest: Int[Array, "turns updates"] | Int[np.ndarray, "turns updates"]  # episode of each update, of all beside it
 
 
 def squad_of(trainee: Trainee, place: int) -> Trainee:
@@ -59,4 +66,18 @@ def told_turn(trainee: Trainee, lane: Lane, told: Log, learning: bool) -> Lane:
         tally=lane.tally,
     )
     copies = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (len(squad.places), *leaf.shape)), told.episodes)
-    return absorb(trainee, lane, copies, (epsilon,), (keys_learn,), learning)
+    return absorb(trainee, lane, copies, (epsilon,), (keys_learn,), learning, jnp.asarray(told.longest))
+
+
+def longest_of_updates(trainee: Trainee, keys: Key[Array, " n"], replays: Replays) -> Int[Array, " updates"]:
+    """How long the longest episode of each update of a turn was, over the agents of a squad.
+
+    `keys` are those of the agents' learning in that turn, `replays` what they remembered when they learned.
+    """
+
+    def longest(key: Key[Array, ""], replay: Replay) -> Int[Array, ""]:
+        key_sample, _ = jax.random.split(key)
+        return longest_of(sample(replay, trainee.batch.episodes, key_sample))
+
+    (each,) = keys_of_updates(trainee.plan, (keys,))
+    return jnp.max(jax.vmap(jax.vmap(longest), (0, None))(each, replays), axis=1)

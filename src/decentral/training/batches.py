@@ -25,6 +25,7 @@ class Batch:
 
     episodes: int
     lengths: tuple[int, ...]
+    no_shorter_than: Int[Array, ""] | int = 0  # where an update is made again without those that were made beside it
 
     @staticmethod
     def of(environment: World, episodes: int) -> "Batch":
@@ -39,18 +40,23 @@ def lengths_within(limit: int) -> tuple[int, ...]:
 
 
 def learn_from(
-    algorithm: Algorithm, agent: Agent, episodes: Episode, lengths: tuple[int, ...], key: Key[Array, ""]
+    algorithm: Algorithm, agent: Agent, episodes: Episode, batch: Batch, key: Key[Array, ""]
 ) -> tuple[Agent, Metrics]:
-    """One update from episodes [B, ...], cut to the shortest of the lengths that holds those of all lanes."""
-    if len(lengths) == 1:
+    """One update from episodes [B, ...], cut to the shortest of the batch's lengths that holds those of all lanes."""
+    if len(batch.lengths) == 1:
         return algorithm.learn(agent, episodes, key)
-    longest = largest_of_all(jnp.max(jnp.sum(episodes.happened, axis=-1)))
+    longest = largest_of_all(jnp.maximum(longest_of(episodes), batch.no_shorter_than))
 
     def learn(length: int, agent: Agent, episodes: Episode, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
         return algorithm.learn(agent, cut(episodes, length), key)
 
-    which = jnp.searchsorted(jnp.asarray(lengths), longest)
-    return jax.lax.switch(which, [partial(learn, length) for length in lengths], agent, episodes, key)
+    which = jnp.searchsorted(jnp.asarray(batch.lengths), longest)
+    return jax.lax.switch(which, [partial(learn, length) for length in batch.lengths], agent, episodes, key)
+
+
+def longest_of(episodes: Episode) -> Int[Array, ""]:
+    """How many steps the longest of some episodes has."""
+    return jnp.max(jnp.sum(episodes.happened, axis=-1))
 
 
 def cut(episodes: Episode, length: int) -> Episode:

@@ -47,7 +47,7 @@ class Joined(Squad):
     ) -> tuple[Agent, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
         episodes = self.algorithm.felt(ring.sample(replays, batch.episodes, key_sample), now.episodes)
-        return learn_from(self.algorithm, agents, episodes, batch.lengths, key_learn)
+        return learn_from(self.algorithm, agents, episodes, batch, key_learn)
 
     def grow_older(self, agents: Agent, episodes: int) -> Agent:
         return self.algorithm.grow_older(agents, episodes)

@@ -1,5 +1,6 @@
 """The training of one seed, turn by turn: play, hand out, remember, learn. `vmap` makes many seeds of it."""
 
+from dataclasses import replace
 from functools import partial
 
 import equinox as eqx
@@ -163,19 +164,31 @@ def come_home(trainee: Trainee, lane: Lane, outset: Outset, lived: Trajectory, l
 
 
 def absorb(
-    trainee: Trainee, lane: Lane, episodes: Episode, epsilons: tuple[Array, ...], keys: Keys, learning: bool
+    trainee: Trainee,
+    lane: Lane,
+    episodes: Episode,
+    epsilons: tuple[Array, ...],
+    keys: Keys,
+    learning: bool,
+    no_shorter_than: Int[Array, " updates"] | None = None,
 ) -> Lane:
-    """Every agent remembers its own record of the turn's episodes [N, E, ...] and, if `learning`, learns."""
+    """Every agent remembers its own record of the turn's episodes [N, E, ...] and, if `learning`, learns.
+
+    `no_shorter_than` is of a turn that is told again: how long the longest episode of each update was, of all that were
+    made side by side.
+    """
     team, plan = trainee.team, trainee.plan
     nows = tuple(Now(lane.steps, lane.episodes, epsilon, plan.num_environments) for epsilon in epsilons)
     shared = team.share_out(episodes)
     kept = team.each(lambda squad, *own: squad.remember(*own), lane.agents, lane.replays, shared, nows)
     agents, replays = tuple(own for own, _ in kept), tuple(replay for _, replay in kept)
 
-    def update(now: tuple, keys: Keys) -> tuple[tuple, None]:
+    def update(now: tuple, chance: tuple[Keys, Int[Array, ""]]) -> tuple[tuple, None]:
         agents, tally = now
+        keys, longest = chance
+        batch = replace(trainee.batch, no_shorter_than=longest)
         taught = team.each(
-            lambda squad, agents, replays, keys, now: squad.learn(agents, replays, trainee.batch, keys, now),
+            lambda squad, agents, replays, keys, now: squad.learn(agents, replays, batch, keys, now),
             agents,
             replays,
             keys,
@@ -186,10 +199,15 @@ def absorb(
 
     tally = lane.tally
     if learning:
-        each = tuple(jax.vmap(jax.random.split, (0, None), 1)(own, plan.updates_per_turn) for own in keys)
-        (agents, tally), _ = jax.lax.scan(update, (agents, tally), each)
+        longest = jnp.zeros(plan.updates_per_turn, jnp.int32) if no_shorter_than is None else no_shorter_than
+        (agents, tally), _ = jax.lax.scan(update, (agents, tally), (keys_of_updates(plan, keys), longest))
     agents = team.each(lambda squad, agents: squad.grow_older(agents, plan.num_environments), agents)
     return eqx.tree_at(lambda old: (old.agents, old.replays, old.tally), lane, (agents, replays, tally))
+
+
+def keys_of_updates(plan: Plan, keys: Keys) -> Keys:
+    """The chance of every update of a turn: by squad its agents' [updates, n]."""
+    return tuple(jax.vmap(jax.random.split, (0, None), 1)(own, plan.updates_per_turn) for own in keys)
 
 
 def examine(

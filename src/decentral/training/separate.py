@@ -72,7 +72,7 @@ class Separate(Squad):
         def study(agent: Agent, replay: Replay, number: Array, key: Array) -> tuple[Agent, Metrics]:
             key_sample, key_learn = jax.random.split(key)
             episodes = self.algorithm.felt(ring.sample(replay, batch.episodes, key_sample), now.episodes)
-            taught, metrics = learn_from(self.algorithm, agent, episodes, batch.lengths, key_learn)
+            taught, metrics = learn_from(self.algorithm, agent, episodes, batch, key_learn)
             return _choose(self.learns_now(number, replay, batch.episodes, now), taught, agent), metrics
 
         return jax.vmap(study)(agents, replays, jnp.asarray(self.places), keys)
