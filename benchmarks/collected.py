@@ -23,16 +23,26 @@ from decentral.records import RunDirectory
 def gathered(path: Path) -> dict[str, Any]:
     """What a file keeps of one run."""
     directory = RunDirectory.open(path)
-    curves, provenance = load_curves(directory), directory.read_json("versions.json")
+    curves = load_curves(directory)
     return {
         "config": curves.config,
-        "provenance": provenance | {"command": re.sub(r" --out \S+", "", provenance["command"])},
+        "provenance": _without_places(directory.read_json("versions.json")),
         "seconds": directory.seconds,
         "seeds": curves.seeds,
         "steps": curves.steps.astype(int).tolist(),
         "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
         "reports": {name: values.round(3).tolist() for name, values in curves.reports.items()},
     }
+
+
+def _without_places(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Where on a disk a run lay says nothing about it."""
+    command = re.sub(r" --out \S+", "", provenance["command"])
+    resumed = [
+        part | {"command": re.sub(r" resume \S+", " resume RUN", part["command"])}
+        for part in provenance.get("resumed", [])
+    ]
+    return provenance | {"command": command} | ({"resumed": resumed} if resumed else {})
 
 
 def curves_of(entry: dict[str, Any]) -> Curves:
