@@ -2,6 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from decentral.environments.base import Outcome
 from decentral.training.rollout import Trajectory, hand_out, play, random_player
 from decentral.types import Percept
 from tests.worlds import EarlyEnd, Fuse
@@ -32,6 +33,24 @@ def test_a_world_that_is_over_stands_still_however_long_others_go_on_beside_it()
     alone = jax.tree.map(lambda *each: np.stack(each), *map(live, keys))
     for one, other in zip(jax.tree.leaves(alone), jax.tree.leaves(together), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_no_step_is_computed_when_all_worlds_are_over():
+    burnt = []
+
+    class Watched(Fuse):
+        def step(self, state, actions, key):
+            jax.debug.callback(burnt.append, state[0])
+            return super().step(state, actions, key)
+
+        def tell(self, before, actions, chance, after):
+            return Outcome(jnp.zeros(()), after[0] >= after[1], facts={})
+
+    world = Watched(longest=9.0)
+    live = jax.jit(jax.vmap(lambda key: play(world, random_player(world, key), key)))
+    lengths = np.sum(live(jax.random.split(jax.random.key(0), 6)).happened, axis=1)
+    jax.effects_barrier()
+    assert len(burnt) == 6 * lengths.max() < 6 * world.limit
 
 
 def trajectory(actions):

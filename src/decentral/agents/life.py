@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from decentral.algorithms.base import Agent, Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.training.batches import Batch
-from decentral.training.loop import stream_of
+from decentral.training.loop import keys_of_updates, stream_of
 from decentral.training.plan import Plan
 from decentral.training.replay import Replay, blank_episode
 from decentral.training.separate import Separate
@@ -141,7 +141,7 @@ def _learn(
     def update(agent: Agent, keys: Key[Array, " 1"]) -> tuple[Agent, Metrics]:
         return squad.learn(agent, replay, batch, keys, now)
 
-    each = jax.vmap(jax.random.split, (0, None), 1)(key, plan.updates_per_turn)
+    (each,) = keys_of_updates(plan, (key,))
     agent, metrics = jax.lax.scan(update, agent, each)
     return agent, jax.tree.map(lambda measured: jnp.mean(measured), metrics)
 

@@ -9,7 +9,7 @@ from decentral.api.requests import Place
 from decentral.api.sweep_files import check_where, place_of, run_units
 from decentral.experiments.finished import finished_runs
 from decentral.experiments.progress import announce
-from decentral.experiments.proposals import Trial, propose
+from decentral.experiments.proposals import Trial, name_of, propose
 from decentral.experiments.runner import Planned
 from decentral.experiments.search_space import read_search
 from decentral.experiments.search_table import write_trials
@@ -35,7 +35,7 @@ def search_file(
     while len(trials) < plan.trials:
         asked = propose(space, plan, trials, min(plan.batch, plan.trials - len(trials)))
         runs = [
-            Planned(space.config(trial.values), place.absolute() / f"trial-{number:03}")
+            Planned(space.config(trial.values), place.absolute() / name_of(number))
             for number, trial in enumerate(asked, start=len(trials))
         ]
         finished_runs(runs)

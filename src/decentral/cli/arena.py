@@ -5,7 +5,6 @@ from decentral.arenas.terms import Terms
 from decentral.cli.flags import add_flags, overrides
 from decentral.cli.request import Request
 from decentral.cli.resume import exit_if_diverged
-from decentral.settings import Refused
 
 
 def arena_command(words: list[str]) -> None:
@@ -16,9 +15,6 @@ def arena_command(words: list[str]) -> None:
     parser.add_argument("--log-messages", metavar="DIR", help="write every message of each agent there, for an auditor")
     add_flags(parser, "arena", Terms())
     found = request.read()
-    for key, place in {"out": found.out, "log-messages": found.log_messages}.items():
-        if place == "":
-            raise Refused(f"{key} must be a directory, got ''")
     run = arena(
         request.team(found),
         request.environment,

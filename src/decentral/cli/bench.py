@@ -21,8 +21,6 @@ from decentral.settings import Refused
 def bench_command(words: list[str]) -> None:
     """Measure how fast training is on this machine: time per turn, its parts, memory, and the least possible."""
     found = _parser().parse_all(words)
-    if found.out == "":
-        raise Refused("out must be a directory, got ''")
     grid = Grid(
         algorithms=found.algorithms.split(","),
         environments=found.environments.split(","),

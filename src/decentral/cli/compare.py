@@ -1,6 +1,5 @@
 """`decentral compare`: several algorithms on one environment, or runs that are finished, in one table and one plot."""
 
-import argparse
 from pathlib import Path
 
 from decentral.analysis.results import shared_references
@@ -12,7 +11,6 @@ from decentral.cli.several import add_all_flags, all_given
 from decentral.cli.tables import print_comparison, wide_console
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments.names import ALGORITHM_FORM, EVERY_ALGORITHM
-from decentral.settings import Refused
 
 USAGE = (
     "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"
@@ -47,7 +45,7 @@ def _compare_finished(words: list[str]) -> Comparison:
     found = parser.parse_all(words)
     if found.runs is None or found.algorithms is not None:
         parser.error("ALGORITHMS and ENVIRONMENT come first, or --runs RUN ... alone")
-    return compare_runs(found.runs, _out(found))
+    return compare_runs(found.runs, found.out)
 
 
 def _train_and_compare(names: list[str], environment: str, words: list[str]) -> Comparison:
@@ -58,19 +56,13 @@ def _train_and_compare(names: list[str], environment: str, words: list[str]) -> 
     add_all_flags(parser, names, environment)
     found = parser.parse_all(words)
     given = all_given(found, names, environment, overrides)
-    return compare(names, environment, **given, out=_out(found), track=found.track)
+    return compare(names, environment, **given, out=found.out, track=found.track)
 
 
 def _add_out(parser: Parser) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="where runs, comparison.json and comparison.png go (default: new, under runs)"
     )
-
-
-def _out(found: argparse.Namespace) -> str | None:
-    if found.out == "":
-        raise Refused("out must be a directory, got ''")
-    return found.out
 
 
 def _print(comparison: Comparison) -> None:

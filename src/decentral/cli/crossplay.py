@@ -7,7 +7,6 @@ from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_crossplay
-from decentral.settings import Refused
 
 
 def crossplay_command(words: list[str]) -> None:
@@ -22,8 +21,6 @@ def crossplay_command(words: list[str]) -> None:
     add_naming(parser)
     found = parser.parse_all(words)
     take_name(found)
-    if found.out == "":
-        raise Refused("out must be a directory, got ''")
     episodes, seed = whole("episodes", found.episodes), whole("seed", found.seed)
     met = crossplay(found.runs, episodes=episodes, seed=seed, out=found.out)
     console = Console()

@@ -5,7 +5,7 @@ import sys
 from typing import Any, NoReturn
 
 from decentral.cli.commands import COMMANDS
-from decentral.refusal import did_you_mean, in_one_line
+from decentral.refusal import Refused, did_you_mean, in_one_line
 
 MEANING = "Fully decentralised cooperative multi-agent reinforcement learning."
 
@@ -18,13 +18,16 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
     def parse_all(self, arguments: list[str]) -> argparse.Namespace:
-        """Parse, naming the first thing not understood and what may have been meant."""
+        """Parse, naming the first thing not understood and what may have been meant; no directory may be nameless."""
         found, unknown = self.parse_known_args(arguments)
         if unknown:
             word = unknown[0].split("=", 1)[0]
             meant = did_you_mean(word, self._option_string_actions)
             kind = "flag" if word.startswith("-") else "argument"
             self.error(f"unknown {kind} {word}{':' if meant else ''}{meant}")
+        for action in self._actions:
+            if action.metavar == "DIR" and getattr(found, action.dest) == "":
+                raise Refused(f"{action.option_strings[0].removeprefix('--')} must be a directory, got ''")
         return found
 
 

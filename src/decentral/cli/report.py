@@ -5,7 +5,6 @@ from pathlib import Path
 from decentral.api import report
 from decentral.cli.naming import add_naming, take_name
 from decentral.cli.parser import parser_for
-from decentral.settings import Refused
 
 
 def report_command(words: list[str]) -> None:
@@ -18,6 +17,4 @@ def report_command(words: list[str]) -> None:
     add_naming(parser)
     found = parser.parse_all(words)
     take_name(found)
-    if found.out == "":
-        raise Refused("out must be a directory, got ''")
     print(f"written to {report(found.runs, found.out)}")

@@ -12,7 +12,6 @@ from decentral.reproduction.claims import claims_table, findings_in
 from decentral.reproduction.reproduce import Reproduction
 from decentral.reproduction.target import SCALES
 from decentral.reproduction.targets import TARGETS
-from decentral.settings import Refused
 
 USAGE = (
     "decentral reproduce TARGET [--scale quick|full] [--seeds N] [--only PIECE]... [--out DIR]\n"
@@ -34,7 +33,7 @@ def reproduce_command(words: list[str]) -> None:
     if found.claims is not None:
         print(claims_table(findings_in(Path(found.claims))))
     elif found.redraw is not None:
-        _print(redraw(found.redraw, out=_out(found)))
+        _print(redraw(found.redraw, out=found.out))
     elif (done := _reproduce(found)) is not None:
         _print(done)
 
@@ -57,13 +56,7 @@ def _parser() -> Parser:
 
 def _reproduce(found: argparse.Namespace) -> Reproduction | None:
     seeds = None if found.seeds is None else whole("seeds", found.seeds)
-    return reproduce(found.target, scale=found.scale or "full", seeds=seeds, out=_out(found), only=found.only or ())
-
-
-def _out(found: argparse.Namespace) -> str | None:
-    if found.out == "":
-        raise Refused("out must be a directory, got ''")
-    return found.out
+    return reproduce(found.target, scale=found.scale or "full", seeds=seeds, out=found.out, only=found.only or ())
 
 
 def _print(done: Reproduction) -> None:

@@ -8,7 +8,6 @@ from decentral.cli.parser import parser_for
 from decentral.cli.sweep_file import add_where
 from decentral.cli.tables import print_trials, wide_console
 from decentral.experiments.search_table import TABLE
-from decentral.settings import Refused
 
 USAGE = "decentral search FILE [--processes N] [--backend NAME] [--out DIR]"
 
@@ -25,8 +24,6 @@ def search_command(words: list[str]) -> None:
     add_naming(parser)
     found = parser.parse_all(words)
     take_name(found)
-    if found.out == "":
-        raise Refused("out must be a directory, got ''")
     trials = search_file(
         found.file, out=found.out, processes=whole("processes", found.processes), backend=found.backend
     )

@@ -10,7 +10,6 @@ from decentral.cli.sweep_file import is_file_of_sweep, sweep_by_file
 from decentral.cli.tables import print_sweep, wide_console
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments.names import ALGORITHM_FORM, EVERY_ALGORITHM
-from decentral.settings import Refused
 
 USAGE = (
     "decentral sweep ALGORITHM,... ENVIRONMENT [--SETTING VALUE,...] [--seeds N] [--steps N] [--out DIR]\n"
@@ -39,8 +38,6 @@ def sweep_by_flags(words: list[str]) -> None:
     add_track_flag(parser)
     add_all_flags(parser, names, environment, bare=True)
     found = parser.parse_all(words[2:])
-    if found.out == "":
-        raise Refused("out must be a directory, got ''")
     given = all_given(found, names, environment, listed_overrides)
     swept = sweep(names, environment, **given, out=found.out, track=found.track)
     console = wide_console()

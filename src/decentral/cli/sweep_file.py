@@ -11,7 +11,6 @@ from decentral.experiments.backends import BACK_ENDS
 from decentral.experiments.config_file import READERS
 from decentral.experiments.swept_units import TABLE
 from decentral.refusal import Failed
-from decentral.settings import Refused
 
 USAGE = "decentral sweep FILE [--processes N] [--backend NAME] [--status] [--out DIR]"
 
@@ -39,8 +38,6 @@ def sweep_by_file(words: list[str]) -> None:
     add_naming(parser)
     found = parser.parse_all(words)
     take_name(found)
-    if found.out == "":
-        raise Refused("out must be a directory, got ''")
     if found.status:
         standings = sweep_status(found.file, out=found.out)
     else:

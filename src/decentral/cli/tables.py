@@ -14,7 +14,7 @@ from decentral.api import Sweep
 from decentral.environments.base import World
 from decentral.experiments.crossplay import Crossplay
 from decentral.experiments.examination import Finding
-from decentral.experiments.proposals import Trial
+from decentral.experiments.proposals import Trial, name_of
 from decentral.experiments.swept_units import Standing
 from decentral.experiments.values import ValueTable
 from decentral.training.evaluation import Scores
@@ -167,7 +167,7 @@ def print_trials(console: Console, trials: Sequence[Trial], shown: int = 10) -> 
         table.add_column(escape(f"{group}.{key}"), justify="right", overflow="fold")
     table.add_column("return", justify="right", no_wrap=True)
     for worth, number, trial in best:
-        table.add_row(f"trial-{number:03}", *(escape(_brief(value)) for value in trial.values.values()), f"{worth:.2f}")
+        table.add_row(name_of(number), *(escape(_brief(value)) for value in trial.values.values()), f"{worth:.2f}")
     console.print(table)
 
 

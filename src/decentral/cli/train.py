@@ -5,7 +5,6 @@ from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, overri
 from decentral.cli.request import Request
 from decentral.cli.resume import exit_if_diverged
 from decentral.experiments.saving import Saving
-from decentral.settings import Refused
 
 
 def train_command(words: list[str]) -> None:
@@ -18,8 +17,6 @@ def train_command(words: list[str]) -> None:
     add_track_flag(parser)
     add_flags(parser, "checkpoints", Saving())
     found = request.read()
-    if found.out == "":
-        raise Refused("out must be a directory, got ''")
     run = train(
         request.team(found),
         request.environment,

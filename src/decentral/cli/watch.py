@@ -10,7 +10,6 @@ from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_episodes
 from decentral.experiments.trained import EPISODES, Trained
-from decentral.settings import Refused
 
 
 def watch_command(words: list[str]) -> None:
@@ -29,8 +28,6 @@ def watch_command(words: list[str]) -> None:
     add_naming(parser)
     found = parser.parse_all(words)
     take_name(found)
-    if found.out == "":
-        raise Refused("out must be a directory, got ''")
     if found.list:
         for run in filter(None, (found.run, found.beside)):
             trained = Trained.load(load(run).directory)

@@ -18,6 +18,11 @@ class Trial:
     worth: float | None
 
 
+def name_of(number: int) -> str:
+    """What the run of a trial is called."""
+    return f"trial-{number:03}"
+
+
 def propose(space: Space, plan: SearchPlan, known: Sequence[Trial], count: int) -> list[Trial]:
     """So many trials to come, their worth still unknown, from those that are known.
 

@@ -61,9 +61,7 @@ def _live(machine: Machine, count: int, lane: int, where: tuple[int, int]) -> Lo
     plan, before, steps = machine.trainee.plan, _remembered(machine, squad)[lane, number], machine.steps[lane]
     keys = _keys_of_learning(machine.trainee, machine.lanes.agents[squad], squad)
     machine.advance(count)
-    longest = np.broadcast_to(
-        _longest(machine.trainee, keys, machine.lanes.replays[squad]), (count, plan.updates_per_turn)
-    )
+    longest = np.tile(_longest(machine.trainee, keys, machine.lanes.replays[squad]), (count, 1))
     slots = (before + np.arange(count * plan.num_environments)) % plan.replay_episodes
     episodes = jax.device_get(_written(machine.lanes.replays[squad], lane, number, slots))
     told = jax.tree.map(lambda leaf: leaf.reshape(count, plan.num_environments, *leaf.shape[1:]), episodes)

@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from decentral.experiments.proposals import Trial
+from decentral.experiments.proposals import Trial, name_of
 from decentral.records import durable
 
 TABLE = "trials.csv"
@@ -17,6 +17,6 @@ def write_trials(trials: Sequence[Trial], out: Path) -> Path:
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["trial", *(".".join(key) for key in trials[0].values), "worth"])
     for number, trial in enumerate(trials):
-        table.writerow([f"trial-{number:03}", *trial.values.values(), "" if trial.worth is None else trial.worth])
+        table.writerow([name_of(number), *trial.values.values(), "" if trial.worth is None else trial.worth])
     durable.replace_file(out / TABLE, text.getvalue().encode())
     return out / TABLE

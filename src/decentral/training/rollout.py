@@ -113,7 +113,10 @@ def _live_through(
 
 
 def retrace(environment: Environment, actions: Array, key: Key[Array, ""]) -> State:
-    """The world before each step of the episode that was played with these actions and this key, and after the last."""
+    """The world before each step of the episode that was played with these actions and this key, and after the last.
+
+    Steps that did not happen are taken here too: what comes after the end is not what was played.
+    """
 
     def step(world: State, chosen: tuple[Array, Chance]) -> tuple[State, State]:
         return environment.step_by(world, *chosen)[0], world
