@@ -72,6 +72,13 @@ def test_what_makes_no_sense_is_refused_by_its_key(file, capsys, said, instead, 
     assert code == 2 and refusal in err and len(err.splitlines()) == 1
 
 
+def test_other_commands_refuse_the_file_of_a_search(file, capsys):
+    file.write_text(FILE.replace("{ low = 0.01, high = 1, log = true }", "0.5"))
+    for words in (["sweep", "search.toml"], ["train", "--config", "search.toml"]):
+        code, _, err = outcome(capsys, *words)
+        assert code == 2 and f"config must be without search for decentral {words[0]}, got search.toml" in err
+
+
 def test_proposals_follow_from_the_seed_and_what_is_known(file):
     space, plan = read_search(file)
     first, again, other = (propose(space, own, [], 4) for own in (plan, plan, replace(plan, seed=1)))

@@ -44,8 +44,7 @@ class Request:
         if names and is_name_of_world(names[0]) and not (len(names) == 2 and is_name_of_code(names[0])):
             names = names[:1]
         file = _file(words)
-        if file.arena and command != "arena":
-            raise Refused(f"config must be without arena for decentral {command}, got {_value_of('--config', words)}")
+        file.check_groups(command, Path(_value_of("--config", words) or ""))
         algorithm, environment = _named(names, file, _value_of("--agents", words))
         if environment is None or (algorithm is None and not names and file.agents is None):
             _explain(command, words, "environment" if environment is None else "algorithm")

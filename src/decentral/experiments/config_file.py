@@ -45,6 +45,12 @@ class Wishes:
         named = () if group == "training" else ("name",)
         return {key: value for key, value in getattr(self, group).items() if key not in named}
 
+    def check_groups(self, command: str, path: Path) -> None:
+        """Refuse what another command alone takes: `arena` and `search` are for those of the same names."""
+        for group in ("arena", "search"):
+            if getattr(self, group) and command != group:
+                raise Refused(f"config must be without {group} for decentral {command}, got {path}")
+
     def resolve(self) -> Config:
         """The configuration, where the file names all that it needs; code it can't name."""
         for name in self._learners():

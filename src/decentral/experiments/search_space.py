@@ -61,6 +61,7 @@ class Space:
 def read_search(file: Path) -> tuple[Space, SearchPlan]:
     """What a file asks for. A setting is open where it is a list of values, or a table of `low`, `high` and `log`."""
     wishes = read_config_file(file)
+    wishes.check_groups("search", file)
     plan = build(SearchPlan, wishes.search, "search")
     algorithm, environment = _names(wishes)
     said = {(group, key): value for group in GROUPS for key, value in wishes.settings(group).items()}

@@ -79,6 +79,7 @@ class Unit:
 def units_of(file: Path, out: Path) -> list[Unit]:
     """The units that a file asks for, a run of each under `out`. Runs of other settings that lie there are refused."""
     wishes = read_config_file(file)
+    wishes.check_groups("sweep", file)
     if wishes.agents is not None:
         raise Refused("agents can't be swept: name algorithms, each for a whole team")
     names, environment = _several(wishes.name("algorithm")), wishes.name("environment")
