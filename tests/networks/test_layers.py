@@ -2,8 +2,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
-from decentral.networks.layers import Linear, draw
+from decentral.networks.layers import Linear, derivative, draw, sum_of_rows
 from decentral.networks.trunk import Trunk
 
 
@@ -51,3 +52,22 @@ def test_unrolling_an_episode_equals_stepping_through_it():
         memory = trunk.step(memory, one)
         stepped.append(memory)
     np.testing.assert_allclose(trunk.unroll(inputs), jnp.stack(stepped), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(2, 5), (5, 2), (3, 3)])
+def test_the_derivative_of_a_layer_is_what_automatic_differentiation_finds(inputs, outputs):
+    layer = draw(Linear(inputs, outputs), jax.random.key(0))
+    x, wanted = (jax.random.normal(jax.random.key(size), (4, 6, size)) for size in (inputs, outputs))
+    plain = jax.grad(lambda layer: jnp.sum(wanted * (x @ layer.weight.T + layer.bias[None, None])))(layer)
+    through_the_layer = jax.grad(lambda layer: jnp.sum(wanted * layer(x)))(layer)
+    for found in (derivative(layer, x, wanted), through_the_layer):
+        np.testing.assert_allclose(found.weight, plain.weight, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(found.bias, plain.bias, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize("columns", [3, 40])
+def test_rows_are_summed_up_on_every_device(monkeypatch, device, columns):
+    monkeypatch.setattr(jax, "default_backend", lambda: device)
+    rows = jnp.arange(2.0 * 4 * columns).reshape(2, 4, columns)
+    np.testing.assert_array_equal(sum_of_rows(rows), np.asarray(rows).sum((0, 1)))

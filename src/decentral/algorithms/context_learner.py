@@ -18,6 +18,7 @@ from decentral.algorithms.contexts import (
 from decentral.algorithms.dac_settings import DACSettings
 from decentral.algorithms.q_learning import draw_by_step, masked_mean
 from decentral.networks.dynamics import Decoder, Encoder, straight_through_sample
+from decentral.networks.layers import sum_of_rows
 from decentral.types import AgentSpec, Episode, Metrics, time_first
 
 
@@ -118,5 +119,5 @@ class ContextLearner(DACSettings):
 
 def contexts_used(contexts: Float[Array, "*batch contexts"], counted: Bool[Array, "*batch"]) -> Float[Array, ""]:
     """How many contexts are in use: the exponential of the entropy of their shares."""
-    shares = jax.vmap(masked_mean, (-1, None))(contexts, counted)
+    shares = sum_of_rows(jnp.where(counted[..., None], contexts, 0.0)) / jnp.maximum(jnp.sum(counted), 1)
     return jnp.exp(-jnp.sum(shares * jnp.log(jnp.maximum(shares, 1e-9))))

@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
 import jax
 from jaxtyping import Array
+
+Tree = TypeVar("Tree")
 
 WIDTHS = (64,)  # of hidden layers that the kernels were tried with on a GPU; they need powers of two of at least 16
 OUTPUTS = 16  # the most of a decoder that they were tried with
@@ -35,3 +38,11 @@ def apart(array: Array) -> Array:
     XLA would repeat a transposition in every round of a loop, or turn round the product that it follows.
     """
     return jax.lax.optimization_barrier(array) if jax.default_backend() == "cpu" else array
+
+
+def gathered(batch: Tree) -> Tree:
+    """The batch itself; on a GPU it is put together once, for whatever is done with it.
+
+    XLA would look up every number in the replay again wherever it is read.
+    """
+    return jax.lax.optimization_barrier(batch) if jax.default_backend() == "gpu" else batch

@@ -51,12 +51,20 @@ class HyperNet(ContextHead):
 
     def __call__(self, hidden: Hidden, context: Context) -> Values:
         # Q is affine in the context, whose entries sum to one: the mean of what each context alone would make.
-        return jnp.einsum("...m,...ma->...a", context, self.every(hidden))
+        return jnp.einsum("...m,...ma->...a", context, self._products(hidden)) + context @ self._biases
 
     def every(self, hidden: Hidden) -> AllValues:
-        layers, biases = self.weight + self.weight_bias[None], self.bias + self.bias_bias[None]
-        values = times(layers.reshape(-1, layers.shape[-1]), hidden).reshape(*hidden.shape[:-1], *biases.shape)
-        return values + jnp.broadcast_to(biases, values.shape)
+        products = self._products(hidden)
+        return products + jnp.broadcast_to(self._biases, products.shape)
+
+    def _products(self, hidden: Hidden) -> AllValues:
+        layers = self.weight + self.weight_bias[None]
+        products = times(layers.reshape(-1, layers.shape[-1]), hidden)
+        return products.reshape(*hidden.shape[:-1], *self.bias.shape)
+
+    @property
+    def _biases(self) -> Float[Array, "contexts actions"]:
+        return self.bias + self.bias_bias[None]
 
     def some(self, hidden: Hidden, which: Int[Array, " few"]) -> Float[Array, "*rows few actions"]:
         few = eqx.tree_at(lambda head: (head.weight, head.bias), self, (self.weight[which], self.bias[which]))

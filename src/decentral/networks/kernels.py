@@ -15,7 +15,7 @@ from jaxtyping import Array
 
 from decentral.networks.backend import BLOCK
 from decentral.networks.gates import Gates, Shares, next_memory, open_gates
-from decentral.networks.loops import parts_of_slope
+from decentral.networks.loops import WayBack, parts_of_slope
 
 WARPS = 4
 
@@ -43,25 +43,25 @@ def recur(
 
         jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32), _shares(inputs, 0, width)))
 
-    outputs = [width] * (5 if keep_gates else 1)
+    outputs = [(steps, width)] * (5 if keep_gates else 1)
     after, *gates = _call(walk, outputs, (inputs,), (weight, bias), (steps, batch), interpret)
     return after, Gates(*gates) if keep_gates else None
 
 
-def walk_back(
-    wanted: Array, before: Array, gates: Gates, weight: Array, interpret: bool = False
-) -> tuple[Array, Array]:
+def walk_back(wanted: Array, after: Array, gates: Gates, weight: Array, interpret: bool = False) -> WayBack:
     """What `loops.walk_back` returns, by one kernel."""
     steps, batch, width = wanted.shape
 
-    def walk(wanted: Any, before: Any, *rest: Any) -> None:
-        *gates, weight, by_input, by_memory = rest
+    def walk(wanted: Any, after: Any, *rest: Any) -> None:
+        *gates, weight, by_input, by_memory, sums = rest
         weights = _by_gate(weight, width)
 
-        def step(back: Array, later: Array) -> Array:
+        def step(back: Array, now: tuple[Array, ...]) -> tuple[Array, ...]:
+            later, *so_far = now
             t = steps - 1 - back
             total, open_now = wanted[t] + later, Gates(*(gate[t] for gate in gates))
-            reset, update, candidate = (total * slope for slope in parts_of_slope(before[t], open_now))
+            before = jnp.where(t > 0, after[jnp.maximum(t - 1, 0)], 0.0)
+            reset, update, candidate = (total * slope for slope in parts_of_slope(before, open_now))
             forgotten = candidate * open_now.reset
             later = total * open_now.update
             for own, share in zip(weights, (reset, update, forgotten), strict=True):
@@ -69,13 +69,18 @@ def walk_back(
             for place, (share, its) in enumerate(((reset, reset), (update, update), (candidate, forgotten))):
                 by_input[t, :, pallas.dslice(place * width, width)] = share
                 by_memory[t, :, pallas.dslice(place * width, width)] = its
-            return later
+            shares = (reset, update, candidate, forgotten)
+            return later, *(own + share for own, share in zip(so_far, shares, strict=True))
 
-        jax.lax.fori_loop(0, steps, step, jnp.zeros((BLOCK, width), jnp.float32))
+        _, *totals = jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32),) * 5)
+        for place, total in enumerate(totals):
+            sums[0, :, pallas.dslice(place * width, width)] = total
 
-    of_episodes = (wanted, before, *jax.tree.leaves(gates))
-    by_input, by_memory = _call(walk, [3 * width] * 2, of_episodes, (weight,), (steps, batch), interpret)
-    return by_input, by_memory
+    of_episodes = (wanted, after, *jax.tree.leaves(gates))
+    outputs = [(steps, 3 * width), (steps, 3 * width), (1, 4 * width)]
+    by_input, by_memory, sums = _call(walk, outputs, of_episodes, (weight,), (steps, batch), interpret)
+    both, of_input, of_memory = jnp.split(jnp.sum(sums, axis=(0, 1)), (2 * width, 3 * width))
+    return WayBack(by_input, by_memory, jnp.concatenate([both, of_input]), jnp.concatenate([both, of_memory]))
 
 
 def _dot(rows: Array, matrix: Array) -> Array:
@@ -93,15 +98,16 @@ def _shares(ref: Any, t: Array | int, width: int) -> Shares:
 
 def _call(
     walk: Callable[..., None],
-    outputs: list[int],
+    outputs: list[tuple[int, int]],
     of_episodes: tuple[Array, ...],
     of_network: tuple[Array, ...],
     shape: tuple[int, int],
     interpret: bool,
 ) -> Any:
+    """`outputs`: how many steps what a program tells has, and how wide it is."""
     steps, batch = shape
 
-    def block(width: int) -> pallas.BlockSpec:
+    def block(steps: int, width: int) -> pallas.BlockSpec:
         return pallas.BlockSpec((steps, BLOCK, width), lambda number: (0, number, 0))
 
     whole = [pallas.BlockSpec(own.shape, lambda _, rank=own.ndim: (0,) * rank) for own in of_network]
@@ -109,9 +115,9 @@ def _call(
     return pallas.pallas_call(
         walk,
         grid=(batch // BLOCK,),
-        in_specs=[*(block(own.shape[-1]) for own in of_episodes), *whole],
-        out_specs=[block(width) for width in outputs],
-        out_shape=[jax.ShapeDtypeStruct((*shape, width), jnp.float32) for width in outputs],
+        in_specs=[*(block(steps, own.shape[-1]) for own in of_episodes), *whole],
+        out_specs=[block(*size) for size in outputs],
+        out_shape=[jax.ShapeDtypeStruct((steps, batch, width), jnp.float32) for steps, width in outputs],
         interpret=interpret,
         **options,
     )(*of_episodes, *of_network)

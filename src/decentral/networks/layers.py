@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, Key
 from decentral.networks.backend import apart
 
 Network = TypeVar("Network")
+FEW = 32  # columns of a sum
 
 
 class Linear(eqx.Module):
@@ -29,8 +30,7 @@ class Linear(eqx.Module):
         self.bias = jnp.full(outputs, inputs**-0.5)
 
     def __call__(self, x: Float[Array, "*rows inputs"]) -> Float[Array, "*rows outputs"]:
-        product = times(self.weight, x)
-        return product + jnp.broadcast_to(self.bias, product.shape)
+        return plus(times(self.weight, x), self.bias)
 
 
 class Perceptron(eqx.Module):
@@ -54,11 +54,46 @@ def times(weight: Float[Array, "outputs inputs"], x: Float[Array, "*rows inputs"
     return weight @ x if x.ndim == 1 else x @ weight.T
 
 
+@jax.custom_vjp
+def plus(rows: Float[Array, "*rows outputs"], bias: Float[Array, " outputs"]) -> Float[Array, "*rows outputs"]:
+    """Every row with a bias added."""
+    return rows + jnp.broadcast_to(bias, rows.shape)
+
+
+plus.defvjp(lambda rows, bias: (plus(rows, bias), None), lambda _, wanted: (wanted, sum_of_rows(wanted)))
+
+
 def derivative(layer: Linear, x: Float[Array, "*rows inputs"], wanted: Float[Array, "*rows outputs"]) -> Linear:
     """What changes of a layer are worth, if those of what it makes of x are worth `wanted`."""
-    x, wanted = x.reshape(-1, x.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
-    by_weight = wanted.T @ x if wanted.shape[-1] <= x.shape[-1] else apart(x.T @ wanted).T  # the smaller is turned
-    return jax.tree.unflatten(jax.tree.structure(layer), [by_weight, jnp.sum(wanted, axis=0)])
+    if wanted.shape[-1] <= x.shape[-1]:
+        return of_parts(layer, weight_derivative(x, wanted), sum_of_rows(wanted))
+    with_ones = jnp.concatenate([x, jnp.ones_like(x[..., :1])], axis=-1)
+    both = weight_derivative(with_ones, wanted)  # a bias is the weight of one more input, which is always 1
+    return of_parts(layer, both[:, :-1], both[:, -1])
+
+
+def of_parts(like: Linear, weight: Float[Array, "outputs inputs"], bias: Float[Array, " outputs"]) -> Linear:
+    """A layer with these parts, of the same kind as another."""
+    return jax.tree.unflatten(jax.tree.structure(like), [weight, bias])
+
+
+def weight_derivative(
+    x: Float[Array, "*rows inputs"], wanted: Float[Array, "*rows outputs"]
+) -> Float[Array, "outputs inputs"]:
+    """The weight's part of `derivative`."""
+    x, wanted = (own.reshape(-1, own.shape[-1]) for own in (x, wanted))
+    return wanted.T @ x if wanted.shape[-1] <= x.shape[-1] else apart(x.T @ wanted).T  # the smaller is turned
+
+
+def sum_of_rows(rows: Float[Array, "*rows columns"]) -> Float[Array, " columns"]:
+    """The sum over all rows, as a product with ones.
+
+    On a GPU, XLA makes a sum of a product with a single row, and that of few columns is slow: they meet two rows.
+    """
+    rows = rows.reshape(-1, rows.shape[-1])
+    if jax.default_backend() == "gpu" and rows.shape[-1] < FEW:
+        return (jnp.ones((2, rows.shape[0])) @ rows)[0]
+    return jnp.ones(rows.shape[0]) @ rows
 
 
 def draw(described: Network, key: Key[Array, ""]) -> Network:

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 from decentral.networks import loops
 from decentral.networks.backend import has_kernels
 from decentral.networks.gates import Gates
-from decentral.networks.layers import Linear, derivative
+from decentral.networks.layers import Linear, derivative, of_parts, weight_derivative
 
 Layers = tuple[Linear, Linear, Linear]  # the entry; to the gates, from its output and from the memory
 Inputs = Float[Array, "P B inputs"]
@@ -81,13 +81,12 @@ def _forth(layers: Layers, inputs: Inputs) -> tuple[Memories, tuple[Layers, Inpu
 
 def _back(kept: tuple[Layers, Inputs, Memories, Memories, Gates], wanted: Memories) -> tuple[Layers, Inputs]:
     (entry, from_input, from_memory), inputs, entered, after, gates = kept
-    before = loops.earlier(after)
-    by_input, by_memory = _way(wanted).walk_back(wanted, before, gates, from_memory.weight)
-    by_entered = jnp.where(entered > 0, by_input @ from_input.weight, 0.0)
+    by = _way(wanted).walk_back(wanted, after, gates, from_memory.weight)
+    by_entered = jnp.where(entered > 0, by.input @ from_input.weight, 0.0)
     by_layers = (
         derivative(entry, inputs, by_entered),
-        derivative(from_input, entered, by_input),
-        derivative(from_memory, before, by_memory),
+        of_parts(from_input, weight_derivative(entered, by.input), by.input_bias),
+        of_parts(from_memory, weight_derivative(loops.earlier(after), by.memory), by.memory_bias),
     )
     return by_layers, by_entered @ entry.weight
 

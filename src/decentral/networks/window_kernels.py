@@ -14,7 +14,7 @@ from jax.experimental import pallas
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Float
 
-from decentral.networks.layers import Linear
+from decentral.networks.layers import Linear, of_parts
 
 WARPS = 4
 ROWS = 64  # windows, or steps, of one program
@@ -102,7 +102,7 @@ def side_by_side(
     by_contexts, *sums = call(through_windows, (outputs, width), (outputs,), (outputs,))
     by_steps = call(through_steps)[0]
     by_weight, by_bias, total = (jnp.sum(of_each, axis=0) for of_each in sums)
-    by_layer = jax.tree.unflatten(jax.tree.structure(layer), [by_weight[:kept], by_bias[:kept]])
+    by_layer = of_parts(layer, by_weight[:kept], by_bias[:kept])
     by_rows = (own[:rows].reshape(steps.shape) for own in (by_steps, by_contexts))
     return jnp.sum(total) / 2, (*by_rows, by_layer)
 
