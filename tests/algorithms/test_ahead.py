@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.ahead import in_best_context, one_step_on
+from decentral.algorithms.ahead import at_every_percept, in_best_context, one_step_on
 from decentral.algorithms.contexts import Contexts
 from decentral.algorithms.dac import DAC
 from tests.algorithms.test_attainable import expecting
@@ -71,3 +71,11 @@ def test_values_are_read_in_the_context_that_the_judge_finds_best():
 def test_one_step_on_the_last_step_keeps_its_own():
     last = jnp.asarray([False, True, False])
     np.testing.assert_array_equal(one_step_on(jnp.asarray([[1.0], [2.0], [3.0]]), last), [[2.0], [2.0], [3.0]])
+
+
+def test_at_every_percept_stands_what_belongs_to_the_step_from_there_on():
+    """The episode ends with its second step: the third percept has what that step had, what follows is padding."""
+    last = jnp.asarray([False, True, False])
+    here = at_every_percept(jnp.asarray([[1.0], [2.0], [3.0]]), last)
+    np.testing.assert_array_equal(here[:3], [[1.0], [2.0], [2.0]])
+    assert here.shape == (4, 1)

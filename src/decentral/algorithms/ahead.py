@@ -15,17 +15,14 @@ EveryContext = Float[Array, "T *B contexts actions"]
 class Ahead(eqx.Module):
     """The time after each step of an episode, as an agent's online network and its slow copy remember it.
 
-    Every method answers with the values by which the next action is chosen, and the slow copy's, which it is worth.
+    Everything answers with the values by which the next action is chosen, and the slow copy's, which it is worth.
     """
 
     head: ContextHead
     slow_head: ContextHead
     hidden: Float[Array, "T *B hidden"]
     slow_hidden: Float[Array, "T *B hidden"]
-
-    def under(self, contexts: Float[Array, "T *B contexts"]) -> tuple[Values, Values]:
-        """Q(h_{t+1}, ., c) under given contexts."""
-        return self.head(self.hidden, contexts), self.slow_head(self.slow_hidden, contexts)
+    inferred: tuple[Values, Values]  # Q(h_{t+1}, ., c_{t+1})
 
     def expected(self, shares: Float[Array, "T *B contexts #actions"]) -> tuple[Values, Values]:
         """sum_c p(c) Q(h_{t+1}, ., c), where contexts may have other shares p(c) for other actions."""
@@ -55,3 +52,10 @@ def one_step_on(of_steps: Float[Array, "T *B features"], last: Bool[Array, "T *B
     """What belongs to the following step; the last step of an episode keeps its own."""
     following = jnp.concatenate([of_steps[1:], of_steps[-1:]])
     return jnp.where(last[..., None], of_steps, following)
+
+
+def at_every_percept(
+    of_steps: Float[Array, "T *B features"], last: Bool[Array, "T *B"]
+) -> Float[Array, "P *B features"]:
+    """What belongs to the step from each percept on; the percept after the last step has that step's own."""
+    return jnp.concatenate([of_steps[:1], one_step_on(of_steps, last)])

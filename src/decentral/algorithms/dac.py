@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.ahead import Ahead, one_step_on
+from decentral.algorithms.ahead import Ahead, at_every_percept, one_step_on
 from decentral.algorithms.attainable import ContextPrior, likely_enough, surprise
 from decentral.algorithms.base import Agent, Values
 from decentral.algorithms.context_learner import ContextLearner
@@ -31,6 +31,7 @@ from decentral.algorithms.q_learning import (
 )
 from decentral.algorithms.sampled import few_contexts
 from decentral.algorithms.value_learner import Hidden
+from decentral.networks.backend import gathered
 from decentral.networks.heads import CONTEXT_HEADS, HyperNet
 from decentral.networks.trunk import Trunk
 from decentral.types import AgentSpec, Episode, Metrics, time_first
@@ -95,7 +96,7 @@ class DAC(ContextLearner):
     def losses(
         self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        episodes = time_first(episodes)
+        episodes = gathered(time_first(episodes))
         modelled = self.has_window(episodes)
         contexts, context_loss, metrics = self.find_contexts(online.context, episodes, modelled, key)
         judge = partial(self.judge, online, target, episodes)
@@ -131,9 +132,11 @@ class DAC(ContextLearner):
         """
         inputs, actions = episode_inputs(episode), one_hot_actions(episode)
         hidden, slow_hidden = online.value.trunk.unroll(inputs), target.value.trunk.unroll(inputs)
-        values, available = online.value.head(hidden[:-1], contexts.chosen), episode.percepts.available[:-1]
+        inferred = at_every_percept(contexts.chosen, last_steps(episode))
+        every, slow = online.value.head(hidden, inferred), target.value.head(slow_hidden, inferred)
+        values, available = every[:-1], episode.percepts.available[:-1]
         taken = jnp.sum(values * actions, axis=-1)
-        ahead = Ahead(online.value.head, target.value.head, hidden[1:], slow_hidden[1:])
+        ahead = Ahead(online.value.head, target.value.head, hidden[1:], slow_hidden[1:], (every[1:], slow[1:]))
         following = self.following(ahead, online.prior, episode, contexts)
         seen = {
             "hidden": hidden[:-1],
@@ -183,7 +186,7 @@ class DAC(ContextLearner):
             seen_after = one_step_on(contexts.probabilities, last)[..., None]
             values, slow_values = ahead.expected(seen_after if prior is None else jnp.exp(prior(ahead.hidden)))
         else:
-            values, slow_values = ahead.under(one_step_on(contexts.chosen, last))
+            values, slow_values = ahead.inferred
         if self.last_context == "optimistic":
             best = ahead.optimistic(self.attainable_contexts(prior, ahead.hidden), self.double_q)
             values, slow_values = (

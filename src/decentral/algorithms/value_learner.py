@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float, Key
 from decentral.algorithms.base import Models, Values
 from decentral.algorithms.gradient import GradientLearner
 from decentral.algorithms.q_learning import Scene, episode_inputs, masked_mean, scene_inputs, taken_and_wanted
+from decentral.networks.backend import gathered
 from decentral.networks.layers import Linear
 from decentral.networks.trunk import Trunk
 from decentral.settings import setting
@@ -92,7 +93,7 @@ class ValueLearner(ValueActor):
     def losses(
         self, online: ValueNetwork, target: ValueNetwork, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        of_all = td_step(online, target, time_first(episodes), self.discount, self.double_q)
+        of_all = td_step(online, target, gathered(time_first(episodes)), self.discount, self.double_q)
         taken, wanted = time_first(of_all)  # and back again
         surprise = wanted - taken
         weights = jax.lax.stop_gradient(self.weights(surprise, episodes, key))
