@@ -57,14 +57,17 @@ def test_the_gradient_of_a_linear_layer_is_one_product_more_or_two_with_the_inpu
 
 
 def test_a_turn_of_iql_is_what_its_layers_say():
-    """Sums per step: entry 11 x 64, gates twice 64 x 192, head 64 x 5; the entry's inputs need no gradient."""
+    """Sums per step: entry 11 x 64, gates twice 64 x 192, head 64 x 5; the entry's inputs need no gradient.
+
+    The gradient of the entry's bias is that of a twelfth input.
+    """
     trainee = Case("iql", "predator-prey", 1, 2, None, None).config.trainee
     lane = jax.eval_shape(lambda: begin(trainee, 0))
     played = product_flops(jax.make_jaxpr(lambda own: turn(trainee, own, False))(lane))
     learned = floor_of(trainee).flops
     entry, rest = 11 * 64, 2 * 64 * 192 + 64 * 5
     assert played == 2 * 2 * 100 * (entry + rest)  # two agents, a hundred steps
-    online, target, gradient = entry + rest, entry + rest, entry + 2 * rest
+    online, target, gradient = entry + rest, entry + rest, entry + 64 + 2 * rest
     assert learned - played == 2 * 2 * 32 * 101 * (online + target + gradient)
 
 

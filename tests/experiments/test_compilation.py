@@ -5,12 +5,14 @@ import subprocess
 import sys
 
 import jax
+import numpy as np
 import pytest
 
 import decentral
-from decentral.experiments import crossplay, runner, trained, values
-from decentral.experiments.compilation import keep_compiled_programs
-from tests.runs import small_run
+from decentral.experiments import compilation, crossplay, machine, runner, trained, values
+from decentral.experiments.compilation import compiler_options, keep_compiled_programs
+from decentral.experiments.config import resolve
+from tests.runs import QUICK, SMALL, small_run
 
 DOUBLE = """
 import jax
@@ -89,3 +91,34 @@ def test_whatever_compiles_keeps_it(monkeypatch, tmp_path, module, work):
     monkeypatch.setattr(module, "keep_compiled_programs", kept)
     with pytest.raises(Kept):
         work()
+
+
+@pytest.fixture
+def fresh_programs():
+    """Whatever was compiled before is compiled again within the test, and after it."""
+    for kept in (compiler_options, machine.programs):
+        kept.cache_clear()
+    yield
+    for kept in (compiler_options, machine.programs):
+        kept.cache_clear()
+
+
+def test_options_that_xla_does_not_know_are_left_out(monkeypatch, fresh_programs):
+    monkeypatch.setattr(compilation, "FEWER_COPIES", {"xla_cpu_no_such_option": True})
+    assert compiler_options() is None
+
+
+def test_fewer_copies_change_no_number(monkeypatch, fresh_programs):
+    trainee = resolve("iql", "matrix-game", SMALL, {}, QUICK | {"seeds": 2}).trainee
+
+    def trained():
+        training = machine.Machine.start(trainee)
+        training.advance(12)
+        return jax.tree.leaves(training.lanes.agents[0].online)
+
+    assert compiler_options() is not None
+    with_fewer = trained()
+    machine.programs.cache_clear()
+    monkeypatch.setattr(machine, "compiler_options", lambda: None)
+    for own, plain in zip(with_fewer, trained(), strict=True):
+        np.testing.assert_array_equal(own, plain)

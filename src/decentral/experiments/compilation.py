@@ -1,6 +1,10 @@
-"""Keeps compiled programs on disk, so that the same training starts sooner the next time. It never makes a run fail."""
+"""How programs are compiled, and where they are kept, so that the same training starts sooner the next time.
+
+Neither makes a run fail, nor changes a number of it.
+"""
 
 import warnings
+from functools import cache
 
 import jax
 
@@ -18,3 +22,18 @@ def keep_compiled_programs() -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     # An entry that can't be read or written costs a compilation, which is nothing to warn of.
     warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation cache entry")
+
+
+FEWER_COPIES = {"xla_cpu_copy_insertion_use_region_analysis": True}  # a closer look at what a loop need not copy
+
+
+@cache
+def compiler_options() -> dict[str, bool] | None:
+    """What a training's compiler is told on a CPU; nothing where XLA does not know it."""
+    if jax.default_backend() != "cpu":
+        return None
+    try:
+        jax.jit(lambda: 0, compiler_options=FEWER_COPIES)()
+    except jax.errors.JaxRuntimeError:
+        return None
+    return FEWER_COPIES

@@ -11,6 +11,7 @@ import numpy as np
 
 from decentral.environments.base import Oracle
 from decentral.environments.host import HostEnvironment
+from decentral.experiments.compilation import compiler_options
 from decentral.experiments.host import rollout_for
 from decentral.experiments.placement import Placement
 from decentral.experiments.shapes import side_by_side
@@ -142,7 +143,13 @@ def programs(placement: Placement, several: bool) -> Programs:
     numbers = 0 if several else None
     return Programs(
         jax.jit(every_lane(begin, (numbers, 0)), out_shardings=lanes),
-        jax.jit(every_lane(turns, (numbers, 0, None, None)), static_argnums=3, donate_argnums=1, out_shardings=lanes),
+        jax.jit(
+            every_lane(turns, (numbers, 0, None, None)),
+            static_argnums=3,
+            donate_argnums=1,
+            out_shardings=lanes,
+            compiler_options=compiler_options(),
+        ),
         jax.jit(
             every_lane(examine, (numbers, 0, 0, numbers)), donate_argnums=1, out_shardings=(None, None, None, lanes)
         ),

@@ -86,14 +86,14 @@ def weight_derivative(
 
 
 def sum_of_rows(rows: Float[Array, "*rows columns"]) -> Float[Array, " columns"]:
-    """The sum over all rows, as a product with ones.
+    """The sum over all rows; of few columns, which XLA sums slowly on a GPU, as a product with ones.
 
-    On a GPU, XLA makes a sum of a product with a single row, and that of few columns is slow: they meet two rows.
+    XLA makes an ordinary sum of a product with a single row, so they meet two.
     """
     rows = rows.reshape(-1, rows.shape[-1])
     if jax.default_backend() == "gpu" and rows.shape[-1] < FEW:
         return (jnp.ones((2, rows.shape[0])) @ rows)[0]
-    return jnp.ones(rows.shape[0]) @ rows
+    return jnp.sum(rows, axis=0)
 
 
 def draw(described: Network, key: Key[Array, ""]) -> Network:
