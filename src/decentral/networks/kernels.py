@@ -79,8 +79,7 @@ def walk_back(wanted: Array, after: Array, gates: Gates, weight: Array, interpre
     of_episodes = (wanted, after, *jax.tree.leaves(gates))
     outputs = [(steps, 3 * width), (steps, 3 * width), (1, 4 * width)]
     by_input, by_memory, sums = _call(walk, outputs, of_episodes, (weight,), (steps, batch), interpret)
-    both, of_input, of_memory = jnp.split(jnp.sum(sums, axis=(0, 1)), (2 * width, 3 * width))
-    return WayBack(by_input, by_memory, jnp.concatenate([both, of_input]), jnp.concatenate([both, of_memory]))
+    return WayBack.of(by_input, by_memory, *jnp.split(jnp.sum(sums, axis=(0, 1)), 4))
 
 
 def _dot(rows: Array, matrix: Array) -> Array:

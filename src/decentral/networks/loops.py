@@ -8,7 +8,6 @@ from jaxtyping import Array, Float
 
 from decentral.networks.backend import apart
 from decentral.networks.gates import Gates, next_memory, open_gates, shares_of
-from decentral.networks.layers import sum_of_rows
 
 Memories = Float[Array, "P B width"]
 GateInputs = Float[Array, "P B gates"]  # three gates side by side: reset, update, candidate
@@ -42,6 +41,17 @@ class WayBack(NamedTuple):
     input_bias: Bias
     memory_bias: Bias
 
+    @staticmethod
+    def of(
+        by_input: GateInputs, by_memory: GateInputs, reset: Array, update: Array, candidate: Array, forgotten: Array
+    ) -> "WayBack":
+        """Put together from the sums of three gates and of the memory's share of the candidate.
+
+        Of the other two gates both shares are worth the same.
+        """
+        of_input, of_memory = (jnp.concatenate([reset, update, last]) for last in (candidate, forgotten))
+        return WayBack(by_input, by_memory, of_input, of_memory)
+
 
 def walk_back(wanted: Memories, after: Memories, gates: Gates, weight: Weight) -> WayBack:
     """The way back from what changes of the memories after each step are worth."""
@@ -58,7 +68,8 @@ def walk_back(wanted: Memories, after: Memories, gates: Gates, weight: Weight) -
     totals = jax.lax.scan(step, jnp.zeros_like(wanted[0]), here, reverse=True)[1]
     by_input = side_by_side(jnp.stack([slope * totals for slope in (reset, update, candidate)], axis=-2))
     by_memory = side_by_side(of_memory * totals[:, :, None])
-    return WayBack(by_input, by_memory, sum_of_rows(by_input), sum_of_rows(by_memory))
+    slopes = (reset, update, candidate, candidate * gates.reset)
+    return WayBack.of(by_input, by_memory, *(jnp.sum(slope * totals, axis=(0, 1)) for slope in slopes))
 
 
 def side_by_side(gates: Float[Array, "*batch 3 width"]) -> Float[Array, "*batch gates"]:
