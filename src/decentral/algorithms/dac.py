@@ -133,16 +133,17 @@ class DAC(ContextLearner):
         inputs, actions = episode_inputs(episode), one_hot_actions(episode)
         hidden, slow_hidden = online.value.trunk.unroll(inputs), target.value.trunk.unroll(inputs)
         inferred = at_every_percept(contexts.chosen, last_steps(episode))
-        every, slow = online.value.head(hidden, inferred), target.value.head(slow_hidden, inferred)
-        values, available = every[:-1], episode.percepts.available[:-1]
-        taken = jnp.sum(values * actions, axis=-1)
-        ahead = Ahead(online.value.head, target.value.head, hidden[1:], slow_hidden[1:], (every[1:], slow[1:]))
+        values, slow_values = online.value.head(hidden, inferred), target.value.head(slow_hidden, inferred)
+        here, available = values[:-1], episode.percepts.available[:-1]
+        taken = jnp.sum(here * actions, axis=-1)
+        one_on = (values[1:], slow_values[1:])
+        ahead = Ahead(online.value.head, target.value.head, hidden[1:], slow_hidden[1:], inferred=one_on)
         following = self.following(ahead, online.prior, episode, contexts)
         seen = {
             "hidden": hidden[:-1],
             "taken": taken,
             "error": taken - td_target(episode, self.discount, following),
-            "greedy": jnp.max(mask_unavailable(values, available), axis=-1),
+            "greedy": jnp.max(mask_unavailable(here, available), axis=-1),
         }
         if self.explore_bonus != "none" and online.context is not None:
             errors = online.context.step_errors(episode, contexts.chosen, self.predict == "change")

@@ -10,6 +10,8 @@ import jax
 
 from decentral.experiments.cache import usable_cache
 
+FEWER_COPIES = {"xla_cpu_copy_insertion_use_region_analysis": True}  # a closer look at what a loop need not copy
+
 
 def keep_compiled_programs() -> None:
     """From now on, store what is compiled and look there first. A cache that the user has given to JAX stays."""
@@ -22,9 +24,6 @@ def keep_compiled_programs() -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     # An entry that can't be read or written costs a compilation, which is nothing to warn of.
     warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation cache entry")
-
-
-FEWER_COPIES = {"xla_cpu_copy_insertion_use_region_analysis": True}  # a closer look at what a loop need not copy
 
 
 @cache

@@ -56,7 +56,7 @@ def times(weight: Float[Array, "outputs inputs"], x: Float[Array, "*rows inputs"
 
 @jax.custom_vjp
 def plus(rows: Float[Array, "*rows outputs"], bias: Float[Array, " outputs"]) -> Float[Array, "*rows outputs"]:
-    """Every row with a bias added."""
+    """Every row with a bias added, whose derivative is summed up by `sum_of_rows`."""
     return rows + jnp.broadcast_to(bias, rows.shape)
 
 

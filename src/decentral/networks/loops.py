@@ -62,18 +62,18 @@ def walk_back(wanted: Memories, after: Memories, gates: Gates, weight: Weight) -
     def step(later: Array, here: tuple[Array, Array, Array]) -> tuple[Array, Array]:
         wanted, slope, update = here
         total = wanted + later
-        return total * update + side_by_side(slope * total[:, None]) @ weight, total
+        return total * update + in_one_row(slope * total[:, None]) @ weight, total
 
     here = (wanted, of_memory, gates.update)
     totals = jax.lax.scan(step, jnp.zeros_like(wanted[0]), here, reverse=True)[1]
-    by_input = side_by_side(jnp.stack([slope * totals for slope in (reset, update, candidate)], axis=-2))
-    by_memory = side_by_side(of_memory * totals[:, :, None])
+    by_input = in_one_row(jnp.stack([slope * totals for slope in (reset, update, candidate)], axis=-2))
+    by_memory = in_one_row(of_memory * totals[:, :, None])
     slopes = (reset, update, candidate, candidate * gates.reset)
     return WayBack.of(by_input, by_memory, *(jnp.sum(slope * totals, axis=(0, 1)) for slope in slopes))
 
 
-def side_by_side(gates: Float[Array, "*batch 3 width"]) -> Float[Array, "*batch gates"]:
-    """Three gates in rows as one row. A CPU writes such rows faster than it would put the gates together."""
+def in_one_row(gates: Float[Array, "*batch 3 width"]) -> Float[Array, "*batch gates"]:
+    """Three gates, stacked, side by side. A CPU stacks them faster than it would put them side by side at once."""
     return gates.reshape(*gates.shape[:-2], -1)
 
 
