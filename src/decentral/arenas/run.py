@@ -144,6 +144,8 @@ def _of_seed(config: Config, seed: int) -> Config:
 def _check(config: Config) -> None:
     """Refuse what agents in processes of their own can't do."""
     plan = config.trainee.plan
+    if plan.sharing:
+        raise Refused("training.sharing must be false in an arena, got true: its agents share nothing")
     if not config.strictness.decentralised:
         raise Refused(f"algorithm must be decentralised for an arena, got {config.algorithm_name}, which is not")
     for key in ("num_environments", "workers"):

@@ -13,7 +13,7 @@ from decentral.bundles.card import write_card
 from decentral.bundles.description import describe
 from decentral.bundles.onnx_graph import onnx_package, values_of_graph, write_graph
 from decentral.bundles.parity import Parity, compare
-from decentral.bundles.policies import policy_of
+from decentral.bundles.policies import policy_of, without_id
 from decentral.bundles.recording import Recording, record
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.trained import Trained, check_worlds
@@ -50,6 +50,8 @@ def export_agent(
     algorithm, models = trained.agent(seed, agent)
     name, world = trained.config.members[agent].name, trained.config.trainee.environment
     policy = policy_of(name, algorithm, models, world.spec)
+    if (sharing := trained.config.sharing) is not None and sharing.append_ids:
+        policy = without_id(policy, world.spec, agent, len(trained.bodies))
     recording = record(trained, seed, agent, episodes)
     draft = out.absolute().with_name(f".{out.absolute().name}.draft")
     _make(draft)

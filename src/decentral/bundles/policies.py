@@ -1,6 +1,6 @@
 """What a trained agent needs to act greedily, and nothing else: its arrays, folded where that changes nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -43,6 +43,18 @@ def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) 
     if not isinstance(network, ValueNetwork):
         raise Refused(f"export needs an agent that acts on values of its own percepts, got {name}")
     return Policy("values", _width(network.trunk), {}, as_arrays(network))
+
+
+def without_id(policy: Policy, spec: AgentSpec, number: int, agents: int) -> Policy:
+    """A policy of a network that was shown the agents' ids, for one that is not: its own is always the same.
+
+    What the network makes of a constant input is a part of its bias.
+    """
+    weight, bias = policy.arrays["trunk.entry.weight"], policy.arrays["trunk.entry.bias"]
+    first = spec.observation_size
+    rest = np.delete(weight, np.s_[first : first + agents], axis=1)
+    entry = {"trunk.entry.weight": rest, "trunk.entry.bias": bias + weight[:, first + number]}
+    return replace(policy, arrays=policy.arrays | entry)
 
 
 def _with_contexts(algorithm: DAC, models: DACModels) -> Policy:

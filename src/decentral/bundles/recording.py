@@ -1,7 +1,7 @@
 """What an agent of a run perceives, does and thinks of it in greedy episodes: what a bundle of it is compared with."""
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import jax
@@ -32,20 +32,16 @@ class Recording:
 
 def record(trained: Trained, seed: int, place: int, count: int) -> Recording:
     """Play `count` greedy episodes with the team of a seed, and look on from one place."""
-    team = trained.config.trainee.team
     lane = trained.seeds.index(seed)
 
-    def of_squad(places: tuple[int, ...]) -> Models:
-        own = [jax.tree.map(lambda leaf: leaf[lane], trained.bodies[place]) for place in places]
-        return jax.tree.map(lambda *leaves: np.stack(leaves), *own)
-
-    bodies = tuple(of_squad(squad.places) for squad in team.squads)
+    bodies = jax.tree.map(lambda leaf: leaf[lane], trained.by_squad)
     key = jax.random.fold_in(jax.random.key(seed), 4)
     algorithm, models = trained.agent(seed, place)
     with jax.default_matmul_precision("highest"):
         lived = _played(trained.config.trainee, bodies, count, key)
         own = jax.tree.map(lambda leaf: leaf[:, place], jax.vmap(hand_out)(lived))
-        values = jax.jit(jax.vmap(partial(values_in, algorithm, models)))(own)
+        read = replace(own, percepts=trained.perceive(own.percepts, place))
+        values = jax.jit(jax.vmap(partial(values_in, algorithm, models)))(read)
     own = jax.tree.map(np.asarray, own)
     return Recording(own, np.asarray(values), np.asarray(lived.rewards).sum(axis=-1))
 

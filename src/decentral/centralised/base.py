@@ -16,6 +16,7 @@ from decentral.algorithms.base import Agent, Models, Strictness, Values
 from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop
 from decentral.algorithms.q_learning import Scene
 from decentral.algorithms.value_learner import Hidden, ValueNetwork
+from decentral.centralised.sharing import Sharing
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics
 
@@ -23,14 +24,17 @@ from decentral.types import AgentSpec, Episode, Metrics
 class Joint(eqx.Module):
     """The networks of all agents, and what belongs to none of them."""
 
-    bodies: Models  # [N]
+    bodies: Models  # [N]; one without that axis where parameters are shared
     common: Any  # a mixing network, or numbers that all are told
+    sharing: Sharing | None = eqx.field(static=True, default=None)
 
 
 class Centralised(GradientLearner):
     """An algorithm that is not decentralised: its losses see all agents' networks and episodes."""
 
     strictness: ClassVar[Strictness] = Strictness(own_replays=False, own_optimisers=False)
+
+    can_share: ClassVar[bool] = False  # one network for all agents
 
     double_q: bool = setting(True, "choose the next action with the online network, value it with the target")
 
@@ -48,11 +52,16 @@ class Centralised(GradientLearner):
         """What belongs to no single body, described."""
         return ()
 
-    def be_born_as_team(self, spec: AgentSpec, team_size: int, key: Key[Array, ""]) -> Agent:
-        """A newborn learner with a body for each agent."""
+    def be_born_as_team(
+        self, spec: AgentSpec, team_size: int, key: Key[Array, ""], sharing: Sharing | None = None
+    ) -> Agent:
+        """A newborn learner with a body for each agent, or one for all."""
+        common = self.build_common(spec, team_size)
+        if sharing is not None:
+            return self.begin_life(Joint(self.build(sharing.spec(spec, team_size)), common, sharing), (), key)
         body = self.build(spec)
         bodies = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (team_size, *leaf.shape)), body)
-        return self.begin_life(Joint(bodies, self.build_common(spec, team_size)), (), key)
+        return self.begin_life(Joint(bodies, common), (), key)
 
     def start(self, models: Models) -> Hidden:
         return models.trunk.start()

@@ -1,7 +1,8 @@
 """Value factorisation: the agents' values are mixed into one of the team, and that one is learned."""
 
 from abc import abstractmethod
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -10,11 +11,14 @@ from jaxtyping import Array, Float, Key
 from decentral.algorithms.q_learning import best_next_value, masked_mean, one_hot_actions, td_target
 from decentral.algorithms.value_learner import ValueNetwork
 from decentral.centralised.base import Centralised, Joint
-from decentral.types import Episode, Metrics
+from decentral.networks.backend import gathered
+from decentral.types import Episode, Metrics, time_first
 
 
 class Factorisation(Centralised):
     """Q-learning of Q_tot, a mix of the values of all agents' own actions."""
+
+    can_share: ClassVar[bool] = True
 
     @abstractmethod
     def mix(self, common: Any, values: Float[Array, " agents"], state: Float[Array, " features"]) -> Float[Array, ""]:
@@ -23,7 +27,11 @@ class Factorisation(Centralised):
     def losses(
         self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        total, wanted = jax.vmap(self.judge, (None, None, 0))(online, target, episodes)
+        if online.sharing is None:
+            total, wanted = jax.vmap(self.judge, (None, None, 0))(online, target, episodes)
+        else:
+            taken, following = self.values_by_one_network(online, target, episodes)
+            total, wanted = jax.vmap(self.mixed, (None, None, 0, 0, 0))(online, target, episodes, taken, following)
         happened = episodes.happened[:, 0]
         loss = masked_mean(jnp.square(total - wanted), happened)
         return loss, {
@@ -34,19 +42,40 @@ class Factorisation(Centralised):
 
     def judge(self, online: Joint, target: Joint, episodes: Episode) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
         """Q_tot(h_t, a_t) of one episode of the team, and what it should be."""
+        taken, following = jax.vmap(self.own_values)(online.bodies, target.bodies, episodes)
+        return self.mixed(online, target, episodes, taken, following)
+
+    def mixed(
+        self,
+        online: Joint,
+        target: Joint,
+        episodes: Episode,
+        taken: Float[Array, "agents T"],
+        following: Float[Array, "agents T"],
+    ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
+        """The same from the values of each agent."""
         observations = jnp.moveaxis(episodes.percepts.observation, 0, 1)
         states = observations.reshape(observations.shape[0], -1)
-        own = jax.vmap(self.own_values)
-        taken, following = own(online.bodies, target.bodies, episodes)
         total = jax.vmap(self.mix, (None, 1, 0))(online.common, taken, states[:-1])
         after = jax.vmap(self.mix, (None, 1, 0))(target.common, following, states[1:])
         common = jax.tree.map(lambda of_each: of_each[0], episodes)
         return total, td_target(common, self.discount, after)
 
+    def values_by_one_network(
+        self, online: Joint, target: Joint, episodes: Episode
+    ) -> tuple[Float[Array, "B agents T"], Float[Array, "B agents T"]]:
+        """`own_values` of all agents, whose parameters are shared: the episodes of all are one batch."""
+        percepts = episodes.percepts if online.sharing is None else jax.vmap(online.sharing.read)(episodes.percepts)
+        told = replace(episodes, percepts=percepts)
+        side_by_side = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), told)
+        values = self.own_values(online.bodies, target.bodies, gathered(time_first(side_by_side)))
+        taken, following = (own.T.reshape(episodes.rewards.shape) for own in values)
+        return taken, following
+
     def own_values(
         self, online: ValueNetwork, target: ValueNetwork, episode: Episode
-    ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
-        """One agent's Q(h_t, a_t), and the slow value of its best next action."""
+    ) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
+        """One agent's Q(h_t, a_t), and the slow value of its best next action; of one episode or of many [T, B]."""
         values, slow = online.unroll(episode), target.unroll(episode)
         taken = jnp.sum(values[:-1] * one_hot_actions(episode), axis=-1)
         return taken, best_next_value(values[1:], slow[1:], episode.percepts.available[1:], self.double_q)

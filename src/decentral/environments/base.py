@@ -76,6 +76,11 @@ class World(Settings):
         return True
 
     @property
+    def tells_ids(self) -> bool:
+        """Does every percept tell whose it is? If not, agents that share parameters are given their ids besides."""
+        return False
+
+    @property
     def reports(self) -> dict[str, str]:
         """What tests report besides returns: names of means over episodes, each of a fact at an episode's end."""
         return {}

@@ -74,6 +74,10 @@ class PredatorPrey(Environment):
     def may_be_unavailable(self) -> bool:
         return False
 
+    @property
+    def tells_ids(self) -> bool:
+        return True
+
     def reset(self, key: Key[Array, ""]) -> Hunt:
         left = self.size**2 - jnp.arange(self.num_predators + 1)  # free cells as each entity is placed
         places = jax.random.randint(key, left.shape, 0, left)

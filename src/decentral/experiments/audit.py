@@ -79,6 +79,8 @@ class Audited:
         member = self.config.members[self.agent]
         if "arena" in self.directory.read_json("config.json"):
             raise Refused(f"messages must be given to audit {self.directory.path}, which is of an arena, got none")
+        if self.config.trainee.plan.sharing:
+            raise Refused("RUN must be decentralised to be audited, got one with training.sharing true, which is not")
         if not self.strictness.decentralised:
             raise Refused(f"RUN must be decentralised to be audited, got one of {member.name}, which is not")
         if member.source is not None:

@@ -10,7 +10,7 @@ from decentral.experiments.runner import Listener, run
 from decentral.experiments.saving import Saving
 from decentral.records import RunDirectory
 from decentral.settings import Refused, as_data, build
-from decentral.training.loop import Trainee
+from decentral.training.loop import Trainee, sharing_in
 from decentral.training.plan import Plan
 
 
@@ -28,7 +28,8 @@ def go_on(directory: RunDirectory, listeners: list[Listener], saving: Saving, st
     if directory.is_finished and not saved:
         raise Refused(f"RUN must have a checkpoint to be trained further, got {directory.path}, which kept none")
     members = with_partners(config.members, was.environment.spec, saved)
-    config = replace(config, members=members, trainee=Trainee(team_of(members), was.environment, plan))
+    team = team_of(members, sharing_in(was.environment, plan))
+    config = replace(config, members=members, trainee=Trainee(team, was.environment, plan))
     return run(config, directory.path, listeners, saving, resume=True)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from decentral.algorithms.base import Strictness
+from decentral.centralised.sharing import NOTHING_OWN, Sharing
 from decentral.environments.base import Environment, World
 from decentral.environments.names import environment_class, recorded_class
 from decentral.experiments.members import Member, all_alike, team_of
@@ -12,7 +13,7 @@ from decentral.experiments.names import algorithm_class
 from decentral.experiments.partners import frozen_partner
 from decentral.experiments.presets import preset, training_preset
 from decentral.settings import Refused, as_data, build
-from decentral.training.loop import Trainee
+from decentral.training.loop import Trainee, sharing_in
 from decentral.training.plan import Plan
 from decentral.training.separate import Clock
 from decentral.types import Discrete
@@ -37,7 +38,14 @@ class Config:
 
     @property
     def strictness(self) -> Strictness:
+        if self.trainee.plan.sharing:
+            return NOTHING_OWN
         return self.members[0].algorithm.strictness
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """How the agents share their parameters, if they do."""
+        return sharing_in(self.trainee.environment, self.trainee.plan)
 
     def as_data(self) -> dict[str, Any]:
         """The resolved configuration as plain data, enough to run it again."""
@@ -67,7 +75,7 @@ class Config:
         environment = build(recorded_class(data["environment"].get("name")), world, "environment")
         plan = build(Plan, data["training"], "training")
         members = _members_from_data(data, environment.num_agents)
-        trainee = Trainee(team_of(members), environment, plan)
+        trainee = Trainee(team_of(members, sharing_in(environment, plan)), environment, plan)
         return Config(members, data["environment"]["name"], trainee)
 
 
@@ -107,7 +115,7 @@ def resolve(
         raise Refused(
             f"training.workers must be 1 in a world that is compiled, as {environment} is, got {plan.workers}"
         )
-    return Config(members, environment, Trainee(team_of(members), world, plan))
+    return Config(members, environment, Trainee(team_of(members, sharing_in(world, plan)), world, plan))
 
 
 def _members(requests: list[MemberRequest], environment: str, world: World, given: dict[str, Any]) -> list[Member]:

@@ -45,9 +45,14 @@ def play_across(trained: list[Trained], episodes: int, seed: int = 0) -> Crosspl
 
 
 def _returns(first: Trained, others: Trained, episodes: int, key: Key[Array, ""]) -> np.ndarray:
-    members = [first.config.members[0], *others.config.members[1:]]
-    size = len(members)
-    team = Team(tuple(Frozen(member.algorithm, (place,), size, None) for place, member in enumerate(members)))
+    configs = [first.config, *[others.config] * (len(others.config.members) - 1)]  # whose run each place is from
+    size = len(configs)
+    team = Team(
+        tuple(
+            Frozen(config.members[place].algorithm, (place,), size, None, config.sharing)
+            for place, config in enumerate(configs)
+        )
+    )
     world = first.config.trainee.compiled_world
     return np.asarray(_PLAY(team, world, first.bodies[0], others.bodies[1:], episodes, key))
 

@@ -7,7 +7,9 @@ import jax
 import numpy as np
 
 from decentral.algorithms.base import Algorithm, Models
+from decentral.algorithms.gradient import GradientLearner
 from decentral.centralised import Centralised
+from decentral.centralised.sharing import Sharing
 from decentral.experiments.names import recorded_algorithm
 from decentral.settings import Refused, as_data, build, setting_fields
 from decentral.training.frozen import Frozen
@@ -58,9 +60,12 @@ class Member:
         return f"frozen {self.name}" if self.source else self.name
 
 
-def team_of(members: list[Member]) -> Team:
+def team_of(members: list[Member], sharing: Sharing | None = None) -> Team:
     """The team that members make: those that are alike stand in one squad and learn side by side."""
     size = len(members)
+    if sharing is not None:
+        _check_can_share(members)
+        return Team.alike(members[0].algorithm, size, sharing)
     if any(isinstance(member.algorithm, Centralised) for member in members) and not all_alike(members):
         names = ",".join(member.kind for member in members)
         raise Refused(f"agents must all be the same where one is not decentralised, got {names}")
@@ -73,6 +78,23 @@ def team_of(members: list[Member]) -> Team:
 def all_alike(members: list[Member]) -> bool:
     """Do all members learn by the same algorithm, settings and clock?"""
     return all(member.source is None and member.as_data() == members[0].as_data() for member in members)
+
+
+def _check_can_share(members: list[Member]) -> None:
+    """Refuse to let agents share their parameters that differ, or that have no such parameters."""
+    first, needs = members[0], "training.sharing must be false"
+    if not all_alike(members):
+        names = ",".join(member.kind for member in members)
+        raise Refused(f"{needs} where agents are not all alike learners, got true with {names}")
+    if first.clock != Clock():
+        raise Refused(f"{needs} where joins_at or update_period is set, got true: agents that share learn as one")
+    algorithm = first.algorithm
+    if isinstance(algorithm, Centralised) and not algorithm.can_share:
+        raise Refused(f"{needs} for {first.name}, got true: it corrects what separate networks learn")
+    if not isinstance(algorithm, GradientLearner):
+        raise Refused(f"{needs} for {first.name}, got true: only networks are shared, and it keeps tables")
+    if type(algorithm).learns_now is not Algorithm.learns_now:
+        raise Refused(f"{needs} for {first.name}, got true: its agents learn in turns")
 
 
 def _squad(members: list[Member], places: tuple[int, ...], size: int) -> Squad:

@@ -18,6 +18,8 @@ def frozen_partner(request: str, place: int, spec: AgentSpec) -> Member:
     run, numbers = _parts(request.removeprefix("frozen:"))
     directory = RunDirectory.open(Path(run))
     config = directory.read_json("config.json")
+    if _shares(config):
+        raise Refused(f"{request} must be of a decentralised run, got one with training.sharing true, which is not")
     seed = numbers[0] if numbers else _first_seed(config, directory)
     agent = numbers[1] if len(numbers) > 1 else place
     member = Member.from_data(_agent_data(config, agent, run), "frozen")
@@ -53,6 +55,12 @@ def _parts(text: str) -> tuple[str, list[int]]:
     while len(words) > 1 and len(numbers) < 2 and words[-1].isdecimal():
         numbers.insert(0, int(words.pop()))
     return ":".join(words), numbers
+
+
+def _shares(config: dict) -> bool:
+    """Did the agents of a run share their parameters?"""
+    training = config.get("training")
+    return isinstance(training, dict) and training.get("sharing") is True
 
 
 def _first_seed(config: dict, directory: RunDirectory) -> int:

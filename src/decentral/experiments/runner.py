@@ -283,5 +283,5 @@ def _save_agents(directories: Sequence[RunDirectory], machine: Machine) -> None:
 def _save_team(directory: RunDirectory, seed: int, team: Team, bodies: tuple[Models, ...]) -> None:
     for squad, models in zip(team.squads, bodies, strict=True):
         for number, place in enumerate(squad.places):
-            own = jax.tree.map(lambda leaf, at=number: np.array(leaf[at]), models)
+            own = jax.tree.map(np.array, squad.body_of(models, number))
             directory.write_agent(seed, place, as_arrays(own))

@@ -1,5 +1,6 @@
 """One greedy episode of a trained team, step by step: the rewards, and each agent's actions and contexts."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -38,7 +39,8 @@ def timeline(trained: Trained) -> dict[str, Any]:
 def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[str, Any]:
     """An agent's actions, and its contexts if it infers any: none at a step that has no window."""
     algorithm, models = trained.agent(trained.seeds[0], place)
-    named = algorithm.contexts_in(jax.tree.map(jnp.asarray, models), episode)
+    read = replace(episode, percepts=trained.perceive(episode.percepts, place))
+    named = algorithm.contexts_in(jax.tree.map(jnp.asarray, models), read)
     contexts = None
     if named is not None:
         own = np.asarray(named)[:count]

@@ -4,6 +4,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
@@ -17,6 +18,7 @@ from decentral.records import RunDirectory
 from decentral.settings import Refused
 from decentral.training.evaluation import Scores, greedy_scores
 from decentral.training.host_loop import host_scores
+from decentral.types import Percept
 
 EPISODES = 32  # of an evaluation, unless told otherwise
 MOST_EPISODES = 100_000  # at once
@@ -34,13 +36,14 @@ class Trained:
     def load(directory: RunDirectory) -> "Trained":
         """Read a run's configuration and final networks."""
         config = Config.from_data(directory.read_json("config.json"))
-        plan, spec = config.trainee.plan, config.trainee.environment.spec
+        plan, team, spec = config.trainee.plan, config.trainee.team, config.trainee.environment.spec
         seeds = [plan.seed + number for number in range(plan.seeds)]
         bodies = []
         for place, member in enumerate(config.members):
+            sizes = team.squad_at(place).spec(spec)
             own = [
                 from_arrays(
-                    member.algorithm, spec, directory.read_agent(seed, place), str(directory.agent_file(seed, place))
+                    member.algorithm, sizes, directory.read_agent(seed, place), str(directory.agent_file(seed, place))
                 )
                 for seed in seeds
             ]
@@ -51,6 +54,14 @@ class Trained:
         """The algorithm and the networks of one agent."""
         lane = self.lane(seed)
         return self.config.members[place].algorithm, jax.tree.map(lambda leaf: leaf[lane], self.bodies[place])
+
+    def perceive(self, percepts: Percept, place: int) -> Percept:
+        """Percepts of one agent [...] as its networks read them."""
+        sharing, agents = self.config.sharing, len(self.config.members)
+        if sharing is None:
+            return percepts
+        told = sharing.read(jax.tree.map(lambda leaf: leaf[None], percepts), jnp.eye(agents)[place][None])
+        return jax.tree.map(lambda leaf: leaf[0], told)
 
     def lane(self, seed: int) -> int:
         """Where a seed's team stands among all; a seed that the run does not have is refused."""
@@ -76,7 +87,7 @@ class Trained:
     def by_squad(self) -> tuple[Models, ...]:
         """What the agents act with, by squad [S, n, ...]."""
         return tuple(
-            jax.tree.map(lambda *leaves: np.stack(leaves, axis=1), *(self.bodies[place] for place in squad.places))
+            squad.gather([self.bodies[place] for place in squad.places], axis=1)
             for squad in self.config.trainee.team.squads
         )
 

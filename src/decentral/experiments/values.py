@@ -68,12 +68,12 @@ def _table(trained: Trained, world: MatrixGame, seed: int, agent: int) -> ValueT
     percept = jax.tree.map(lambda of_all: of_all[agent], world.perceive(world.reset(jax.random.key(0))))
     silence = jnp.zeros(world.spec.actions.count)
     dice = jax.tree.map(lambda rolled: rolled[0], roll(jax.random.key(0), 1))
-    scene = Scene(percept, silence, jnp.zeros(()), dice)
+    scene = Scene(trained.perceive(percept, agent), silence, jnp.zeros(()), dice)
     values, _ = algorithm.values(models, algorithm.start(models), scene)
     by_context = inferred = None
     if isinstance(algorithm, DAC):
         by_context = np.asarray(_context_values(models, scene)).T[:actions]
-        inferred = None if models.context is None else _inferred(models.context, world, agent)
+        inferred = None if models.context is None else _inferred(trained, models.context, world, agent)
     return ValueTable(seed, agent, np.asarray(values)[:actions], by_context, inferred)
 
 
@@ -82,7 +82,7 @@ def _context_values(models: DACModels, scene: Scene) -> jax.Array:
     return models.value.head.every(memory)
 
 
-def _inferred(model: ContextModel, world: MatrixGame, agent: int) -> np.ndarray:
+def _inferred(trained: Trained, model: ContextModel, world: MatrixGame, agent: int) -> np.ndarray:
     """The context that the agent infers, most likely, after each joint action."""
     before = world.reset(jax.random.key(0))
     joints = np.asarray(list(np.ndindex(world.payoff.shape)))
@@ -94,7 +94,7 @@ def _inferred(model: ContextModel, world: MatrixGame, agent: int) -> np.ndarray:
             lambda first, last: jnp.stack([first[agent], last[agent]]), world.perceive(before), world.perceive(after)
         )
         yes = jnp.ones(1, bool)
-        lived = Episode(percepts, joint[agent][None], outcome.reward[None], yes, yes)
+        lived = Episode(trained.perceive(percepts, agent), joint[agent][None], outcome.reward[None], yes, yes)
         return jnp.argmax(model.infer(lived)[0], axis=-1)
 
     return np.asarray(jax.vmap(infer)(jnp.asarray(joints))).reshape(world.payoff.shape)

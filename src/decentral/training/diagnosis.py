@@ -3,6 +3,9 @@
 All of it is measured from outside, for analysis alone: no agent is told any of it.
 """
 
+from dataclasses import replace
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -30,6 +33,7 @@ def diagnose(team: Team, bodies: tuple[Models, ...], oracle: Oracle | None, live
     actions = jax.vmap(jax.vmap(one_hot_actions))(episodes)
 
     def measure(squad: Squad, bodies: Models, own: Episode) -> Metrics:
+        own = replace(own, percepts=squad.read(own.percepts))
         return _value_metrics(squad, bodies, own) | _context_metrics(squad, bodies, own, actions)
 
     measured = team.each(measure, bodies, team.share_out(episodes))
@@ -87,7 +91,7 @@ def agreement(oracle: Oracle, lived: Trajectory) -> Float[Array, ""]:
 def _value_metrics(squad: Squad, bodies: Models, own: Episode) -> Metrics:
     """Means over the episodes [n, E, ...] of each agent of a squad."""
     of_one = jax.vmap(promised_and_achieved, (None, None, 0))
-    start, achieved = jax.vmap(of_one, (None, 0, 0))(squad.algorithm, bodies, own)
+    start, achieved = squad.of_each(partial(of_one, squad.algorithm), bodies, own)
     measured = {"value_start": start, "value_achieved": achieved, "value_gap": start - achieved}
     return {name: jnp.mean(values, axis=1) for name, values in measured.items()}
 
@@ -96,7 +100,7 @@ def _context_metrics(
     squad: Squad, bodies: Models, own: Episode, actions: Float[Array, "agents episodes T actions"]
 ) -> Metrics:
     """What each agent's contexts tell of its partners' actions at the same steps, means over partners."""
-    contexts = jax.vmap(jax.vmap(squad.algorithm.contexts_in, (None, 0)))(bodies, own)
+    contexts = squad.of_each(jax.vmap(squad.algorithm.contexts_in, (None, 0)), bodies, own)
     if contexts is None or len(actions) < 2:
         return {}
     counts = jnp.einsum("netc,peta->npca", contexts, actions)

@@ -1,20 +1,29 @@
 """Frozen partners: agents with networks from an earlier run, who play greedily and never learn."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Agent, Models
+from decentral.centralised.sharing import Sharing
 from decentral.training.batches import Batch
 from decentral.training.plan import Plan
 from decentral.training.squads import Now, Squad, fresh_keys
-from decentral.types import AgentSpec, Episode, Metrics
+from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
 class Frozen(Squad):
     """Agents who are what they were."""
 
     networks: Models  # [n]
+    sharing: Sharing | None = eqx.field(static=True, default=None)  # what they learned with
+
+    def read(self, percepts: Percept) -> Percept:
+        if self.sharing is None:
+            return percepts
+        return self.sharing.read(percepts, jnp.eye(self.team_size)[np.asarray(self.places)])
 
     def be_born(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agent:
         def of_one(networks: Models, key: Array) -> Agent:

@@ -1,26 +1,39 @@
 """One learner for many bodies: how a centralised reference is trained. NOT decentralised, and kept apart for that."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
 from decentral.algorithms.base import Agent, Models
 from decentral.centralised.base import Centralised
+from decentral.centralised.sharing import Sharing
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
 from decentral.training.plan import Plan
 from decentral.training.replay import Replay
 from decentral.training.squads import Now, Squad, fresh_keys, reflect_on_all, with_blank_remarks
-from decentral.types import AgentSpec, Episode, Metrics
+from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
 class Joined(Squad):
     """A single learner that reads the episodes of all its bodies; they act apart."""
 
     algorithm: Centralised
+    sharing: Sharing | None = eqx.field(static=True, default=None)
+
+    @property
+    def one_network(self) -> bool:
+        return self.sharing is not None
+
+    def spec(self, spec: AgentSpec) -> AgentSpec:
+        return spec if self.sharing is None else self.sharing.spec(spec, len(self.places))
+
+    def read(self, percepts: Percept) -> Percept:
+        return percepts if self.sharing is None else self.sharing.read(percepts)
 
     def be_born(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agent:
-        return self.algorithm.be_born_as_team(spec, len(self.places), keys[0])
+        return self.algorithm.be_born_as_team(spec, len(self.places), keys[0], self.sharing)
 
     def bodies(self, agents: Agent) -> Models:
         return agents.online.bodies

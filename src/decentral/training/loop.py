@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Algorithm, Models, Notes
+from decentral.centralised.sharing import Sharing
 from decentral.environments.base import Environment, Oracle, World
 from decentral.refusal import Refused
 from decentral.training.batches import Batch
@@ -66,7 +67,8 @@ class Trainee(eqx.Module):
     @staticmethod
     def alike(algorithm: Algorithm, environment: World, plan: Plan) -> "Trainee":
         """A team of one algorithm in a world."""
-        return Trainee(Team.alike(algorithm, environment.num_agents), environment, plan)
+        team = Team.alike(algorithm, environment.num_agents, sharing_in(environment, plan))
+        return Trainee(team, environment, plan)
 
     @property
     def compiled_world(self) -> Environment:
@@ -84,6 +86,11 @@ class Trainee(eqx.Module):
     def batch(self) -> Batch:
         """What every update is made from."""
         return Batch.of(self.environment, self.plan.batch_episodes)
+
+
+def sharing_in(environment: World, plan: Plan) -> Sharing | None:
+    """How agents share their parameters in an environment, if the plan says so."""
+    return Sharing(plan.agent_ids and not environment.tells_ids) if plan.sharing else None
 
 
 def begin(trainee: Trainee, seed: Int[Array, ""] | int) -> Lane:

@@ -28,6 +28,10 @@ class Plan(Settings):
         at_most=1024,
     )
     updates_per_turn: int = setting(1, "updates after each turn", at_least=1)
+    sharing: bool = setting(False, "one network, optimiser and replay for all agents, as in PyMARL: NOT decentralised")
+    agent_ids: bool = setting(
+        True, "with sharing: show each agent its number, one-hot, where its percepts do not tell it"
+    )
     epsilon_start: float = setting(1.0, "exploration at the start", at_least=0, at_most=1)
     epsilon_end: float = setting(0.05, "exploration at the end", at_least=0, at_most=1)
     epsilon_steps: int = setting(50_000, "T_epsilon, steps over which exploration falls", at_least=1)
@@ -44,6 +48,9 @@ class Plan(Settings):
                 raise Refused(
                     f"{name} must be at most replay_episodes, {self.replay_episodes}, got {getattr(self, name)}"
                 )
+
+        if not self.agent_ids and not self.sharing:
+            raise Refused("agent_ids must be true unless sharing is, got false: only shared parameters need them")
 
     @property
     def idle_turns(self) -> int:

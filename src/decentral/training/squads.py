@@ -1,24 +1,26 @@
-"""A squad: agents that are alike, and what a team asks of it. Three kinds: separate, joined and frozen.
+"""A squad: agents that are alike, and what a team asks of it. Four kinds: separate, shared, joined and frozen.
 
 The places of a squad's agents in the world are fixed; all its arrays have an axis [n] over its own agents only.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Agent, Algorithm, Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice, Scene, epsilon_greedy
 from decentral.training.batches import Batch
 from decentral.training.plan import Plan
-from decentral.types import AgentSpec, Episode, Metrics
+from decentral.types import AgentSpec, Episode, Metrics, Percept
 
-Agents = Any  # one squad's learners: Agent [n], or the one Agent of a joined squad
+Agents = Any  # one squad's learners: Agent [n], or the one Agent of a joined or shared squad
 Replays = Any  # what they remember
 
 
@@ -44,7 +46,7 @@ class Squad(eqx.Module):
 
     @abstractmethod
     def bodies(self, agents: Agents) -> Models:
-        """What each agent acts with [n]."""
+        """What each agent acts with [n]; without that axis where all act with one network."""
 
     @abstractmethod
     def notes(self, agents: Agents) -> Notes | None:
@@ -76,9 +78,35 @@ class Squad(eqx.Module):
         """How much the squad explores now."""
         return plan.epsilon(steps)
 
+    @property
+    def one_network(self) -> bool:
+        """Do all agents act with one network?"""
+        return False
+
+    def spec(self, spec: AgentSpec) -> AgentSpec:
+        """The sizes that the agents' networks are built for, in an environment of this spec."""
+        return spec
+
+    def read(self, percepts: Percept) -> Percept:
+        """Percepts [n, ...] as the agents' networks read them."""
+        return percepts
+
+    def of_each(self, ask: Callable[..., Any], bodies: Models, *own: Any) -> Any:
+        """What every agent answers, asked with its networks and its own part of the rest [n]."""
+        axes = (None if self.one_network else 0, *(0 for _ in own))
+        return jax.vmap(ask, axes, axis_size=len(self.places))(bodies, *own)
+
+    def body_of(self, bodies: Models, number: int) -> Models:
+        """What one agent of the squad acts with."""
+        return bodies if self.one_network else jax.tree.map(lambda leaf: leaf[number], bodies)
+
+    def gather(self, bodies: Sequence[Models], axis: int = 0) -> Models:
+        """The inverse of `body_of`: what all agents act with, from what each does."""
+        return bodies[0] if self.one_network else jax.tree.map(lambda *leaves: np.stack(leaves, axis=axis), *bodies)
+
     def start(self, bodies: Models) -> Memory:
         """Every agent's memory before an episode."""
-        return jax.vmap(self.algorithm.start)(bodies)
+        return self.of_each(self.algorithm.start, bodies)
 
     def roll(self, keys: Key[Array, " n"], length: int) -> Dice:
         """Every agent's dice for an episode [length, n]."""
@@ -96,7 +124,8 @@ class Squad(eqx.Module):
                 epsilon = self.algorithm.explore(notes, scene.percept, epsilon)
             return epsilon_greedy(values, scene.percept.available, epsilon, scene.dice), memory
 
-        return jax.vmap(choose)(bodies, notes, memories, scenes)
+        told = eqx.tree_at(lambda scene: scene.percept, scenes, self.read(scenes.percept))
+        return self.of_each(choose, bodies, notes, memories, told)
 
 
 def fresh_keys(agent: Agent, count: int) -> tuple[Agent, Key[Array, " count"]]:

@@ -11,8 +11,10 @@ from jaxtyping import Array
 
 from decentral.algorithms.base import Algorithm
 from decentral.centralised.base import Centralised
+from decentral.centralised.sharing import Sharing
 from decentral.training.joined import Joined
 from decentral.training.separate import Separate
+from decentral.training.shared import Shared
 from decentral.training.squads import Squad
 
 
@@ -22,12 +24,18 @@ class Team(eqx.Module):
     squads: tuple[Squad, ...]
 
     @staticmethod
-    def alike(algorithm: Algorithm, size: int) -> "Team":
+    def alike(algorithm: Algorithm, size: int, sharing: Sharing | None = None) -> "Team":
         """A team of one algorithm."""
         places = tuple(range(size))
         if isinstance(algorithm, Centralised):
-            return Team((Joined(algorithm, places, size),))
+            return Team((Joined(algorithm, places, size, sharing),))
+        if sharing is not None:
+            return Team((Shared(algorithm, places, size, sharing),))
         return Team((Separate(algorithm, places, size),))
+
+    def squad_at(self, place: int) -> Squad:
+        """The squad of the agent at a place."""
+        return next(squad for squad in self.squads if place in squad.places)
 
     def each(self, ask: Callable[..., Any], *groups: tuple[Any, ...]) -> tuple[Any, ...]:
         """What every squad answers when asked with its own part of each group."""
