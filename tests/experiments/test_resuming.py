@@ -121,12 +121,13 @@ def mixed(partner):
     [
         (mixed, {"diagnostics": True, "num_environments": 2}),
         (lambda partner: "vdn", {"replay_type": "bfloat16"}),
+        (lambda partner: "lenient", {"sharing": True, "diagnostics": True}),
     ],
 )
-def test_mixed_and_joined_teams_go_on_too(tmp_path, team, training):
+def test_mixed_joined_and_sharing_teams_go_on_too(tmp_path, team, training):
     partner = small_run("iql")
     plan = PLAN | training | {"steps": 40, "replay_episodes": 12}
-    own = {} if team is mixed else {"hidden": 4}
+    own = {} if team is mixed else {"hidden": 4} | ({"buckets": 8} if "sharing" in training else {})
     config = resolve(team(partner), "matrix-game", own, None, plan)
     run_together([Planned(config, tmp_path / "whole")], [])
     with pytest.raises(Crash):

@@ -1,7 +1,11 @@
+import jax
+import numpy as np
 import pytest
 
+from decentral.experiments.config import resolve
 from decentral.experiments.trained import Trained
 from decentral.experiments.values import value_tables
+from decentral.training.loop import begin, turns
 from tests.runs import small_run
 
 
@@ -17,3 +21,16 @@ def test_dacs_tables_hold_a_value_per_context_and_their_maximum():
 def test_iqls_tables_hold_one_value_per_action():
     tables = value_tables(Trained.load(small_run("iql").directory))
     assert all(table.values.shape == (3,) and table.by_context is None for table in tables)
+
+
+def test_untrained_cells_are_the_same_for_both_agents_where_they_share_a_network_and_differ_where_not():
+    """As in the paper's Table 1. Without ids: two agents of one network that perceive the same have one table."""
+    plan = {"sharing": True, "agent_ids": False, "num_environments": 4, "batch_episodes": 4, "replay_episodes": 8}
+    config = resolve("dac", "matrix-game", {"hidden": 8, "window": 1, "contexts": 4}, None, plan)
+    lane = jax.jit(lambda: turns(config.trainee, begin(config.trainee, 0), 3, True))()
+    models = jax.tree.map(lambda leaf: np.asarray(leaf)[None], lane.agents[0].online)
+    one, other = value_tables(Trained(config, [0], [models, models]))
+    np.testing.assert_array_equal(one.by_context, other.by_context)
+    assert not one.occurs.all()  # some of these cells are never trained
+    apart = [table.by_context for table in value_tables(Trained.load(small_run("dac").directory))[:2]]
+    assert (np.abs(apart[0] - apart[1]) > 1e-4).all()

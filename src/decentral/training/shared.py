@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from decentral.algorithms.base import Agent, Models, Notes
+from decentral.algorithms.base import Agent, Models, Notes, Remarks
 from decentral.centralised.sharing import Sharing
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
@@ -60,7 +60,7 @@ class Shared(Squad):
         return ring.empty_replay(replace(of_all, remarks=of_each), plan.replay_episodes, plan.replay_type)
 
     def remember(self, agents: Agent, replays: Replay, episodes: Episode, now: Now) -> tuple[Agent, Replay]:
-        def keep(notes: Notes, told: Episode) -> tuple[Notes, Episode]:
+        def keep(notes: Notes, told: Episode) -> tuple[Notes, Remarks]:
             wiser, told = reflect_on_all(self.algorithm, replace(agents, notes=notes), told, now.epsilon)
             return wiser.notes, told.remarks
 
