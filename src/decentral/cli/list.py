@@ -10,6 +10,10 @@ from decentral.environments import ENVIRONMENTS
 from decentral.environments.names import FORMS
 from decentral.experiments.names import FORMS as ALGORITHM_FORMS
 
+SHARING = {
+    "--training.sharing true": "one network for all agents, as in PyMARL: with every gradient method, vdn and qmix"
+}
+
 
 def list_command(words: list[str]) -> None:
     """Print every name with a line about it."""
@@ -17,6 +21,7 @@ def list_command(words: list[str]) -> None:
     console = Console()
     print_names(console, "algorithms, fully decentralised", ALGORITHMS)
     print_names(console, "references, not decentralised (they train on all agents' data)", CENTRALISED)
+    print_forms(console, "shared parameters, not decentralised", SHARING)
     print_forms(console, "algorithms of your own", ALGORITHM_FORMS)
     print_names(console, "environments", ENVIRONMENTS)
     print_forms(console, "environments from elsewhere", FORMS)
