@@ -13,7 +13,8 @@ from decentral.environments.battles.actions import STOP
 
 @cache
 def battle(name, **settings):
-    return BATTLES[name](**settings)
+    """A battle whose enemies have the ids of their order, unless told otherwise."""
+    return BATTLES[name](**{"shuffled_ids": False} | settings)
 
 
 def scene(world, units, **more):
@@ -84,21 +85,21 @@ def described(world, field, last_actions=None):
     return _described(world)(field, None if last_actions is None else jnp.asarray(last_actions))
 
 
-POLICIES = ("stop", "random", "heuristic")
+POLICIES = ("stop", "random", "restricted script", "script")
 
 
 @cache
-def campaign(name):
-    """Four whole battles of each policy: all states before each step and at the end [policies, 4, P], and outcomes."""
-    world = battle(name)
-    script = world.scripts()["heuristic"]
+def campaign(name, battles=4, **rules):
+    """Some whole battles of each policy: all states before each step and at the end [policies, 4, P], and outcomes."""
+    world = battle(name, **rules)
+    scripts = [world.scripts()[policy] for policy in POLICIES[2:]]
 
-    def choose(policy, field, memory, key):
-        scripted, memory = script.choose(field, memory)
+    def choose(policy, field, memories, key):
+        scripted, memories = zip(*map(lambda script, own: script.choose(field, own), scripts, memories), strict=True)
         available = world.perceive(field).available
         drawn = jnp.argmax(jnp.where(available, jax.random.uniform(key, available.shape), -1.0), axis=1)
         stopped = jnp.where(available[:, STOP], STOP, 0)
-        return jnp.select([policy == 0, policy == 1], [stopped, drawn], scripted).astype(jnp.int32), memory
+        return jnp.stack([stopped, drawn, *scripted])[policy].astype(jnp.int32), memories
 
     def fight(policy, key):
         def one(now, key):
@@ -108,12 +109,12 @@ def campaign(name):
             after, outcome = world.step(field, actions, key_world)
             return (after, memory), (field, outcome)
 
-        start = (world.reset(key), script.start())
+        start = (world.reset(key), tuple(script.start() for script in scripts))
         (final, _), (fields, outcomes) = jax.lax.scan(one, start, jax.random.split(key, world.time_limit))
         return jax.tree.map(lambda every, last: jnp.concatenate([every, last[None]]), fields, final), outcomes
 
-    keys = jax.random.split(jax.random.key(7), 4)
-    fought = jax.jit(jax.vmap(jax.vmap(fight, (None, 0)), (0, None)))(jnp.arange(3), keys)
+    keys = jax.random.split(jax.random.key(7), battles)
+    fought = jax.jit(jax.vmap(jax.vmap(fight, (None, 0)), (0, None)))(jnp.arange(len(POLICIES)), keys)
     return jax.tree.map(np.asarray, fought)
 
 

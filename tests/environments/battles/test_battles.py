@@ -54,6 +54,28 @@ def test_rewards_on_a_marine_map_add_up_to_what_the_enemies_lost():
     np.testing.assert_allclose(returns * (230 + 135) / 20, lost + 10 * kills + 200 * won, rtol=1e-5)
 
 
+def may_fire(world, fields):
+    """Who has a living target in reach and a weapon that is ready, but has not begun to attack."""
+    distance = np.hypot(*(place[..., :, None] - place[..., None, :] for place in (fields.x, fields.y)))
+    aimed = (fields.target[..., None] == np.arange(world.roster.units)) & (fields.health > 0)[..., None, :]
+    near = (aimed & (distance <= world.roster.reach + 0.001)).any(axis=-1)
+    return near & (fields.health > 0) & (fields.cooldown <= 0) & np.isinf(fields.windup)
+
+
+@fought
+def test_nobody_stands_idle_with_a_target_in_reach_and_a_weapon_that_is_ready(name):
+    world, (fields, _) = battle(name), campaign(name)
+    ready, now, then = may_fire(world, fields), np.s_[:, :, :-1], np.s_[:, :, 1:]
+    stands = np.all([a[now] == a[then] for a in (fields.x, fields.y, fields.target)], axis=0)
+    assert ready.any() and not (ready[now] & ready[then] & stands).any()
+
+
+def test_no_battle_of_the_script_on_3m_runs_out_of_time():
+    _, outcomes = campaign("3m", battles=128)
+    scripted = outcomes.terminated[POLICIES.index("restricted script")]
+    assert scripted[:, :-1].any(axis=1).all()
+
+
 def test_nothing_happens_to_the_crawler_until_the_time_is_over():
     fields, outcomes = campaign("2s_vs_1sc")
     assert not outcomes.terminated[0, :, :-1].any() and outcomes.terminated[0, :, -1].all()

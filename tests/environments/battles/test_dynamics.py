@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from decentral.environments.battles.actions import ATTACK, EAST, NO_OP, SOUTH, STOP
-from decentral.environments.battles.battlefield import NOBODY, fresh_battlefield
+from decentral.environments.battles.battlefield import NOBODY
 from decentral.environments.battles.combat import suffer
+from decentral.environments.battles.deployment import deploy
 from decentral.environments.battles.maps import Group, Map
 from decentral.environments.battles.roster import roster_of
 from tests.environments.battles.scenes import battle, changed, scene, step, steps
@@ -48,7 +49,7 @@ def struck(attacker, target, profile, count):
     meeting = Map("meeting", (Group(attacker, 1, (9, 16)),), (Group(target, 1, (23, 16)),), 1)
     roster = roster_of(meeting, profile)
     roster = replace(roster, regeneration=np.zeros(2, np.float32))
-    field = changed(fresh_battlefield(roster), unhurt=jnp.zeros(2, jnp.int32))
+    field = changed(deploy(roster, False, False, jax.random.key(0)), unhurt=jnp.zeros(2, jnp.int32))
     damage = jnp.asarray([[0.0, roster.damage[0, 1]], [0.0, 0.0]])
     strike = jax.jit(lambda field: suffer(roster, field, damage))
     states = []
@@ -135,7 +136,7 @@ def test_a_missile_flies_on_when_its_sender_is_dead():
 
 
 def test_an_enemy_turns_on_whoever_hurts_it_and_so_do_friends_nearby():
-    world = battle("5m_vs_6m")
+    world = battle("5m_vs_6m", keep_target="chase")
     units = {0: (9, 16, 45), 5: (15.5, 16, 45), 6: (17, 16, 45), 7: (25, 16, 45)}
     field = scene(world, units, backswing=np.full(11, 99, np.float32))  # nobody moves
     hit = changed(field, strike=field.strike.at[0].set(1.0), struck=field.struck.at[0].set(5))

@@ -1,28 +1,31 @@
 """Whom the enemies attack, by each of the rules that can be set."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from decentral.environments.battles.battlefield import NOBODY
 from decentral.environments.battles.combat import take_aim
-from decentral.environments.battles.opponent import Temper, choose_targets
-from tests.environments.battles.scenes import battle, scene
+from decentral.environments.battles.opponent import choose_targets
+from tests.environments.battles.scenes import battle, changed, scene
 
-RULES = {"leash": 21.0, "call_radius": 4.0, "scan_to": "edge", "keep_target": True}
+RULES = battle("3m").rules
 
 
-def target_of(units, target=NOBODY, hurt_by=None, **rules):
+def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, **rules):
     """The target that enemy 3 of `3m`, at (20, 16), takes among allies at these places."""
     world = battle("3m")
     allies = {number: (*place, 45) for number, place in units.items()}
     targets = np.full(6, NOBODY, np.int32)
     targets[3] = target
     field = scene(world, {**allies, 3: (20, 16, 45), 4: (23, 16, 45)}, target=targets)
+    field = changed(field, taken_x=jnp.full(6, taken[0]), taken_y=jnp.full(6, taken[1]), help_wait=jnp.full(6, waits))
     damage = jnp.zeros((6, 6))
     if hurt_by is not None:
         damage = damage.at[hurt_by].set(6.0)
-    found = choose_targets(world.roster, Temper(**RULES | rules), field, take_aim(world.roster, field), damage)
+    found = choose_targets(world.roster, replace(RULES, **rules), field, take_aim(world.roster, field), damage)
     return int(found.target[3])
 
 
@@ -33,15 +36,22 @@ def target_of(units, target=NOBODY, hurt_by=None, **rules):
         ({"units": {0: (13.7, 16)}}, NOBODY),  # 6.3 is beyond the scan range of 5.5 and two radii of 0.375
         ({"units": {0: (13.8, 16)}}, 0),
         ({"units": {0: (13.8, 16)}, "scan_to": "centre"}, NOBODY),
-        ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0}, 0),  # kept, though out of reach
-        ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": False}, 1),
-        ({"units": {0: (10, 16)}, "target": 0, "keep_target": False}, 0),  # there is no other
-        ({"units": {0: (10, 16)}, "target": 0, "leash": 9.0}, NOBODY),
+        ({"units": {0: (14.3, 16), 1: (15, 16)}, "target": 0}, 0),  # kept while it is in reach, 5.75
+        ({"units": {0: (14.24951, 16), 1: (15, 16)}, "target": 0}, 0),  # 5.75049 is in reach but for rounding
+        ({"units": {0: (14.24, 16), 1: (15, 16)}, "target": 0}, 1),  # dropped when it is not
+        ({"units": {0: (10, 16)}, "target": 0}, NOBODY),  # though there is no other
+        ({"units": {0: (10, 16)}, "target": 0, "keep_target": "chase"}, 0),
+        ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "chase"}, 1),
+        ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_dead"}, 0),
+        ({"units": {0: (10, 16)}, "target": 0, "keep_target": "chase", "taken": (30, 16), "leash": 9.0}, NOBODY),
+        ({"units": {0: (10, 16)}, "target": 0, "keep_target": "chase", "leash": 9.0}, 0),  # 10 away, but followed 0 far
         ({"units": {1: (15, 16)}, "target": 0}, 1),  # the old target is dead
         ({"units": {0: (10, 16)}, "hurt_by": (0, 3)}, 0),  # hurt from beyond its scan range
         ({"units": {0: (10, 16)}, "hurt_by": (0, 4)}, 0),  # a friend 3 cells away is
         ({"units": {0: (10, 16)}, "hurt_by": (0, 4), "call_radius": 2.0}, NOBODY),
         ({"units": {0: (10, 16)}, "hurt_by": (0, 3), "call_radius": 0.0}, 0),
+        ({"units": {0: (10, 16)}, "hurt_by": (0, 4), "waits": 5.0}, NOBODY),  # the friend has just called
+        ({"units": {0: (10, 16)}, "hurt_by": (0, 3), "waits": 5.0}, 0),
     ],
 )
 def test_an_enemy_takes_the_target_that_the_rules_say(rules, wanted):

@@ -8,7 +8,7 @@ from decentral.environments.battles.battlefield import NOBODY, Battlefield
 from decentral.environments.battles.roster import NEVER, Roster
 from decentral.environments.battles.terrain import Ground, may_be_entered
 
-NO_OP, STOP, NORTH, SOUTH, EAST, WEST, ATTACK = range(7)  # attack enemy k is ATTACK + k
+NO_OP, STOP, NORTH, SOUTH, EAST, WEST, ATTACK = range(7)  # attack the enemy with id k is ATTACK + k
 NORTH_SOUTH_EAST_WEST = ((0, 1), (0, -1), (1, 0), (-1, 0))
 MOVE_AMOUNT = 2.0  # how far away the point is that a move sends to: more than a step can cover
 SHOOT_RANGE = 6.0  # between centres, for every kind of unit
@@ -18,25 +18,30 @@ def available_actions(roster: Roster, ground: Ground, field: Battlefield) -> Boo
     """What each agent may do: the dead nothing but NO_OP, the living anything else that is allowed."""
     alive = field.alive
     x, y, ours = field.x[roster.our_side], field.y[roster.our_side], alive[roster.our_side]
-    to_x = field.x[roster.their_side][None, :] - x[:, None]
-    to_y = field.y[roster.their_side][None, :] - y[:, None]
-    near = to_x**2 + to_y**2 <= SHOOT_RANGE**2
+    theirs = roster.their_side
+    their_x, their_y, their_health = field.by_id(field.x[theirs], field.y[theirs], field.health[theirs])
+    near = (their_x[None, :] - x[:, None]) ** 2 + (their_y[None, :] - y[:, None]) ** 2 <= SHOOT_RANGE**2
     moves = [
         may_be_entered(ground, x + east * MOVE_AMOUNT / 2, y + north * MOVE_AMOUNT / 2)
         for east, north in NORTH_SOUTH_EAST_WEST
     ]
     of_living = jnp.stack([jnp.ones_like(ours), *moves], axis=1)
-    attacks = near & alive[roster.their_side][None, :]
+    attacks = near & (their_health > 0)[None, :]
     return jnp.concatenate([~ours[:, None], jnp.concatenate([of_living, attacks], axis=1) & ours[:, None]], axis=1)
 
 
 def give_orders(roster: Roster, ground: Ground, field: Battlefield, actions: Int[Array, " allies"]) -> Battlefield:
-    """The battlefield with the agents' new orders. An action that is not available is a stop."""
+    """The battlefield with the agents' new orders. An action that is not available is a stop.
+
+    No agent has the actions beyond the last one: they are for scripts, and attack at any distance.
+    """
     count = ATTACK + roster.enemies
     allowed = available_actions(roster, ground, field)
     chosen = jnp.any(allowed & (actions[:, None] == jnp.arange(count)[None, :]), axis=1)
-    actions = jnp.where(chosen, actions, STOP)
-    target = jnp.where(actions >= ATTACK, actions - ATTACK + roster.allies, NOBODY)
+    far = (actions >= count) & field.alive[roster.our_side]
+    actions = jnp.where(far, actions - roster.enemies, jnp.where(chosen, actions, STOP))
+    attacked = actions[:, None] - ATTACK == jnp.arange(roster.enemies)[None, :]
+    target = jnp.max(jnp.where(attacked, roster.allies + field.enemy_of_id[None, :], NOBODY), axis=1)
     east = jnp.where(actions == EAST, MOVE_AMOUNT, jnp.where(actions == WEST, -MOVE_AMOUNT, 0.0))
     north = jnp.where(actions == NORTH, MOVE_AMOUNT, jnp.where(actions == SOUTH, -MOVE_AMOUNT, 0.0))
     ours, theirs = roster.our_side, roster.their_side

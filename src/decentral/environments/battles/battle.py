@@ -1,6 +1,5 @@
 """A battle as an environment: SMAC's interface in front of a simulation of its units, in eight game loops per step."""
 
-from functools import partial
 from typing import ClassVar, Literal
 
 import equinox as eqx
@@ -11,23 +10,22 @@ from jaxtyping import Array, Float, Int, Key
 
 from decentral.environments.base import Environment, Outcome, Script
 from decentral.environments.battles.actions import ATTACK, give_orders
-from decentral.environments.battles.battlefield import Battlefield, fresh_battlefield
-from decentral.environments.battles.combat import attack, damage_of, suffer, take_aim
+from decentral.environments.battles.battlefield import Battlefield
+from decentral.environments.battles.deployment import deploy
+from decentral.environments.battles.fight import fight
 from decentral.environments.battles.heuristic import Heuristic
 from decentral.environments.battles.judge import is_over, is_won, reward
 from decentral.environments.battles.maps import Map
-from decentral.environments.battles.movement import walk
-from decentral.environments.battles.opponent import Temper, choose_targets
 from decentral.environments.battles.percepts import observation_size, perceive
 from decentral.environments.battles.pictures import battle_picture
 from decentral.environments.battles.roster import Roster, roster_of
+from decentral.environments.battles.rules import KeepTarget, Packing, Rules
 from decentral.environments.battles.state_vector import state_vector
 from decentral.environments.battles.units import Profile
 from decentral.pictures import Picture
 from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete, Percept
 
-LOOPS_PER_STEP = 8
 EARLIEST, LATEST = -1.0, 2.0  # jitter of a weapon's period, in loops
 
 
@@ -42,16 +40,41 @@ class Battle(Environment):
         True, "enemies that recover pay, as in SMAC (false: what they recover is taken off)"
     )
     swapped_types: bool = setting(True, "kinds of enemies are numbered the other way round, as in SMAC")
-    keep_target: bool = setting(True, "enemies keep a target that is out of reach (false: they take the nearest)")
+    shuffled_ids: bool = setting(True, "which enemy is attacked by 'attack k' is drawn anew in every episode")
+    keep_target: KeepTarget = setting(
+        "in_reach",
+        "how long an enemy keeps a target: while it can hit it; or else while nobody else is near; or until it is dead",
+    )
     scan_to: Literal["edge", "centre"] = setting("edge", "where a unit must be to be noticed within the scan range")
-    leash: float = setting(21.0, "distance at which an enemy gives a target up", above=0)
+    leash: float = setting(21.0, "how far an enemy chases a target from where it took it", above=0)
     call_radius: float = setting(4.0, "distance at which enemies help one that is hurt", at_least=0)
+    packing: Packing = setting(
+        "grid",
+        "how units appear around a point: on mirrored grids, on equal grids, or in rings that are turned by chance",
+    )
     push_rounds: int = setting(1, "how often in a loop units that overlap are pushed apart", at_least=0, at_most=8)
+    anchored: bool = setting(False, "units that attack are not pushed away, and others walk around them")
+    turning: bool = setting(False, "units must turn towards what they attack")
+    overkill: bool = setting(True, "shots may be wasted on one whom others kill in the same moment")
 
     @property
     def roster(self) -> Roster:
         """The numbers of all units."""
-        return roster_of(self.battle_map, self.profile)
+        return roster_of(self.battle_map, self.profile, self.packing)
+
+    @property
+    def rules(self) -> Rules:
+        """What the engine does not tell."""
+        return Rules(
+            leash=self.leash,
+            call_radius=self.call_radius,
+            scan_to=self.scan_to,
+            keep_target=self.keep_target,
+            push_rounds=self.push_rounds,
+            anchored=self.anchored,
+            turning=self.turning,
+            overkill=self.overkill,
+        )
 
     @property
     def num_agents(self) -> int:
@@ -83,7 +106,7 @@ class Battle(Environment):
         return {"win_rate": "won"}
 
     def reset(self, key: Key[Array, ""]) -> Battlefield:
-        return fresh_battlefield(self.roster)
+        return deploy(self.roster, self.packing == "rings", self.shuffled_ids, key)
 
     def perceive(self, state: Battlefield) -> Percept:
         return perceive(self.roster, self.battle_map.ground, self.swapped_types, state)
@@ -107,8 +130,7 @@ class Battle(Environment):
         self, state: Battlefield, actions: Int[Array, " agents"], chance: Float[Array, " units"]
     ) -> tuple[Battlefield, Outcome]:
         ordered = give_orders(self.roster, self.battle_map.ground, state, actions)
-        loop = partial(self.loop, chance)
-        fought, _ = jax.lax.scan(loop, ordered, None, length=LOOPS_PER_STEP)
+        fought = fight(self.roster, self.battle_map.ground, self.rules, ordered, chance)
         after = eqx.tree_at(lambda old: old.steps, fought, state.steps + 1)
         return after, self.tell(state, actions, chance, after)
 
@@ -131,18 +153,11 @@ class Battle(Environment):
         return Outcome(earned, is_over(roster, after) | out_of_time, facts)
 
     def scripts(self) -> dict[str, Script]:
-        return {"heuristic": Heuristic(self.roster, self.battle_map.ground)}
-
-    def loop(self, jitter: Float[Array, " units"], field: Battlefield, _: None = None) -> tuple[Battlefield, None]:
-        """One sixteenth of a second: attack, suffer, choose targets, walk."""
-        roster = self.roster
-        aim = take_aim(roster, field)
-        field, strikes = attack(roster, field, aim, jitter)
-        damage = damage_of(roster, field, strikes)
-        field = suffer(roster, field, damage)
-        temper = Temper(self.leash, self.call_radius, self.scan_to, self.keep_target)
-        field = choose_targets(roster, temper, field, aim, damage)
-        return walk(roster, self.battle_map.ground, self.push_rounds, field, aim), None
+        ground = self.battle_map.ground
+        return {
+            "script": Heuristic(False, self.roster, ground),
+            "restricted script": Heuristic(True, self.roster, ground),
+        }
 
 
 def battle_on(battle_map: Map) -> type[Battle]:

@@ -4,10 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from decentral.environments.battles.roster import NEVER, Roster
-
 NOBODY = -1  # the target of a unit that has none
-LONG_AGO = 1_000_000  # loops
 
 
 class Battlefield(eqx.Module):
@@ -26,31 +23,17 @@ class Battlefield(eqx.Module):
     strike: Float[Array, " units"]  # until the missile in flight arrives, or the second strike falls
     struck: Int[Array, " units"]  # whom it then strikes
     unhurt: Int[Array, " units"]  # loops since the unit was hurt
+    taken_x: Float[Array, " units"]  # where it stood when it took its target
+    taken_y: Float[Array, " units"]
+    help_wait: Float[Array, " units"]  # until it may call for help again
+    facing: Float[Array, " units"]  # the direction in which it looks, in radians from east
+    enemy_of_id: Int[Array, " enemies"]  # which of the enemies each id means, in what agents see and attack
     steps: Int[Array, ""]  # of the episode so far
 
     @property
     def alive(self) -> Bool[Array, " units"]:
         return self.health > 0
 
-
-def fresh_battlefield(roster: Roster) -> Battlefield:
-    """Everyone unhurt, where they appear; the enemies are on their way."""
-    ready = jnp.zeros(roster.units)
-    never = jnp.full(roster.units, NEVER)
-    nobody = jnp.full(roster.units, NOBODY, jnp.int32)
-    return Battlefield(
-        x=jnp.asarray(roster.start[:, 0]),
-        y=jnp.asarray(roster.start[:, 1]),
-        health=jnp.asarray(roster.health),
-        shield=jnp.asarray(roster.shield),
-        target=nobody,
-        goal_x=jnp.asarray(roster.goal[:, 0]),
-        goal_y=jnp.asarray(roster.goal[:, 1]),
-        cooldown=ready,
-        windup=never,
-        backswing=ready,
-        strike=never,
-        struck=nobody,
-        unhurt=jnp.full(roster.units, LONG_AGO, jnp.int32),
-        steps=jnp.zeros((), jnp.int32),
-    )
+    def by_id(self, *columns: Float[Array, " enemies"]) -> Float[Array, "columns enemies"]:
+        """What these columns say of the enemies, in the order of their ids."""
+        return jnp.stack(columns)[:, self.enemy_of_id]

@@ -2,13 +2,15 @@
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
 from decentral.environments.battles.roster import NEVER, Roster
-from decentral.environments.battles.sums import sums
+from decentral.environments.battles.rules import Rules
+from decentral.environments.battles.sums import any_of, sums
+from decentral.environments.battles.turning import faces
 
+IN_REACH = 0.001  # cells: who has walked exactly into reach may still be off by the rounding of a step
 LEAST_DAMAGE = 0.5  # of a strike that armour would stop
 SHIELD_REGENERATION = 0.125  # per loop
 SHIELD_DELAY = 160  # loops unhurt before shields recover
@@ -20,11 +22,15 @@ class Aim(eqx.Module):
     x: Float[Array, " units"]  # from the unit to its target
     y: Float[Array, " units"]
     distance: Float[Array, " units"]
-    gap: Float[Array, " units"]  # how much nearer it must come to be in reach; 0 or below: it is
+    gap: Float[Array, " units"]  # how much nearer it must come to be in reach
 
     @property
     def exists(self) -> Bool[Array, " units"]:
         return self.gap < NEVER
+
+    @property
+    def in_reach(self) -> Bool[Array, " units"]:
+        return self.gap <= IN_REACH
 
 
 def take_aim(roster: Roster, field: Battlefield) -> Aim:
@@ -42,7 +48,7 @@ def points_at(target: Int[Array, " units"]) -> Bool[Array, "units units"]:
 
 
 def attack(
-    roster: Roster, field: Battlefield, aim: Aim, jitter: Float[Array, " units"]
+    roster: Roster, rules: Rules, field: Battlefield, aim: Aim, jitter: Float[Array, " units"]
 ) -> tuple[Battlefield, Int[Array, " units"]]:
     """Begin, go on with and finish attacks; and whom each unit strikes in this loop.
 
@@ -52,13 +58,17 @@ def attack(
     cooldown = jnp.where(field.cooldown > 0, field.cooldown - 1.0, field.cooldown)
     goes_on = alive & (aim.gap <= jnp.asarray(roster.slop))
     windup = jnp.where(goes_on, field.windup - 1.0, NEVER)
-    begins = alive & (aim.gap <= 0) & (cooldown <= 0) & (windup == NEVER)
+    begins = alive & aim.in_reach & (cooldown <= 0) & (windup == NEVER)
+    if rules.turning:
+        begins = begins & faces(field.facing, aim.x, aim.y)
     windup = jnp.where(begins, cooldown + roster.windup, windup)
     fires = windup <= 0
+    if not rules.overkill:
+        fires = fires & ~_comes_too_late(roster, field, fires)
     strike = field.strike - 1.0
     falls = strike <= 0
     is_missile = roster.missile_speed > 0
-    flight = aim.distance / np.where(is_missile, roster.missile_speed, 1.0)
+    flight = aim.distance / jnp.where(is_missile, roster.missile_speed, 1.0)
     later = windup + jnp.where(is_missile, flight, roster.second_strike)
     survives = alive | is_missile  # a missile flies on without the one who sent it
     now = eqx.tree_at(
@@ -76,6 +86,16 @@ def attack(
     return now, jnp.where(falls & survives, field.struck, at_once)
 
 
+def _comes_too_late(roster: Roster, field: Battlefield, fires: Bool[Array, " units"]) -> Bool[Array, " units"]:
+    """Would an instant shot fall on one whom others kill in this loop? Then the unit holds its fire."""
+    instant = fires & (roster.missile_speed == 0)
+    aimed = points_at(field.target)
+    shots = jnp.where(aimed & instant[:, None], roster.damage, 0.0)
+    earlier = jnp.cumsum(shots, axis=0) - shots
+    spent = aimed & (earlier >= (field.health + field.shield)[None, :])
+    return instant & any_of(spent, axis=1)
+
+
 def damage_of(roster: Roster, field: Battlefield, strikes: Int[Array, " units"]) -> Float[Array, "units units"]:
     """What the first unit does to the second in this loop, before shields and armour. The dead feel nothing."""
     return jnp.where(points_at(strikes) & field.alive[None, :], roster.damage, 0.0)
@@ -87,8 +107,10 @@ def suffer(roster: Roster, field: Battlefield, damage: Float[Array, "units units
     Shields absorb first. What comes through is lessened by armour, but not below LEAST_DAMAGE.
     """
     through = damage
-    if roster.shield.any():
-        earlier = jnp.tri(roster.units, k=-1) @ damage
+    if roster.has_any_shields:
+        number = jnp.arange(damage.shape[0])
+        before = (number[:, None] > number[None, :]).astype(jnp.float32)
+        earlier = jnp.dot(before, damage, precision="highest")
         through = jnp.maximum(damage - jnp.maximum(field.shield[None, :] - earlier, 0.0), 0.0)
     lessened = jnp.maximum(through - roster.armour[None, :], LEAST_DAMAGE)
     lost, taken = sums(jnp.where(through > 0, lessened, 0.0), damage, axis=0)

@@ -12,8 +12,12 @@ from decentral.environments.battles.terrain import Ground
 
 
 class Heuristic(Script):
-    """Attack the target if that is allowed, else walk along the longer way towards it."""
+    """Attack the target if that is allowed, else walk along the longer way towards it.
 
+    Unrestricted it orders the attack at any distance, as SMAC's script did when its levels were published.
+    """
+
+    restricted: bool = eqx.field(static=True)
     roster: Roster = eqx.field(static=True)
     ground: Ground = eqx.field(static=True)
 
@@ -37,9 +41,13 @@ class Heuristic(Script):
         north = jnp.sum(jnp.where(chosen, to_y, 0.0), axis=1)
         sideways = jnp.where(east > 0, EAST, WEST)
         walk = jnp.where(jnp.abs(east) > jnp.abs(north), sideways, jnp.where(north > 0, NORTH, SOUTH))
+        its_id = jnp.argmax(target[:, None] == state.enemy_of_id[None, :], axis=1)
         available = available_actions(self.roster, self.ground, state)
-        in_range = jnp.any(chosen & available[:, ATTACK:], axis=1)
-        wanted = jnp.where(in_range, ATTACK + target, walk)
+        in_range = jnp.any((its_id[:, None] == number) & available[:, ATTACK:], axis=1)
+        wanted = jnp.where(in_range, ATTACK + its_id, walk)
+        if not self.restricted:
+            wanted = ATTACK + self.roster.enemies + its_id
         allowed = jnp.any(available & (wanted[:, None] == jnp.arange(available.shape[1])[None, :]), axis=1)
+        allowed = allowed | (state.alive[ours] & (not self.restricted))
         actions = jnp.where(allowed, wanted, jnp.where(state.alive[ours], STOP, NO_OP))
         return actions.astype(jnp.int32), target

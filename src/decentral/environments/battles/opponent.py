@@ -1,56 +1,93 @@
 """The opponent: whom the enemies attack on their advance. The engine's own rule is closed; this is what is known of it.
 
-An enemy keeps its target until it is dead or lost. One without a target takes the nearest ally within its scan range,
-or one who has just hurt it or a friend nearby.
+An enemy keeps its target while it is in reach. One without a target takes the nearest ally within its scan range, or
+one who has just hurt it or a friend who called for help.
 """
 
-from typing import Literal
-
 import equinox as eqx
+import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
 from decentral.environments.battles.combat import Aim, points_at
 from decentral.environments.battles.roster import NEVER, Roster
+from decentral.environments.battles.rules import Rules
+from decentral.environments.battles.sums import any_of
 
-
-class Temper(eqx.Module):
-    """What the engine does not tell of its units."""
-
-    leash: Float[Array, ""] | float  # how far away a target is lost
-    call_radius: Float[Array, ""] | float  # within it friends of one that is hurt turn on the attacker too
-    scan_to: Literal["edge", "centre"] = eqx.field(static=True)
-    keep_target: bool = eqx.field(static=True)  # or leave one that is out of reach for the nearest
+HELP_PERIOD = 32.0  # loops between two calls for help of one unit
 
 
 def choose_targets(
-    roster: Roster, temper: Temper, field: Battlefield, aim: Aim, damage: Float[Array, "units units"]
+    roster: Roster, rules: Rules, field: Battlefield, aim: Aim, damage: Float[Array, "units units"]
 ) -> Battlefield:
     """The battlefield with the enemies' targets for the next loop."""
     ours, theirs = roster.our_side, roster.their_side
-    alive = field.alive
-    squared = _squared(field, theirs, ours)
-    scan = roster.scan[theirs, None] + (roster.radii[theirs, ours] if temper.scan_to == "edge" else 0.0)
-    hurt = damage[ours, theirs] > 0
-    within_call = _squared(field, theirs, theirs) <= temper.call_radius**2
-    called = jnp.any(within_call[:, :, None] & hurt.T[None, :, :], axis=1)  # the one who is hurt too
-    noticed = (squared <= scan**2) | called
-    distance = jnp.where(noticed & alive[None, ours], squared, jnp.inf)
-    nearest = jnp.min(distance, axis=1)
-    number = jnp.arange(roster.allies)[None, :]
-    found = jnp.min(jnp.where(distance == nearest[:, None], number, roster.allies), axis=1)
-    found = jnp.where(jnp.isfinite(nearest), found, NOBODY)
-    still_there = jnp.any(points_at(field.target)[theirs, ours] & alive[None, ours], axis=1)
-    keeps = still_there & (aim.distance[theirs] <= temper.leash)
-    if not temper.keep_target:
-        keeps = keeps & ((aim.gap[theirs] <= 0) | (found == NOBODY))
-    target = jnp.concatenate([field.target[ours], jnp.where(keeps, field.target[theirs], found)])
-    windup = jnp.where(target == field.target, field.windup, NEVER)
-    return eqx.tree_at(lambda old: (old.target, old.windup), field, (target, windup))
+    hurt_by = damage[ours, theirs].T > 0
+    calls = any_of(hurt_by, axis=1) & (field.help_wait[theirs] <= 0)
+    squared = _squared_distances(field, theirs, ours)
+    noticed = _within_scan(roster, rules, squared) | hurt_by | _called(roster, rules, field, hurt_by & calls[:, None])
+    is_ally = jnp.arange(squared.shape[1]) < roster.allies
+    found = _nearest(jnp.where(noticed & (field.alive[ours] & is_ally)[None, :], squared, jnp.inf))
+    keeps = _keeps(roster, rules, field, aim, found)
+    target = roster.joined(field.target[ours], jnp.where(keeps, field.target[theirs], found))
+    changed = target != field.target
+    waits = jnp.where(calls, HELP_PERIOD, field.help_wait[theirs] - 1.0)
+    return eqx.tree_at(
+        lambda old: (old.target, old.windup, old.taken_x, old.taken_y, old.help_wait),
+        field,
+        (
+            target,
+            jnp.where(changed, NEVER, field.windup),
+            jnp.where(changed, field.x, field.taken_x),
+            jnp.where(changed, field.y, field.taken_y),
+            roster.joined(field.help_wait[ours], waits),
+        ),
+    )
 
 
-def _squared(field: Battlefield, of: slice, to: slice) -> Float[Array, "of to"]:
-    """Squares of the distances between units."""
+def _squared_distances(field: Battlefield, of: slice, to: slice) -> Float[Array, "of to"]:
+    """Between centres."""
     x, y = (place[of, None] - place[None, to] for place in (field.x, field.y))
     return x**2 + y**2
+
+
+def _within_scan(
+    roster: Roster, rules: Rules, squared: Float[Array, "enemies allies"]
+) -> Bool[Array, "enemies allies"]:
+    ours, theirs = roster.our_side, roster.their_side
+    scan = roster.scan[theirs, None] + (roster.radii[theirs, ours] if rules.scan_to == "edge" else 0.0)
+    return squared <= scan**2
+
+
+def _called(
+    roster: Roster, rules: Rules, field: Battlefield, calls_against: Bool[Array, "enemies allies"]
+) -> Bool[Array, "enemies allies"]:
+    """Whether an enemy is called by a friend nearby against an ally."""
+    theirs = roster.their_side
+    hears = _squared_distances(field, theirs, theirs) <= rules.call_radius**2
+    if jax.default_backend() != "cpu":
+        return jnp.dot(hears.astype(jnp.float32), calls_against.astype(jnp.float32)) > 0
+    return jnp.any(hears[:, :, None] & calls_against[None, :, :], axis=1)
+
+
+def _nearest(distance: Float[Array, "enemies allies"]) -> Int[Array, " enemies"]:
+    """The number of the ally at the least distance, or NOBODY where all are infinitely far."""
+    least = jnp.min(distance, axis=1)
+    number = jnp.arange(distance.shape[1], dtype=jnp.int32)[None, :]
+    first = jnp.min(jnp.where(distance == least[:, None], number, distance.shape[1]), axis=1)
+    return jnp.where(jnp.isfinite(least), first, NOBODY)
+
+
+def _keeps(
+    roster: Roster, rules: Rules, field: Battlefield, aim: Aim, found: Int[Array, " enemies"]
+) -> Bool[Array, " enemies"]:
+    """Does an enemy go on with the target that it has?"""
+    ours, theirs = roster.our_side, roster.their_side
+    still_there = any_of(points_at(field.target)[theirs, ours] & field.alive[None, ours], axis=1)
+    in_reach = (aim.in_reach | (field.windup < NEVER))[theirs]  # an attack that has begun may follow a little farther
+    if rules.keep_target == "in_reach":
+        return still_there & in_reach
+    followed = ((field.x - field.taken_x) ** 2 + (field.y - field.taken_y) ** 2)[theirs]
+    follows = still_there & (followed <= rules.leash**2)
+    return follows if rules.keep_target == "until_dead" else follows & (in_reach | (found == NOBODY))

@@ -19,10 +19,12 @@ def perceive(roster: Roster, ground: Ground, swapped: bool, field: Battlefield) 
     ours, theirs = roster.our_side, roster.their_side
     attackable = available[:, ATTACK:].astype(jnp.float32)
     moves = available[:, NORTH:ATTACK].astype(jnp.float32)
-    enemies = _seen(roster, field, theirs, attackable, swapped)
-    teammates = _without_self(_seen(roster, field, ours, jnp.ones((roster.allies, roster.allies)), swapped))
-    own = jnp.stack(_looks(roster, field, ours, swapped), axis=1)
-    flat = [part.reshape(roster.allies, -1) for part in (moves, enemies, teammates, own)]
+    looks = jnp.stack(_looks(roster, field, ours, swapped))
+    everyone = jnp.ones((roster.allies, roster.allies))
+    allies, foes = (jnp.stack([field.x[side], field.y[side], field.health[side]]) for side in (ours, theirs))
+    enemies = _seen(allies, field.by_id(*foes, *_looks(roster, field, theirs, swapped)), attackable)
+    teammates = _without_self(_seen(allies, jnp.concatenate([allies, looks]), everyone))
+    flat = [part.reshape(roster.allies, -1) for part in (moves, enemies, teammates, looks.T)]
     observation = jnp.where(field.alive[ours, None], jnp.concatenate(flat, axis=1), 0.0)
     return Percept(observation, available)
 
@@ -34,16 +36,17 @@ def observation_size(roster: Roster) -> int:
 
 
 def _seen(
-    roster: Roster, field: Battlefield, side: slice, mark: Float[Array, "allies others"], swapped: bool
+    places: Float[Array, "3 allies"], others: Float[Array, "columns others"], mark: Float[Array, "allies others"]
 ) -> Float[Array, "allies others features"]:
-    """One row for each agent and unit of a side: a mark, distance, direction and looks, or zeros if out of sight."""
-    ours = roster.our_side
-    to_x = field.x[None, side] - field.x[ours, None]
-    to_y = field.y[None, side] - field.y[ours, None]
+    """One row for each agent and other unit: a mark, distance, direction and looks, or zeros if out of sight.
+
+    What is told of others: x, y, health, and their looks.
+    """
+    to_x, to_y = (other[None, :] - own[:, None] for own, other in zip(places[:2], others[:2], strict=True))
     distance = jnp.sqrt(to_x**2 + to_y**2)
-    looks = [jnp.broadcast_to(look[None, :], distance.shape) for look in _looks(roster, field, side, swapped)]
+    looks = [jnp.broadcast_to(look[None, :], distance.shape) for look in others[3:]]
     rows = jnp.stack([mark, distance / SIGHT, to_x / SIGHT, to_y / SIGHT, *looks], axis=-1)
-    in_sight = (distance < SIGHT) & field.alive[None, side]
+    in_sight = (distance < SIGHT) & (others[2] > 0)[None, :]
     return jnp.where(in_sight[:, :, None], rows, 0.0)
 
 

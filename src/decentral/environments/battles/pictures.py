@@ -34,7 +34,7 @@ def _mark(roster: Roster, field: Battlefield, place: Place, unit: int) -> Mark:
         radius=float(roster.radii[unit, unit]) / 2,
         colour=unit if ours else NEUTRAL,
         shape="circle" if ours else "square",
-        label=str(1 + unit - (0 if ours else roster.allies)),
+        label=str(1 + (unit if ours else field.enemy_of_id.tolist().index(unit - roster.allies))),
         bars=tuple(bars),
         agent=unit if ours else None,
         gone=not field.health[unit] > 0,
@@ -46,7 +46,7 @@ def _orders(roster: Roster, field: Battlefield, places: list[Place], actions: np
     lines = []
     for unit, action in enumerate([] if actions is None else actions.tolist()):
         if field.health[unit] > 0 and action >= ATTACK:
-            lines.append(_line(places[unit], places[roster.allies + action - ATTACK], unit))
+            lines.append(_line(places[unit], places[roster.allies + int(field.enemy_of_id[action - ATTACK])], unit))
         elif field.health[unit] > 0 and action >= NORTH:
             (x, y), (east, north) = places[unit], NORTH_SOUTH_EAST_WEST[action - NORTH]
             away = MOVE_AMOUNT / 2

@@ -4,42 +4,55 @@ the enemies."""
 from dataclasses import dataclass
 from functools import lru_cache
 
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from decentral.environments.battles.maps import Group, Map, Point
+from decentral.environments.battles.rules import Packing
 from decentral.environments.battles.spawns import spawn_points
 from decentral.environments.battles.units import LOOPS_PER_SECOND, Profile, Unit, unit_named
+
+Numbers = np.ndarray | Array  # inside of a kernel they are read from its inputs
 
 NEVER = np.float32(np.inf)  # loops until something that is not going to happen
 
 
 @dataclass(frozen=True, eq=False)
 class Roster:
-    """Constants of a battle; arrays are [units] or, of attacker and target, [units, units]."""
+    """Constants of a battle; arrays are [units] or, of attacker and target, [units, units].
+
+    Columns over all units are cut into sides by slices. Where an array can't be cut, as in a kernel, both slices are
+    whole, and what is computed of the wrong side is thrown away by `joined`.
+    """
 
     allies: int
     enemies: int
     kinds: tuple[str, ...]  # of unit, in the order in which they first appear
     kind: np.ndarray  # the number of each unit's kind
     start: np.ndarray  # [units, 2]
+    point: np.ndarray  # [units, 2], around which the unit and its company are packed
     goal: np.ndarray  # [units, 2], of the enemies' advance
-    health: np.ndarray
-    shield: np.ndarray
-    armour: np.ndarray
-    speed: np.ndarray  # per loop
-    separation: np.ndarray
-    regeneration: np.ndarray  # of life, per loop
-    cooldown_scale: np.ndarray
-    period: np.ndarray
-    windup: np.ndarray
-    backswing: np.ndarray
-    slop: np.ndarray
-    missile_speed: np.ndarray  # per loop; 0 where there is no missile
-    second_strike: np.ndarray  # NEVER where there is none
-    radii: np.ndarray  # [units, units]: the sum of two
-    reach: np.ndarray  # [units, units]: the distance of centres at which the first can hit the second
-    scan: np.ndarray  # how far each looks for targets, without radii
-    damage: np.ndarray  # [units, units]: of one strike of the first at the second, before armour
+    health: Numbers
+    shield: Numbers
+    armour: Numbers
+    speed: Numbers  # per loop
+    separation: Numbers
+    regeneration: Numbers  # of life, per loop
+    cooldown_scale: Numbers
+    period: Numbers
+    windup: Numbers
+    backswing: Numbers
+    slop: Numbers
+    missile_speed: Numbers  # per loop; 0 where there is no missile
+    second_strike: Numbers  # NEVER where there is none
+    radii: Numbers  # [units, units]: the sum of two
+    reach: Numbers  # [units, units]: the distance of centres at which the first can hit the second
+    scan: Numbers  # how far each looks for targets, without radii
+    damage: Numbers  # [units, units]: of one strike of the first at the second, before armour
+    has_any_shields: bool
+    our_side: slice
+    their_side: slice
 
     @property
     def units(self) -> int:
@@ -49,17 +62,15 @@ class Roster:
     def is_enemy(self) -> np.ndarray:
         return np.arange(self.units) >= self.allies
 
+    def joined(self, of_allies: Array, of_enemies: Array) -> Array:
+        """One column over all units, of those over each side."""
+        if self.our_side != slice(None):
+            return jnp.concatenate([of_allies, of_enemies])
+        return jnp.where(jnp.arange(of_allies.shape[0]) < self.allies, of_allies, of_enemies)
+
     def has_shields(self, side: slice) -> bool:
         """Does this side's race have shields?"""
         return bool(self.shield[side].any())
-
-    @property
-    def our_side(self) -> slice:
-        return slice(0, self.allies)
-
-    @property
-    def their_side(self) -> slice:
-        return slice(self.allies, self.units)
 
     @property
     def type_bits(self) -> int:
@@ -69,12 +80,12 @@ class Roster:
 
 
 @lru_cache(maxsize=64)
-def roster_of(battle_map: Map, profile: Profile) -> Roster:
+def roster_of(battle_map: Map, profile: Profile, packing: Packing = "grid") -> Roster:
     """The constants of a map under a profile of numbers."""
-    ours, theirs = _members(battle_map.allies, reflected=False), _members(battle_map.enemies, reflected=True)
-    kinds = tuple(dict.fromkeys(name for name, _ in ours + theirs))
+    ours, theirs = _members(battle_map.allies, packing, False), _members(battle_map.enemies, packing, True)
+    kinds = tuple(dict.fromkeys(name for name, _, _ in ours + theirs))
     ours = sorted(ours, key=lambda member: (kinds.index(member[0]), member[1]))  # as SMAC numbers its agents
-    names, start = zip(*(ours + theirs), strict=True)
+    names, start, point = zip(*(ours + theirs), strict=True)
     units = [unit_named(name, profile) for name in names]
     goal = [point if battle_map.goal is None else battle_map.goal for point in start]
     return Roster(
@@ -83,15 +94,21 @@ def roster_of(battle_map: Map, profile: Profile) -> Roster:
         kinds=kinds,
         kind=np.asarray([kinds.index(name) for name in names]),
         start=np.asarray(start, np.float32),
+        point=np.asarray(point, np.float32),
         goal=np.asarray(goal, np.float32),
+        has_any_shields=any(unit.shield > 0 for unit in units),
+        our_side=slice(0, len(ours)),
+        their_side=slice(len(ours), len(units)),
         **_of_bodies(units),
         **_of_weapons(units),
     )
 
 
-def _members(side: tuple[Group, ...], reflected: bool) -> list[tuple[str, Point]]:
-    names = [group.unit for group in side for _ in range(group.count)]
-    return list(zip(names, spawn_points(side, reflected), strict=True))
+def _members(side: tuple[Group, ...], packing: Packing, is_enemy: bool) -> list[tuple[str, Point, Point]]:
+    """The name of each unit, where it appears, and around which point."""
+    groups = [group for group in side for _ in range(group.count)]
+    places = spawn_points(side, packing, is_enemy)
+    return [(group.unit, place, group.point) for group, place in zip(groups, places, strict=True)]
 
 
 def _of_bodies(units: list[Unit]) -> dict[str, np.ndarray]:

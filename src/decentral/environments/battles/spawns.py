@@ -1,34 +1,44 @@
-"""Where units appear: those of one point packed on a grid around it, with a small gap. The engine's own packing is
-not known."""
+"""Where units appear: packed around a point, on a grid or in rings. The engine's own packing is not known."""
 
 import math
 
 from decentral.environments.battles.maps import Group, Point
+from decentral.environments.battles.rules import Packing
 from decentral.environments.battles.units import unit_named
 
 GAP = 0.05  # between two units
 
 
-def spawn_points(side: tuple[Group, ...], reflected: bool) -> list[Point]:
+def spawn_points(side: tuple[Group, ...], packing: Packing, is_enemy: bool) -> list[Point]:
     """The place of every unit of a side, group after group."""
     points: list[Point] = []
     for number, group in enumerate(side):
         company = [other for other in side if other.point == group.point]
         earlier = sum(other.count for other in side[:number] if other.point == group.point)
-        places = _packed(company, reflected)
+        count = sum(other.count for other in company)
+        spacing = GAP + 2 * max(unit_named(other.unit).radius for other in company)
+        offsets = _rings(count) if packing == "rings" else _grid(count)
+        mirror = -1 if is_enemy and packing == "grid" else 1
+        x, y = group.point
+        places = [(x + mirror * spacing * across, y + spacing * up) for across, up in offsets]
         points += places[earlier : earlier + group.count]
     return points
 
 
-def _packed(company: list[Group], reflected: bool) -> list[Point]:
-    """A grid as wide as it is high around one point; the enemies' is the mirror image."""
-    count = sum(group.count for group in company)
-    spacing = GAP + 2 * max(unit_named(group.unit).radius for group in company)
+def _grid(count: int) -> list[Point]:
+    """As wide as it is high, column after column, around the middle."""
     rows = math.ceil(math.sqrt(count))
     columns = math.ceil(count / rows)
-    x, y = company[0].point
-    mirror = -1 if reflected else 1
-    return [
-        (x + mirror * spacing * (number // rows - (columns - 1) / 2), y + spacing * (number % rows - (rows - 1) / 2))
-        for number in range(count)
-    ]
+    return [(number // rows - (columns - 1) / 2, number % rows - (rows - 1) / 2) for number in range(count)]
+
+
+def _rings(count: int) -> list[Point]:
+    """One in the middle, up to six around it, up to twelve around those, and so on, evenly spread."""
+    places: list[Point] = [(0.0, 0.0)]
+    ring = 0
+    while len(places) < count:
+        ring += 1
+        here = min(6 * ring, count - len(places))
+        angles = [2 * math.pi * number / here for number in range(here)]
+        places += [(ring * math.cos(angle), ring * math.sin(angle)) for angle in angles]
+    return places[:count]

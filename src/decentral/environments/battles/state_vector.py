@@ -31,4 +31,5 @@ def _rows(roster: Roster, swapped: bool, field: Battlefield, side: slice) -> Flo
     if roster.has_shields(side):
         columns.append(shield_share(roster, field, side))
     rows = jnp.stack([*columns, *type_bits(roster, side, swapped).T], axis=1)
-    return jnp.where(field.alive[side, None], rows, 0.0)
+    rows = jnp.where(field.alive[side, None], rows, 0.0)
+    return rows if side == roster.our_side else rows[field.enemy_of_id]

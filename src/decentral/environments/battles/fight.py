@@ -1,0 +1,125 @@
+"""The game loops of a step: one after the other on a CPU, all in one kernel on a GPU."""
+
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas
+from jax.experimental.pallas import triton
+from jaxtyping import Array, Float
+
+from decentral.environments.battles.battlefield import Battlefield
+from decentral.environments.battles.combat import attack, damage_of, suffer, take_aim
+from decentral.environments.battles.movement import walk
+from decentral.environments.battles.opponent import choose_targets
+from decentral.environments.battles.roster import Roster
+from decentral.environments.battles.rules import Rules
+from decentral.environments.battles.terrain import Ground
+
+LOOPS_PER_STEP = 8
+SMALLEST = 16  # units that a kernel has room for, at the least: what a GPU multiplies at once
+WARPS = 4
+
+COLUMNS = (
+    *("health", "shield", "armour", "speed", "separation", "regeneration", "period", "windup", "backswing", "slop"),
+    *("missile_speed", "second_strike", "scan"),
+)  # of the roster, that a loop reads
+PAIRS = ("radii", "reach", "damage")
+TIMED = (
+    *("x", "y", "health", "shield", "goal_x", "goal_y", "cooldown", "windup", "backswing", "strike"),
+    *("taken_x", "taken_y", "help_wait", "facing"),
+)  # of the battlefield: numbers, then whole numbers
+COUNTED = ("target", "struck", "unhurt")
+
+
+def fight(
+    roster: Roster, ground: Ground, rules: Rules, field: Battlefield, jitter: Float[Array, " units"]
+) -> Battlefield:
+    """The battlefield after the loops of a step."""
+    if jax.default_backend() == "gpu" and not rules.turning:
+        return fight_in_kernel(roster, ground, rules, field, jitter)
+    fought, _ = jax.lax.scan(
+        lambda now, _: (fight_loop(roster, ground, rules, now, jitter), None), field, None, length=LOOPS_PER_STEP
+    )
+    return fought
+
+
+def fight_loop(
+    roster: Roster, ground: Ground, rules: Rules, field: Battlefield, jitter: Float[Array, " units"]
+) -> Battlefield:
+    """One sixteenth of a second: attack, suffer, choose targets, walk."""
+    aim = take_aim(roster, field)
+    field, strikes = attack(roster, rules, field, aim, jitter)
+    damage = damage_of(roster, field, strikes)
+    field = suffer(roster, field, damage)
+    field = choose_targets(roster, rules, field, aim, damage)
+    return walk(roster, ground, rules, field, aim)
+
+
+def fight_in_kernel(
+    roster: Roster,
+    ground: Ground,
+    rules: Rules,
+    field: Battlefield,
+    jitter: Float[Array, " units"],
+    interpret: bool = False,
+) -> Battlefield:
+    """What the loops come to, by one program that stays in its multiprocessor. Units that are not there are dead."""
+    room = max(SMALLEST, 1 << (roster.units - 1).bit_length())
+    spare = room - roster.units
+
+    def padded(rows: list[Array]) -> Array:
+        return jnp.pad(jnp.stack(rows), ((0, 0), (0, spare)))
+
+    given = (
+        padded([*(getattr(field, name) for name in TIMED), jitter]),
+        padded([getattr(field, name) for name in COUNTED]),
+        jnp.stack([jnp.asarray(rules.leash, jnp.float32), jnp.asarray(rules.call_radius, jnp.float32)]),
+        padded([jnp.asarray(getattr(roster, name)) for name in COLUMNS]),
+        jnp.pad(jnp.stack([jnp.asarray(getattr(roster, name)) for name in PAIRS]), ((0, 0), (0, spare), (0, spare))),
+    )
+
+    def program(
+        timed: Any, counted: Any, limits: Any, columns: Any, pairs: Any, timed_out: Any, counted_out: Any
+    ) -> None:
+        whole = replace(
+            roster,
+            our_side=slice(None),
+            their_side=slice(None),
+            **{name: columns[place] for place, name in enumerate(COLUMNS)},
+            **{name: pairs[place] for place, name in enumerate(PAIRS)},
+        )
+        own = eqx.tree_at(lambda old: (old.leash, old.call_radius), rules, (limits[0], limits[1]))
+        names = (*TIMED, *COUNTED)
+        values = [timed[place] for place in range(len(TIMED))] + [counted[place] for place in range(len(COUNTED))]
+        now = _with(field, names, values)
+        jitter = timed[len(TIMED)]
+
+        def loop(_: Array, values: list[Array]) -> list[Array]:
+            after = fight_loop(whole, ground, own, _with(now, names, values), jitter)
+            return [getattr(after, name) for name in names]
+
+        after = jax.lax.fori_loop(0, LOOPS_PER_STEP, loop, values)
+        for place, value in enumerate(after[: len(TIMED)]):
+            timed_out[place] = value
+        for place, value in enumerate(after[len(TIMED) :]):
+            counted_out[place] = value
+
+    options: dict[str, Any] = {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=WARPS)}
+    timed, counted = pallas.pallas_call(
+        program,
+        out_shape=[
+            jax.ShapeDtypeStruct((len(TIMED), room), jnp.float32),
+            jax.ShapeDtypeStruct((len(COUNTED), room), jnp.int32),
+        ],
+        interpret=interpret,
+        **options,
+    )(*given)
+    return _with(field, (*TIMED, *COUNTED), [row[: roster.units] for row in (*timed, *counted)])
+
+
+def _with(field: Battlefield, names: tuple[str, ...], values: list[Array]) -> Battlefield:
+    """The battlefield with these of its columns replaced."""
+    return eqx.tree_at(lambda old: [getattr(old, name) for name in names], field, values)
