@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import decentral
+from decentral.agents import Agent
 from decentral.agents.circumstances import Wiring
 from decentral.settings import Refused
 from decentral.tensors import read_arrays, write_arrays
@@ -196,3 +197,22 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path, change, refusal):
     write_arrays(tmp_path / "agent", stored.arrays, {"agent": json.dumps(note)})
     with pytest.raises(Refused, match=refusal):
         decentral.Agent.load(tmp_path / "agent")
+
+
+def test_an_agent_of_a_team_of_unequal_ones_is_told_and_does_its_own_alone(tmp_path):
+    inside = Agent.born(Wiring.of("iql", (1, 2), TINY, padded=AgentSpec(2, Discrete(3))))
+    padded, two = newborn(), [True, True, False]
+    for first, second in zip(SEEN[:12:2, 0], SEEN[1:12:2, 0], strict=True):
+        assert inside.act([first]) == padded.act([first, 0.0], two) < 2
+        inside.observe(1.0, [second], terminated=True)
+        padded.observe(1.0, [second, 0.0], terminated=True, available=two)
+        assert inside.learn() == padded.learn()
+    inside.save(tmp_path / "agent")
+    again = decentral.Agent.load(tmp_path / "agent")
+    assert repr(again) == "Agent('iql', (1, 2), episodes=6)"
+    assert {again.exhibit().act([seen]) for seen in SEEN[:, 1]} <= {0, 1}
+    assert all((array == padded.parameters[name]).all() for name, array in again.parameters.items())
+    with pytest.raises(Refused, match=r"observation must have the shape \(1,\), got \(2,\)"):
+        again.act([0.0, 0.0])
+    with pytest.raises(Refused, match="padded must be at least the agent's own sizes"):
+        Wiring.of("iql", (3, 2), TINY, padded=AgentSpec(2, Discrete(3)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import decentral
-from decentral.bundles.onnx_graph import values_of_graph, write_graph
+from decentral.bundles.onnx_graph import answers_of_graph, write_graph
 from decentral.bundles.parity import compare
 from decentral.bundles.policies import policy_of
 from tests.bundles.test_policies import WORLD, born, exported, lived
@@ -20,7 +20,7 @@ def test_a_graph_gives_the_values_of_the_agent(case, tmp_path):
     name, algorithm, models = born(case)
     agent, file = exported(name, algorithm, models), tmp_path / "agent.onnx"
     write_graph(file, agent.spec, policy_of(name, algorithm, models, WORLD.spec).arrays)
-    assert compare(agent, lived(algorithm, models), values_of_graph(file, 2)).steps == 12
+    assert compare(agent, lived(algorithm, models), answers_of_graph(file, 2)).steps == 12
 
     session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
     (best, _), nothing = agent.act([1.0, -1.0], None, agent.start()), np.zeros(2, np.float32)

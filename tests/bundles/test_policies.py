@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 from decentral.algorithms.hashing import bucket_of
+from decentral.algorithms.iql import IQL
+from decentral.algorithms.value_learner import ValueNetwork
 from decentral.bundles.description import describe
 from decentral.bundles.parity import TOLERANCE, compare
 from decentral.bundles.policies import policy_of
 from decentral.bundles.recording import Recording, values_in
-from decentral.networks.layers import draw
+from decentral.networks.layers import Linear, draw
+from decentral.networks.trunk import Trunk
 from decentral.runtime.agent import ExportedAgent
 from decentral.runtime.models import Table, model_of
 from decentral.runtime.spec import _Reader
@@ -47,7 +50,7 @@ def born(case):
 
 def exported(name, algorithm, models):
     policy = policy_of(name, algorithm, jax.tree.map(np.asarray, models), WORLD.spec)
-    spec = _Reader(describe(name, policy, WORLD, {}, "hash"), "spec.json").spec()
+    spec = _Reader(describe(name, policy, WORLD.agent_spaces(0), {}, "hash"), "spec.json").spec()
     return ExportedAgent(spec, model_of(spec, policy.arrays, "parameters"))
 
 
@@ -95,18 +98,70 @@ def test_an_action_that_costs_something_is_refused():
         compare(exported(name, algorithm, models), turned)
 
 
-@pytest.mark.parametrize("case", [("dac", {"max_over": "sampled"}), ("fingerprints", {})])
-def test_what_can_not_be_exported_says_so(case):
-    name, settings = case
-    algorithm = small(name, **settings)
-    with pytest.raises(Refused, match="export needs"):
+class Plain(eqx.Module):
+    """A network without a memory."""
+
+    layer: Linear
+
+    def step(self, memory, scene):
+        return self.layer(scene.percept.observation), memory
+
+
+class Memoryless(IQL):
+    """A learner that acts on a plain network."""
+
+    def build(self, spec):
+        return Plain(Linear(2, 2))
+
+    def acting(self, models):
+        return models
+
+
+class Forgetful(Trunk):
+    """A trunk that keeps nothing."""
+
+
+class Foreign(IQL):
+    """A recurrent learner whose trunk is not the library's."""
+
+    def build(self, spec):
+        return ValueNetwork(trunk=Forgetful(4, 4), head=Linear(4, 2))
+
+
+class Doubling(IQL):
+    """A learner that makes something else of its network's values."""
+
+    def values(self, models, memory, scene):
+        found, memory = super().values(models, memory, scene)
+        return 2 * found, memory
+
+
+CANNOT = [
+    (small("dac", max_over="sampled"), "export needs max_over all, got sampled: its contexts depend on the last bits"),
+    (
+        small("fingerprints"),
+        "export needs an agent that acts on its own percepts alone, got fingerprints, which is told",
+    ),
+    (Memoryless(hidden=4), "a recurrent network of values, .* or a table, got mine, which acts on a Plain"),
+    (Foreign(hidden=4), "a recurrent network of values, .* or a table, got mine, whose trunk is a Forgetful"),
+    (
+        Doubling(hidden=4),
+        "a recurrent network of values, .* or a table, got mine, whose Doubling.values is code of its own",
+    ),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "reason"), CANNOT)
+def test_what_can_not_be_exported_says_why(algorithm, reason):
+    name = "fingerprints" if "fingerprints" in reason else "mine"
+    with pytest.raises(Refused, match=reason):
         policy_of(name, algorithm, algorithm.build(WORLD.spec), WORLD.spec)
 
 
 def test_a_table_finds_the_bucket_that_the_agent_finds():
     name, algorithm, models = born("i2q-tabular")
     policy = policy_of(name, algorithm, models, WORLD.spec)
-    spec = _Reader(describe(name, policy, WORLD, {}, "hash"), "spec.json").spec()
+    spec = _Reader(describe(name, policy, WORLD.agent_spaces(0), {}, "hash"), "spec.json").spec()
     table = Table(spec, policy.arrays)
     seen = 100 * np.random.default_rng(0).normal(size=(200, 2)).astype(np.float32)
     expected = bucket_of(jnp.asarray(seen), algorithm.resolution, algorithm.states)

@@ -125,3 +125,37 @@ def broken():
 
 
 NUMBER = 3
+
+
+class Trio(Zoo):
+    """Three agents, no two of which see as much or choose among as many. Episodes of three steps, of random numbers."""
+
+    possible_agents = ("scout", "lifter", "guard")
+    spaces = {  # noqa: RUF012
+        "scout": (Box(4), Discrete(3)),
+        "lifter": (Box(7), Discrete(5)),
+        "guard": (Box(5), Discrete(2, start=6)),
+    }
+    steps = 3
+
+    def observe(self, names):
+        return {name: self.chance.normal(size=self.spaces[name][0].shape) for name in names}
+
+    def reset(self, seed=None, options=None):
+        self.chance, self.taken, self.agents = np.random.default_rng(seed), 0, list(self.possible_agents)
+        return self.observe(self.agents), {name: {} for name in self.agents}
+
+    def step(self, actions):
+        names, self.taken = self.agents, self.taken + 1
+        assert all(self.action_space(name).contains(action) for name, action in actions.items())
+        cut = dict.fromkeys(names, self.taken == self.steps)
+        self.agents = [] if self.taken == self.steps else names
+        masks = {name: np.arange(self.action_space(name).n) != self.taken - 1 for name in names}
+        rewards = dict.fromkeys(names, float(actions["lifter"] == 2))
+        return (
+            self.observe(names),
+            rewards,
+            dict.fromkeys(names, False),
+            cut,
+            {n: {"action_mask": masks[n]} for n in names},
+        )

@@ -85,7 +85,7 @@ def put(key, value):
 @pytest.mark.parametrize(
     ("key", "value", "refusal"),
     [
-        ("format", 2, "format must be 1, got 2"),
+        ("format", 3, "format must be one of 1, 2, got 3"),
         ("policy", "pickle", "policy must be one of values, contexts, table, got 'pickle'"),
         ("observation.size", -1, "observation.size must be a whole number from 1 to"),
         ("observation.size", 2, r"trunk.entry.weight must be float32\(1, 4\), got float32\(1, 3\)"),

@@ -15,7 +15,7 @@ from decentral.agents.life import Life, Look
 from decentral.agents.storage import restore, store
 from decentral.experiments.memory import bytes_of, free_bytes, in_words
 from decentral.experiments.parameters import as_arrays
-from decentral.percepts import as_available, as_flag, as_observation, as_reward
+from decentral.percepts import as_flag, as_reward
 from decentral.settings import Refused
 from decentral.types import Metrics
 
@@ -31,12 +31,22 @@ class Agent:
     """
 
     def __init__(self, algorithm: str, spec: Any, /, **settings: Any):
-        self._wiring = Wiring.of(algorithm, spec, settings)
-        check_room(self._wiring)
-        around, spec = self._wiring.circumstances, self._wiring.spec
-        squad, plan, limit = self._wiring.squad, self._wiring.plan, around.time_limit
-        self._life: Life = living.be_born(squad, plan, spec, limit, around.seed, around.place)
-        self._diary = Diary.blank(spec, limit)
+        self._begin(Wiring.of(algorithm, spec, settings))
+
+    @classmethod
+    def born(cls, wiring: Wiring) -> "Agent":
+        """An agent of a team, whose sizes inside may be larger than its own."""
+        agent = object.__new__(cls)
+        agent._begin(wiring)
+        return agent
+
+    def _begin(self, wiring: Wiring) -> None:
+        check_room(wiring)
+        around, limit = wiring.circumstances, wiring.circumstances.time_limit
+        self._wiring = wiring
+        born = living.be_born(wiring.squad, wiring.plan, wiring.padded, limit, around.seed, around.place)
+        self._life: Life = born
+        self._diary = Diary.blank(wiring.padded, limit)
         self._phase: Phase = "between episodes"
         self._may_learn = False
 
@@ -76,9 +86,8 @@ class Agent:
         ends, cut_off = as_flag("terminated", terminated), as_flag("truncated", truncated)
         if ends and cut_off:
             raise Refused("truncated must be false where terminated is true, got both")
-        spec = self._wiring.spec
-        options = as_available(available, spec.actions.count, may_be_none=ends)
-        self._diary.observe(as_reward(reward), as_observation(observation, spec.observation_size), options)
+        options = self._wiring.available(available, may_be_none=ends)
+        self._diary.observe(as_reward(reward), self._wiring.observation(observation), options)
         self._phase = "to act"
         if ends or cut_off or self._diary.is_full:
             self._rest(ends)
@@ -104,7 +113,7 @@ class Agent:
 
         Where an algorithm is left to chance even at its best, the number says which chance.
         """
-        return Exhibition(self._wiring.squad, self._wiring.spec, self._life, number)
+        return Exhibition(self._wiring, self._life, number)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Store everything in one file, so that `load` goes on as if nothing had been between."""
@@ -135,10 +144,9 @@ class Agent:
         return {name: array[0] for name, array in as_arrays(self._life.agent.online).items()}
 
     def _wake(self, observation: Any, available: Any) -> None:
-        spec = self._wiring.spec
         if observation is None:
             raise Refused("act needs the first observation of an episode, got none")
-        percept = as_observation(observation, spec.observation_size), as_available(available, spec.actions.count)
+        percept = self._wiring.observation(observation), self._wiring.available(available)
         if self._may_learn:
             self._grow_older()
         self._life = living.begin_episode(self._wiring.squad, self._wiring.plan, self._life)
@@ -154,19 +162,17 @@ class Agent:
         self._may_learn = False
 
     def _check_same(self, observation: Any, available: Any) -> None:
-        spec, written = self._wiring.spec, self._diary
-        if observation is not None and not np.array_equal(
-            as_observation(observation, spec.observation_size), written.observation
-        ):
+        wiring, written = self._wiring, self._diary
+        if observation is not None and not np.array_equal(wiring.observation(observation), written.observation):
             raise Refused("act must be called with the observation that was observed last, or with none")
-        if available is not None and not np.array_equal(as_available(available, spec.actions.count), written.options):
+        if available is not None and not np.array_equal(wiring.available(available), written.options):
             raise Refused("act must be called with the available actions that were observed last, or with none")
 
 
 def check_room(wiring: Wiring) -> None:
     """Refuse an agent that would not fit into memory."""
     plan, limit = wiring.plan, wiring.circumstances.time_limit
-    life = jax.eval_shape(lambda: living.be_born(wiring.squad, plan, wiring.spec, limit, 0, 0))
+    life = jax.eval_shape(lambda: living.be_born(wiring.squad, plan, wiring.padded, limit, 0, 0))
     needed, free = bytes_of(life), free_bytes()
     if needed > free:
         raise Refused(

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from decentral.algorithms import ALGORITHMS
+from decentral.percepts import as_available, as_observation
 from decentral.settings import Refused, Settings, as_data, build, setting, setting_fields
 from decentral.training.batches import Batch, lengths_within
 from decentral.training.plan import Plan
@@ -45,31 +48,35 @@ class Wiring:
     squad: Separate  # of one
     plan: Plan
     circumstances: Circumstances
-    spec: AgentSpec
+    spec: AgentSpec  # its own
+    padded: AgentSpec  # inside: the largest sizes of the team that it is of; its own where it is of none
 
     @staticmethod
-    def of(name: Any, spec: Any, settings: dict[str, Any]) -> "Wiring":
+    def of(name: Any, spec: Any, settings: dict[str, Any], padded: Any = None) -> "Wiring":
         """From a name and flat settings, each given to whom it belongs; others are refused."""
         if not isinstance(name, str) or name not in ALGORITHMS:
             raise Refused(f"algorithm must be one of {', '.join(ALGORITHMS)}, got {name!r:.40}")
-        around, own = _names(Circumstances), _names(ALGORITHMS[name])
+        around, learned = _names(Circumstances), _names(ALGORITHMS[name])
         for key in settings:
-            if key not in {*around, *own, *PLANNED}:
-                raise Refused(f"unknown setting {key}: {name} has {', '.join(sorted({*around, *own, *PLANNED}))}")
+            if key not in {*around, *learned, *PLANNED}:
+                raise Refused(f"unknown setting {key}: {name} has {', '.join(sorted({*around, *learned, *PLANNED}))}")
         circumstances = build(Circumstances, _of(settings, around), "agent")
         plan = build(Plan, _of(settings, set(PLANNED)), "agent")
-        algorithm = build(ALGORITHMS[name], _of(settings, own), "agent")
+        algorithm = build(ALGORITHMS[name], _of(settings, learned), "agent")
         turn = circumstances.place if circumstances.team_size > 1 else 0
         clock = Clock(update_period=circumstances.update_period)
         squad = Separate(algorithm, (turn,), circumstances.team_size, clock)
-        return Wiring(name, squad, plan, circumstances, as_spec(spec))
+        own = as_spec(spec)
+        return Wiring(name, squad, plan, circumstances, own, own if padded is None else _room_for(own, padded))
 
     def as_data(self) -> dict[str, Any]:
         """As plain data, the inverse of `from_data`."""
         planned = {key: value for key, value in as_data(self.plan).items() if key in PLANNED}
+        inside = {} if self.padded == self.spec else {"padded": _sizes(self.padded)}
         return {
             "algorithm": self.name,
-            "spec": [self.spec.observation_size, self.spec.actions.count],
+            "spec": _sizes(self.spec),
+            **inside,
             "settings": as_data(self.circumstances) | planned | as_data(self.squad.algorithm),
         }
 
@@ -78,8 +85,18 @@ class Wiring:
         """What `as_data` wrote."""
         if not isinstance(data.get("settings"), dict):
             raise Refused(f"settings must be an object, got {data.get('settings')!r:.40}")
-        spec = data.get("spec")
-        return Wiring.of(data.get("algorithm"), tuple(spec) if isinstance(spec, list) else spec, data["settings"])
+        spec, padded = (tuple(own) if isinstance(own, list) else own for own in (data.get("spec"), data.get("padded")))
+        return Wiring.of(data.get("algorithm"), spec, data["settings"], padded)
+
+    def observation(self, given: Any) -> np.ndarray:
+        """An observation of the agent's own size, checked and padded with zeros."""
+        seen = as_observation(given, self.spec.observation_size)
+        return _with_blanks(seen, self.padded.observation_size)
+
+    def available(self, given: Any, may_be_none: bool = False) -> np.ndarray:
+        """Which of its own actions the agent can take, checked; those that others alone have it never can."""
+        options = as_available(given, self.spec.actions.count, may_be_none)
+        return _with_blanks(options, self.padded.actions.count)
 
     @property
     def batch(self) -> Batch:
@@ -104,6 +121,22 @@ def as_spec(spec: Any) -> AgentSpec:
     ):
         raise Refused(f"spec must be an AgentSpec, or the size of an observation and the number of actions, got {spec}")
     return AgentSpec(sizes[0], Discrete(sizes[1]))
+
+
+def _room_for(own: AgentSpec, told: Any) -> AgentSpec:
+    """The sizes inside, which must have room for the agent's own."""
+    padded = as_spec(told)
+    if any(large < small for large, small in zip(_sizes(padded), _sizes(own), strict=True)):
+        raise Refused(f"padded must be at least the agent's own sizes, {_sizes(own)}, got {_sizes(padded)}")
+    return padded
+
+
+def _sizes(spec: AgentSpec) -> list[int]:
+    return [spec.observation_size, spec.actions.count]
+
+
+def _with_blanks(row: np.ndarray, size: int) -> np.ndarray:
+    return row if len(row) == size else np.pad(row, (0, size - len(row)))
 
 
 def _names(kind: type[Settings]) -> set[str]:

@@ -2,24 +2,22 @@
 
 from typing import Any
 
+from decentral.agents.circumstances import Wiring
 from decentral.agents.life import Life, Look, choose, enter_exhibition
-from decentral.percepts import as_available, as_observation
-from decentral.training.separate import Separate
-from decentral.types import AgentSpec
 
 
 class Exhibition:
     """One greedy episode beside an agent's life."""
 
-    def __init__(self, squad: Separate, spec: AgentSpec, life: Life, number: int):
-        self._squad, self._spec = squad, spec
-        self._life = enter_exhibition(squad, life, number)
+    def __init__(self, wiring: Wiring, life: Life, number: int):
+        self._wiring = wiring
+        self._life = enter_exhibition(wiring.squad, life, number)
         self._last_action, self._step = -1, 0
 
     def act(self, observation: Any, available: Any = None) -> int:
         """The best action where this is perceived."""
-        seen = as_observation(observation, self._spec.observation_size)
-        look = Look(seen, as_available(available, self._spec.actions.count), self._last_action, self._step)
-        self._last_action, self._life = choose(self._squad, self._life, look, greedy=True)
+        seen, options = self._wiring.observation(observation), self._wiring.available(available)
+        look = Look(seen, options, self._last_action, self._step)
+        self._last_action, self._life = choose(self._wiring.squad, self._life, look, greedy=True)
         self._step += 1
         return self._last_action

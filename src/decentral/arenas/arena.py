@@ -118,10 +118,10 @@ def births(config: Config, terms: Terms, seed: int) -> list[Birth]:
         "may_end_early": world.may_end_early,
         "team_size": world.num_agents,
     }
-    found = []
+    found, specs = [], world.agent_specs
     for place, member in enumerate(config.members):
         own = {"place": place, "update_period": member.clock.update_period, **as_data(member.algorithm)}
-        found.append(Birth(Wiring.of(member.name, world.spec, common | own), terms.save_every))
+        found.append(Birth(Wiring.of(member.name, specs[place], common | own, world.spec), terms.save_every))
     return found
 
 

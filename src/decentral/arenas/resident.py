@@ -39,7 +39,7 @@ class Resident:
 
     def __init__(self, birth: Birth, home: Path):
         self.birth, self.file, self.wire = birth, home / FILE, birth.wire
-        self.agent = Agent.load(self.file) if self.file.exists() else _born(birth.wiring)
+        self.agent = Agent.load(self.file) if self.file.exists() else Agent.born(birth.wiring)
         self.resting = True  # between two episodes
         self.shows = 0  # since it woke up
         self.exhibition: Exhibition | None = None
@@ -78,8 +78,3 @@ class Resident:
         """Only between two episodes: whoever wakes up begins a new one."""
         if self.resting:
             self.agent.save(self.file)
-
-
-def _born(wiring: Wiring) -> Agent:
-    data = wiring.as_data()
-    return Agent(data["algorithm"], wiring.spec, **data["settings"])

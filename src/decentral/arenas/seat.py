@@ -77,8 +77,9 @@ class Seat:
         return self.line.end()
 
     def _own(self, percepts: Percepts) -> Percept:
-        self.available = percepts.available[self.place]
-        return Percept(percepts.observation[self.place], self.available)
+        own = self.wire.spec
+        self.available = percepts.available[self.place, : own.actions.count]
+        return Percept(percepts.observation[self.place, : own.observation_size], self.available)
 
     def _tell(self, kind: bytes, body: bytes = b"") -> None:
         if self.playing:

@@ -23,8 +23,13 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
     known = ", ".join(f"{name} {value:.2f}" for name, value in curves.references.items())
     packages = ", ".join(f"{name} {version}" for name, version in versions.get("packages", {}).items() if version)
     seeds = "1 seed" if len(final) == 1 else f"{len(final)} seeds"
+    who = f"agent {origin['agent']} ({spec['agent']})"
     lines = [
-        f"# {spec['algorithm']} on {curves.environment}: seed {origin['seed']}, agent {origin['agent']}",
+        f"# {spec['algorithm']} on {curves.environment}: seed {origin['seed']}, {who}",
+        "",
+        "## Takes and gives",
+        "",
+        *_spaces(spec),
         "",
         "## Trained on",
         "",
@@ -51,6 +56,17 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
         "",
     ]
     return "\n".join(lines)
+
+
+def _spaces(spec: dict[str, Any]) -> list[str]:
+    """The agent's own observation and actions, in words."""
+    seen, done = spec["observation"], spec["output"]
+    entries = f": {'; '.join(seen['entries'])}" if seen["entries"] else ""
+    numbers = f"numbered {done['first']} to {done['first'] + done['count'] - 1}"
+    return [
+        f"- observation: {seen['size']} numbers{entries}",
+        f"- actions: {done['count']}, {numbers}: {', '.join(done['names'])}",
+    ]
 
 
 def _settings(group: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from decentral.bundles.policies import Policy
-from decentral.environments.base import World
+from decentral.environments.base import AgentSpaces
 from decentral.runtime.spec import FORMAT
 
 RULES = {
@@ -13,16 +13,19 @@ RULES = {
 }
 
 
-def describe(algorithm: str, policy: Policy, environment: World, origin: dict[str, Any], sha256: str) -> dict[str, Any]:
-    """Everything that running a bundle takes, as plain data."""
-    size, count = environment.spec.observation_size, environment.spec.actions.count
+def describe(
+    algorithm: str, policy: Policy, spaces: AgentSpaces, origin: dict[str, Any], sha256: str
+) -> dict[str, Any]:
+    """Everything that running a bundle takes, as plain data: the agent's own sizes and names, without padding."""
+    size, count = spaces.spec.observation_size, spaces.spec.actions.count
     recurrent = policy.hidden > 0
     return {
         "format": FORMAT,
         "algorithm": algorithm,
+        "agent": spaces.name,
         "policy": policy.kind,
         "inputs": ["observation", "last_action"] if recurrent else ["observation"],
-        "observation": {"type": "float32", "size": size, "entries": list(environment.observation_names)},
+        "observation": {"type": "float32", "size": size, "entries": list(spaces.observation_names)},
         "last_action": _last_action(count) if recurrent else None,
         "available": {"type": "bool", "size": count, "meaning": "an action that is not available is never chosen"},
         "hidden_state": {"type": "float32", "size": policy.hidden, "start": "zeros"} if recurrent else None,
@@ -31,7 +34,8 @@ def describe(algorithm: str, policy: Policy, environment: World, origin: dict[st
         "output": {
             "type": "integer",
             "count": count,
-            "names": list(environment.action_names),
+            "first": spaces.first_action,
+            "names": list(spaces.action_names),
             "rule": RULES[policy.kind],
         },
         "parameters": {

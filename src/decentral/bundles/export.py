@@ -11,9 +11,9 @@ import numpy as np
 from decentral.analysis.results import load_curves
 from decentral.bundles.card import write_card
 from decentral.bundles.description import describe
-from decentral.bundles.onnx_graph import onnx_package, values_of_graph, write_graph
+from decentral.bundles.onnx_graph import answers_of_graph, onnx_package, write_graph
 from decentral.bundles.parity import Parity, compare
-from decentral.bundles.policies import policy_of, without_id
+from decentral.bundles.policies import Policy, policy_of, without_id, without_padding
 from decentral.bundles.recording import Recording, record
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.trained import Trained, check_worlds
@@ -47,18 +47,14 @@ def export_agent(
     _check_request(trained, seed, agent, out)
     check_worlds(episodes, seed)
     keep_compiled_programs()
-    algorithm, models = trained.agent(seed, agent)
-    name, world = trained.config.members[agent].name, trained.config.trainee.environment
-    policy = policy_of(name, algorithm, models, world.spec)
-    if (sharing := trained.config.sharing) is not None and sharing.append_ids:
-        policy = without_id(policy, world.spec, agent, len(trained.bodies))
-    recording = record(trained, seed, agent, episodes)
+    name, spaces = trained.config.members[agent].name, trained.config.trainee.environment.agent_spaces(agent)
+    policy, recording = _policy_and_recording(trained, seed, agent, episodes)
     draft = out.absolute().with_name(f".{out.absolute().name}.draft")
     _make(draft)
     try:
         sha256 = write_arrays(draft / PARAMETERS, policy.arrays)
         origin = {"environment": curves.config["environment"], "seed": seed, "agent": agent}
-        spec = describe(name, policy, world, origin, sha256)
+        spec = describe(name, policy, spaces, origin, sha256)
         (draft / SPEC).write_text(json.dumps(spec, indent=2) + "\n")
         taken = load(draft)
         parity = compare(taken, recording)
@@ -72,12 +68,24 @@ def export_agent(
     return Bundle(out, parity)
 
 
+def _policy_and_recording(trained: Trained, seed: int, agent: int, episodes: int) -> tuple[Policy, Recording]:
+    """How an agent acts and what it was seen to do, both in its own sizes: padding does not leave."""
+    algorithm, models = trained.agent(seed, agent)
+    name, world = trained.config.members[agent].name, trained.config.trainee.environment
+    own, whose = world.agent_spaces(agent).spec, f"agent {agent} of {trained.config.environment_name}"
+    policy = policy_of(name, algorithm, models, world.spec)
+    if (sharing := trained.config.sharing) is not None and sharing.append_ids:
+        policy = without_id(policy, world.spec, agent, len(trained.bodies))
+    policy = without_padding(policy, world.spec, own)
+    return policy, record(trained, seed, agent, episodes).without_padding(own, whose)
+
+
 def _add_graph(file: Path, taken: ExportedAgent, arrays: dict[str, np.ndarray], recording: Recording) -> None:
     """Write the graph of a bundle; where there is a runtime for graphs, compare it as the bundle was."""
     write_graph(file, taken.spec, arrays)
-    values = values_of_graph(file, taken.spec.actions)
-    if values is not None:
-        compare(taken, recording, values)
+    answers = answers_of_graph(file, taken.spec.actions)
+    if answers is not None:
+        compare(taken, recording, answers)
 
 
 def _check_request(trained: Trained, seed: int, agent: int, out: Path) -> None:

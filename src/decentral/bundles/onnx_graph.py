@@ -3,13 +3,14 @@
 observation, available, hidden_state, last_action -> values, action, next_hidden_state, next_last_action
 """
 
+import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from decentral.bundles.parity import Values
+from decentral.bundles.parity import Answer, Answers
 from decentral.runtime.agent import State
 from decentral.runtime.spec import BundleSpec
 from decentral.settings import Refused
@@ -35,25 +36,26 @@ def write_graph(file: Path, spec: BundleSpec, arrays: dict[str, np.ndarray]) -> 
     graph = _Graph(onnx, dict(arrays))
     memory = graph.trunk(spec.hidden)
     values = graph.head(spec, memory)
-    graph.choice(spec.actions, values)
+    graph.choice(spec, values)
     onnx.save(graph.model(spec), file)
 
 
-def values_of_graph(file: Path, actions: int) -> Values | None:
-    """How the graph answers for values, if there is a runtime to ask it with."""
+def answers_of_graph(file: Path, actions: int) -> Answers | None:
+    """How the graph answers, if there is a runtime to ask it with. Not told what is available: everything."""
     try:
         import onnxruntime
     except ImportError:
         return None
     session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
-    available = np.ones(actions, bool)
 
-    def values(observation: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
+    def answer(observation: np.ndarray, available: np.ndarray | None, state: State) -> Answer:
+        options = np.ones(actions, bool) if available is None else available
         last = (np.arange(actions) == state.last_action).astype(np.float32)
-        given = {"observation": observation, "available": available, "hidden_state": state.memory, "last_action": last}
-        return tuple(session.run(["values", "next_hidden_state"], given))
+        given = {"observation": observation, "available": options, "hidden_state": state.memory, "last_action": last}
+        values, action, memory = session.run(["values", "action", "next_hidden_state"], given)
+        return Answer(values, int(action), memory)
 
-    return values
+    return answer
 
 
 class _Graph:
@@ -107,12 +109,13 @@ class _Graph:
             every = self.add("Where", self.add("GreaterOrEqual", likely, least), every, self.constant("never", LOWEST))
         return self.add("ReduceMax", every, axes=[0], keepdims=0, name="values")
 
-    def choice(self, actions: int, values: str) -> None:
-        """The best available action, and its one-hot for the next step."""
+    def choice(self, spec: BundleSpec, values: str) -> None:
+        """The best available action by the world's number of it, and its one-hot for the next step."""
         possible = self.add("Where", "available", values, self.constant("lowest", LOWEST))
-        action = self.add("ArgMax", possible, axis=0, keepdims=0, name="action")
-        each = self.constant("each", np.arange(actions, dtype=np.int64))
-        self.add("Cast", self.add("Equal", each, action), to=self.onnx.TensorProto.FLOAT, name="next_last_action")
+        chosen = self.add("ArgMax", possible, axis=0, keepdims=0)
+        self.add("Add", chosen, self.constant("first_action", np.int64(spec.first_action)), name="action")
+        each = self.constant("each", np.arange(spec.actions, dtype=np.int64))
+        self.add("Cast", self.add("Equal", each, chosen), to=self.onnx.TensorProto.FLOAT, name="next_last_action")
 
     def model(self, spec: BundleSpec) -> Any:
         """The whole, checked."""
@@ -124,7 +127,7 @@ class _Graph:
         choice, memory = (kinds.FLOAT, [spec.actions]), (kinds.FLOAT, [spec.hidden])
         graph = helper.make_graph(
             self.nodes,
-            f"one step of {spec.algorithm}",
+            f"one step of {spec.algorithm}" + (f" for {spec.agent}" if spec.agent else ""),
             ends(
                 observation=(kinds.FLOAT, [spec.observation_size]),
                 available=(kinds.BOOL, [spec.actions]),
@@ -135,5 +138,13 @@ class _Graph:
             [self.onnx.numpy_helper.from_array(np.asarray(a, order="C"), name) for name, a in self.constants.items()],
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+        helper.set_model_props(model, _names_of(spec))
         self.onnx.checker.check_model(model, full_check=True)
         return model
+
+
+def _names_of(spec: BundleSpec) -> dict[str, str]:
+    """What a graph says of itself besides its sizes: the agent's name, and those of its observation and actions."""
+    lists = {"observations": spec.observation_names, "actions": spec.action_names}
+    told = {key: json.dumps(names) for key, names in lists.items() if names}
+    return told | ({"agent": spec.agent} if spec.agent else {})

@@ -12,10 +12,15 @@ from decentral.algorithms.dac import DAC, DACModels
 from decentral.algorithms.hashing import multipliers
 from decentral.algorithms.i2q_tabular import I2QTabular
 from decentral.algorithms.value_learner import ValueActor, ValueNetwork
+from decentral.centralised.fingerprints import Fingerprints
 from decentral.experiments.parameters import as_arrays
 from decentral.networks.heads import ContextHead, HiddenNormalNet, HyperNet, NormalNet
+from decentral.networks.trunk import Trunk
 from decentral.settings import Refused
 from decentral.types import AgentSpec
+
+LAST_LAYERS = ("head", "head.second", "prior.second")
+ROWS_OF_ACTIONS = {f"{layer}.{part}" for layer in LAST_LAYERS for part in ("weight", "bias")}  # for each context anew
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,12 @@ class Policy:
 
 def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) -> Policy:
     """The policy of an agent, whose algorithm has this name."""
+    if isinstance(algorithm, Fingerprints):
+        raise Refused(
+            f"export needs an agent that acts on its own percepts alone, got {name}, which is told how far others are"
+        )
+    if not type(algorithm).values.__module__.startswith("decentral."):  # a bundle would compute other ones
+        raise _unknown(name, f"whose {type(algorithm).__name__}.values is code of its own")
     models = jax.tree.map(jnp.asarray, models)
     if isinstance(algorithm, I2QTabular):
         table = {"states": algorithm.states, "resolution": float(algorithm.resolution)}
@@ -40,8 +51,10 @@ def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) 
             raise Refused("export needs max_over all, got sampled: its contexts depend on the last bits of the memory")
         return _with_contexts(algorithm, models)
     network = algorithm.acting(models) if isinstance(algorithm, ValueActor) else models
-    if not isinstance(network, ValueNetwork):
-        raise Refused(f"export needs an agent that acts on values of its own percepts, got {name}")
+    if type(network) is not ValueNetwork:
+        raise _unknown(name, f"which acts on a {type(network).__name__}")
+    if type(network.trunk) is not Trunk:
+        raise _unknown(name, f"whose trunk is a {type(network.trunk).__name__}")
     return Policy("values", _width(network.trunk), {}, as_arrays(network))
 
 
@@ -55,6 +68,35 @@ def without_id(policy: Policy, spec: AgentSpec, number: int, agents: int) -> Pol
     rest = np.delete(weight, np.s_[first : first + agents], axis=1)
     entry = {"trunk.entry.weight": rest, "trunk.entry.bias": bias + weight[:, first + number]}
     return replace(policy, arrays=policy.arrays | entry)
+
+
+def _unknown(name: str, why: str) -> Refused:
+    kinds = "a recurrent network of values, on DAC's contexts or a table"
+    return Refused(f"export needs an agent that acts on {kinds}, got {name}, {why}")
+
+
+def without_padding(policy: Policy, padded: AgentSpec, own: AgentSpec) -> Policy:
+    """A policy for an agent's own observation and actions alone.
+
+    Padding is zeros behind the observation, which add nothing to what is computed, and actions that are never
+    available: their values and their place among the last actions are left out.
+    """
+    size, count = own.observation_size, own.actions.count
+    columns = [*range(size), *range(padded.observation_size, padded.observation_size + count)]
+
+    def cut(name: str, array: np.ndarray) -> np.ndarray:
+        if name == "trunk.entry.weight":
+            return array[:, columns]
+        if name == "multipliers":
+            return array[:size]
+        if name == "values":
+            return array[:, :count]
+        if name in ROWS_OF_ACTIONS:
+            rows = array.reshape(-1, padded.actions.count, *array.shape[1:])[:, :count]
+            return rows.reshape(-1, *array.shape[1:])
+        return array
+
+    return replace(policy, arrays={name: cut(name, array) for name, array in policy.arrays.items()})
 
 
 def _with_contexts(algorithm: DAC, models: DACModels) -> Policy:

@@ -4,6 +4,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,11 +15,12 @@ from decentral.algorithms.q_learning import Scene, last_actions, roll
 from decentral.environments.host import HostEnvironment
 from decentral.experiments.host import rollout_for
 from decentral.experiments.trained import Trained
+from decentral.refusal import Refused
 from decentral.training.evaluation import greedy_episodes
 from decentral.training.host_loop import host_greedy_episodes
 from decentral.training.loop import Trainee
 from decentral.training.rollout import Trajectory, hand_out
-from decentral.types import Episode
+from decentral.types import AgentSpec, Episode
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,16 @@ class Recording:
     episodes: Episode  # [B, ...]
     values: np.ndarray  # of every action, by the agent itself [B, T, actions]
     returns: np.ndarray  # [B]
+
+    def without_padding(self, own: AgentSpec, whose: str) -> "Recording":
+        """The same in the agent's own sizes; refused where it perceived or did more than these."""
+        size, count = own.observation_size, own.actions.count
+        seen, can = self.episodes.percepts.observation, self.episodes.percepts.available
+        if seen[..., size:].any() or can[..., count:].any() or (self.episodes.actions >= count).any():
+            raise Refused(f"{whose} must perceive {size} numbers and have {count} actions, as its spaces say, got more")
+        percepts = (seen[..., :size], can[..., :count])
+        episodes = eqx.tree_at(lambda own: (own.percepts.observation, own.percepts.available), self.episodes, percepts)
+        return Recording(episodes, self.values[..., :count], self.returns)
 
 
 def record(trained: Trained, seed: int, place: int, count: int) -> Recording:
@@ -41,7 +53,7 @@ def record(trained: Trained, seed: int, place: int, count: int) -> Recording:
         lived = _played(trained.config.trainee, bodies, count, key)
         own = jax.tree.map(lambda leaf: leaf[:, place], jax.vmap(hand_out)(lived))
         read = replace(own, percepts=trained.perceive(own.percepts, place))
-        values = jax.jit(jax.vmap(partial(values_in, algorithm, models)))(read)
+        values = _VALUES(algorithm, models, read)
     own = jax.tree.map(np.asarray, own)
     return Recording(own, np.asarray(values), np.asarray(lived.rewards).sum(axis=-1))
 
@@ -69,3 +81,6 @@ def values_in(algorithm: Algorithm, models: Models, episode: Episode) -> Float[A
         return memory, values
 
     return jax.lax.scan(step, algorithm.start(models), (percepts, last, dice))[1]
+
+
+_VALUES = jax.jit(jax.vmap(values_in, (None, None, 0)))  # compiled once for all agents alike

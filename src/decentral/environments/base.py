@@ -1,6 +1,7 @@
 """What a world is: pure functions of a state, the agents' actions and a key. It knows nothing of learning."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
@@ -22,6 +23,17 @@ class Outcome(eqx.Module):
     reward: Float[Array, ""]
     terminated: Bool[Array, ""]  # the task is over; running out of time is not an end
     facts: dict[str, Array]  # for analysis alone: no agent is ever shown them
+
+
+@dataclass(frozen=True)
+class AgentSpaces:
+    """What one agent perceives and does, in its own sizes and by the world's names: all that leaves with it."""
+
+    name: str
+    spec: AgentSpec
+    observation_names: tuple[str, ...]  # none where nobody has said them
+    action_names: tuple[str, ...]
+    first_action: int = 0  # the world's number of the agent's first action; the others follow
 
 
 class Oracle(eqx.Module):
@@ -58,7 +70,7 @@ class World(Settings):
     @property
     @abstractmethod
     def spec(self) -> AgentSpec:
-        """The sizes that every agent of this world shares."""
+        """The sizes that every agent of this world shares; where agents differ, those of the largest."""
 
     @property
     @abstractmethod
@@ -107,6 +119,17 @@ class World(Settings):
     def action_names(self) -> tuple[str, ...]:
         """What the actions are called where they are shown."""
         return tuple(f"action {number}" for number in range(1, self.spec.actions.count + 1))
+
+    @property
+    def agent_specs(self) -> tuple[AgentSpec, ...]:
+        """Each agent's own sizes. What lies beyond them in `spec` is padding: zeros, and actions never available."""
+        return (self.spec,) * self.num_agents
+
+    def agent_spaces(self, place: int) -> AgentSpaces:
+        """One agent by its own sizes and names; padding stands behind what is its own, and so do others' names."""
+        own = self.agent_specs[place]
+        seen, done = self.observation_names[: own.observation_size], self.action_names[: own.actions.count]
+        return AgentSpaces(self.agent_names[place], own, seen, done)
 
 
 class Environment(World):

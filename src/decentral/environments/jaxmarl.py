@@ -47,9 +47,14 @@ class Sizes:
     """What a world looks like from outside."""
 
     names: tuple[str, ...]  # of its agents
-    features: int  # of the largest observation
+    observations: tuple[int, ...]  # numbers that every agent sees
     actions: tuple[int, ...]  # of every agent
     masks: str | None  # what to ask the world for available actions; none: it doesn't say
+
+    @property
+    def features(self) -> int:
+        """Of the largest observation."""
+        return max(self.observations)
 
 
 class JaxMARL(Environment):
@@ -70,6 +75,11 @@ class JaxMARL(Environment):
     @property
     def spec(self) -> AgentSpec:
         return AgentSpec(self.sizes.features, Discrete(max(self.sizes.actions)))
+
+    @property
+    def agent_specs(self) -> tuple[AgentSpec, ...]:
+        pairs = zip(self.sizes.observations, self.sizes.actions, strict=True)
+        return tuple(AgentSpec(size, Discrete(count)) for size, count in pairs)
 
     @property
     def may_be_unavailable(self) -> bool:
@@ -175,13 +185,13 @@ def _sizes(world: Any, name: str) -> Sizes:
         agents = tuple(world.agents)
         actions = tuple(action_count(world.action_space(agent), f"{name}: {agent}") for agent in agents)
         observations, inner = jax.eval_shape(world.reset, jax.random.key(0))
-        features = max(int(np.prod(observations[agent].shape)) for agent in agents)
+        seen = tuple(int(np.prod(observations[agent].shape)) for agent in agents)
     except (AttributeError, TypeError, KeyError, ValueError) as error:
         if isinstance(error, Refused):
             raise
         why = " ".join(f"{type(error).__name__}: {error}".split())[:160]
         raise Refused(f"environment {name} must be a world of JaxMARL with an observation per agent ({why})") from None
-    return Sizes(agents, features, actions, _masks(world, inner))
+    return Sizes(agents, seen, actions, _masks(world, inner))
 
 
 def _masks(world: Any, inner: Any) -> str | None:

@@ -62,6 +62,10 @@ class MatrixGame(Environment):
         return AgentSpec(self.payoff.size + 2 if self.revealed else 1, Discrete(max(self.payoff.shape)))
 
     @property
+    def agent_specs(self) -> tuple[AgentSpec, ...]:
+        return tuple(AgentSpec(self.spec.observation_size, Discrete(count)) for count in self.payoff.shape)
+
+    @property
     def time_limit(self) -> int:
         return 2 if self.revealed else 1
 

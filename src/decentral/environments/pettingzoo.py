@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from decentral.environments.base import AgentSpaces
 from decentral.environments.host import HostEnvironment, Percepts, Stage, Step
 from decentral.environments.imported import imported
 from decentral.environments.spaces import action_count, as_numbers, mask_in, observation_size
@@ -28,8 +29,19 @@ class Sizes:
     """What a world looks like from outside."""
 
     names: tuple[Any, ...]  # of its agents
-    features: int  # of the largest observation
-    actions: int  # of the agent that has most
+    observations: tuple[int, ...]  # numbers that every agent sees
+    counts: tuple[int, ...]  # actions of every agent
+    starts: tuple[int, ...]  # the number of every agent's first action
+
+    @property
+    def features(self) -> int:
+        """Of the largest observation."""
+        return max(self.observations)
+
+    @property
+    def actions(self) -> int:
+        """Of the agent that has most."""
+        return max(self.counts)
 
     @staticmethod
     def of(world: Any, address: str) -> "Sizes":
@@ -37,7 +49,8 @@ class Sizes:
         try:
             names = tuple(world.possible_agents)
             observations = [observation_size(world.observation_space(name), f"{address}: {name}") for name in names]
-            actions = [action_count(world.action_space(name), f"{address}: {name}") for name in names]
+            counts = [action_count(world.action_space(name), f"{address}: {name}") for name in names]
+            starts = [int(world.action_space(name).start) for name in names]
             parallel = not callable(getattr(world, "agent_iter", None))
         except (AttributeError, TypeError) as error:
             raise Refused(f"environment {address} must make a parallel world of PettingZoo ({error})") from None
@@ -45,7 +58,7 @@ class Sizes:
             raise Refused(f"environment {address} must make a parallel world, got one of turns: use its parallel_env")
         if not names:
             raise Refused(f"environment {address} must have at least one agent, got none")
-        return Sizes(names, max(observations), max(actions))
+        return Sizes(names, tuple(observations), tuple(counts), tuple(starts))
 
 
 class PettingZoo(HostEnvironment):
@@ -66,6 +79,20 @@ class PettingZoo(HostEnvironment):
     @property
     def spec(self) -> AgentSpec:
         return AgentSpec(self.sizes.features, Discrete(self.sizes.actions))
+
+    @property
+    def agent_specs(self) -> tuple[AgentSpec, ...]:
+        pairs = zip(self.sizes.observations, self.sizes.counts, strict=True)
+        return tuple(AgentSpec(size, Discrete(count)) for size, count in pairs)
+
+    @property
+    def agent_names(self) -> tuple[str, ...]:
+        return tuple(map(str, self.sizes.names))
+
+    def agent_spaces(self, place: int) -> AgentSpaces:
+        spec, first = self.agent_specs[place], self.sizes.starts[place]
+        actions = tuple(str(first + number) for number in range(spec.actions.count))
+        return AgentSpaces(self.agent_names[place], spec, (), actions, first)
 
     def open(self) -> Stage:
         return PettingZooStage(type(self).factory(), self.sizes, self.rewards)
@@ -111,8 +138,8 @@ class PettingZooStage(Stage):
     def step(self, actions: np.ndarray) -> Step:
         present = set(self.world.agents)
         chosen = {
-            name: int(action) + int(self.world.action_space(name).start)
-            for name, action in zip(self.sizes.names, actions, strict=True)
+            name: int(action) + start
+            for name, start, action in zip(self.sizes.names, self.sizes.starts, actions, strict=True)
             if name in present
         }
         observations, rewards, terminations, truncations, infos = self.world.step(chosen)

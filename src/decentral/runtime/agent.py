@@ -20,7 +20,7 @@ class State(NamedTuple):
     """What an agent carries from one step of an episode to the next."""
 
     memory: np.ndarray  # [hidden]
-    last_action: int  # its own; -1 before the first
+    last_action: int  # its own, counted from 0 whatever the world calls it; -1 before the first
 
 
 class ExportedAgent:
@@ -31,18 +31,22 @@ class ExportedAgent:
         self._model = model
 
     def __repr__(self) -> str:
-        return f"ExportedAgent({self.spec.algorithm!r}, {self.spec.observation_size}, {self.spec.actions})"
+        named = f", {self.spec.agent!r}" if self.spec.agent else ""
+        return f"ExportedAgent({self.spec.algorithm!r}, {self.spec.observation_size}, {self.spec.actions}{named})"
 
     def start(self) -> State:
         """The state before the first step of an episode."""
         return State(np.zeros(self.spec.hidden, np.float32), -1)
 
     def act(self, observation: Any, available: Any, state: State) -> tuple[int, State]:
-        """The best available action and the state after it; `available` None: every action can be taken."""
+        """The best available action, by the world's number of it, and the state after it.
+
+        `available` None: every action of the agent can be taken.
+        """
         options = as_available(available, self.spec.actions)
         values, memory = self.values(observation, state)
-        action = int(np.argmax(np.where(options, values, -np.inf)))
-        return action, State(memory, action)
+        chosen = int(np.argmax(np.where(options, values, -np.inf)))
+        return self.spec.first_action + chosen, State(memory, chosen)
 
     def values(self, observation: Any, state: State) -> tuple[np.ndarray, np.ndarray]:
         """The value of every action [actions], and the memory after the percept [hidden]."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from decentral.refusal import Refused
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, FORMAT)  # the first knew neither the agent's name nor where its actions begin
 MOST_BYTES = 2**20
 LARGEST = 2**24  # of any size
 POLICIES = ("values", "contexts", "table")
@@ -20,8 +21,11 @@ class BundleSpec:
 
     algorithm: str
     policy: str  # one of POLICIES
+    agent: str  # its name; empty where it is not known
     observation_size: int
+    observation_names: tuple[str, ...]  # none where they are not known
     actions: int
+    first_action: int  # the number of its first action; the others follow
     action_names: tuple[str, ...]  # none where they are not known
     hidden: int  # of the memory; 0: there is none
     contexts: int  # 0: none
@@ -51,16 +55,21 @@ class _Reader:
     file: str
 
     def spec(self) -> BundleSpec:
-        if self.find("format") != FORMAT:
-            raise Refused(f"{self.file}: format must be {FORMAT}, got {self.find('format')!r:.40}")
+        version = self.find("format")
+        if version not in READABLE:
+            raise Refused(f"{self.file}: format must be one of {', '.join(map(str, READABLE))}, got {version!r:.40}")
+        first_format = version == 1
         policy = self.one_of("policy", POLICIES)
         contexts, table = policy == "contexts", policy == "table"
-        actions = self.size("output.count")
+        seen, actions = self.size("observation.size"), self.size("output.count")
         spec = BundleSpec(
             algorithm=self.text("algorithm"),
             policy=policy,
-            observation_size=self.size("observation.size"),
+            agent="" if first_format else self.text("agent"),
+            observation_size=seen,
+            observation_names=() if first_format else self.names("observation.entries", seen),
             actions=actions,
+            first_action=0 if first_format else self.whole("output.first", -LARGEST),
             action_names=self.names("output.names", actions),
             hidden=0 if table else self.size("hidden_state.size"),
             contexts=self.size("contexts.count") if contexts else 0,
@@ -81,9 +90,12 @@ class _Reader:
         return found
 
     def size(self, key: str) -> int:
+        return self.whole(key, 1)
+
+    def whole(self, key: str, least: int) -> int:
         found = self.find(key)
-        if type(found) is not int or not 1 <= found <= LARGEST:
-            raise Refused(f"{self.file}: {key} must be a whole number from 1 to {LARGEST}, got {found!r:.40}")
+        if type(found) is not int or not least <= found <= LARGEST:
+            raise Refused(f"{self.file}: {key} must be a whole number from {least} to {LARGEST}, got {found!r:.40}")
         return found
 
     def number(self, key: str, low: float, high: float) -> float:

@@ -1,0 +1,160 @@
+"""Agents of a team of unequal ones leave with their own sizes, actions and names; padding stays inside."""
+
+import json
+
+import jax
+import numpy as np
+import pytest
+
+import decentral
+from decentral.bundles.description import describe
+from decentral.bundles.onnx_graph import answers_of_graph, write_graph
+from decentral.bundles.parity import Answer, compare
+from decentral.bundles.policies import policy_of, without_padding
+from decentral.environments.base import AgentSpaces
+from decentral.environments.matrix_game import MatrixGame
+from decentral.environments.names import environment_class
+from decentral.experiments.config import resolve
+from decentral.experiments.parameters import as_arrays
+from decentral.networks.layers import draw
+from decentral.records import RunDirectory
+from decentral.runtime import State, load
+from decentral.runtime.agent import ExportedAgent
+from decentral.runtime.models import model_of
+from decentral.runtime.spec import _Reader
+from decentral.tensors import read_arrays
+from decentral.types import AgentSpec, Discrete
+from tests.bundles.test_policies import CASES, born, exported, lived
+from tests.environments.zoo import Trio
+from tests.host_worlds import Hosted
+from tests.small import small
+
+TRIO = "pettingzoo:tests.environments.zoo:Trio"
+NAMES, SIZES, ACTIONS = Trio.possible_agents, (4, 7, 5), (range(3), range(5), range(6, 8))
+
+
+def run_of_newborns(path):
+    """A finished run, but for the learning: its agents are as they were born."""
+    settings = {"time_limit": 3, "may_end_early": False}
+    config = resolve("iql", TRIO, {"hidden": 4}, settings, {"steps": 3, "seeds": 1})
+    directory = RunDirectory.create(path)
+    directory.write_json("config.json", config.as_data())
+    directory.append_metrics([{"seed": 0, "step": 0, "test_return_mean": 0.0}])
+    for place, member in enumerate(config.members):
+        models = draw(member.algorithm.build(config.trainee.environment.spec), jax.random.key(place))
+        directory.write_agent(0, place, as_arrays(jax.tree.map(lambda leaf: 3 * leaf, models)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory):
+    """A bundle of each agent of a team."""
+    out = tmp_path_factory.mktemp("trio")
+    run = run_of_newborns(out / "run")
+    return [decentral.export(run, agent=place, out=out / str(place), episodes=2).path for place in range(3)]
+
+
+def test_a_bundle_takes_its_own_observations_and_gives_its_own_actions_alone(bundles):
+    chance = np.random.default_rng(0)
+    for path, size, actions in zip(bundles, SIZES, ACTIONS, strict=True):
+        agent, outside = load(path), 0
+        state = agent.start()
+        for step in range(3400):  # over 10,000 of all three
+            available = None if step % 2 else chance.permutation(np.arange(len(actions)) < 1 + step % len(actions))
+            action, state = agent.act(chance.normal(size=size), available, state)
+            outside += action not in actions or not (available is None or available[action - actions[0]])
+        assert outside == 0
+
+
+def test_a_bundle_tells_the_true_sizes_and_names(bundles):
+    for place, (path, name, size, actions) in enumerate(zip(bundles, NAMES, SIZES, ACTIONS, strict=True)):
+        spec = json.loads((path / "spec.json").read_text())
+        assert spec["agent"] == name and spec["observation"]["size"] == size
+        assert spec["last_action"]["size"] == spec["available"]["size"] == spec["output"]["count"] == len(actions)
+        assert spec["output"]["first"] == actions[0] and spec["output"]["names"] == [str(at) for at in actions]
+        assert spec["parameters"]["shapes"]["head.weight"] == [len(actions), 4]
+        card = (path / "CARD.md").read_text()
+        assert card.startswith(f"# iql on {TRIO}: seed 0, agent {place} ({name})\n")
+        assert f"- observation: {size} numbers" in card and f"- actions: {len(actions)}" in card
+
+
+def agent_of(policy, spaces):
+    """An agent that acts by a policy."""
+    spec = _Reader(describe("any", policy, spaces, {}, "hash"), "spec.json").spec()
+    return ExportedAgent(spec, model_of(spec, policy.arrays, "parameters"))
+
+
+@pytest.mark.parametrize("case", ["iql", "dac", "dac normal-net-hidden", "dac attainable", "i2q-tabular"])
+def test_without_padding_an_agent_is_worth_what_it_was(case):
+    padded, own, chance = AgentSpec(7, Discrete(5)), AgentSpec(4, Discrete(3)), np.random.default_rng(1)
+    name, algorithm = case.split()[0], small(case.split()[0], **CASES[case])
+    described = jax.eval_shape(lambda: algorithm.build(padded))
+    models = jax.tree.map(lambda leaf: chance.normal(size=leaf.shape).astype(leaf.dtype), described)
+    whole = policy_of(name, algorithm, models, padded)
+    large = agent_of(whole, AgentSpaces("large", padded, (), ()))
+    small_one = agent_of(without_padding(whole, padded, own), AgentSpaces("small", own, (), ()))
+    state = large.start()
+    for _ in range(8):
+        seen = chance.normal(size=4).astype(np.float32)
+        values, memory = large.values(np.pad(seen, (0, 3)), state)
+        found, remembered = small_one.values(seen, state)
+        np.testing.assert_allclose(found, values[:3], rtol=0, atol=1e-5)
+        np.testing.assert_allclose(remembered, memory, rtol=0, atol=1e-5)
+        state = State(memory, int(chance.integers(3)))
+
+
+def test_a_graph_has_the_true_sizes_and_the_actions_of_the_world(bundles, tmp_path):
+    onnx, onnxruntime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    chance = np.random.default_rng(0)
+    for path, name, size, actions in zip(bundles, NAMES, SIZES, ACTIONS, strict=True):
+        agent, file = load(path), tmp_path / f"{name}.onnx"
+        write_graph(file, agent.spec, read_arrays(path / "parameters.safetensors").arrays)
+        session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+        assert [own.shape for own in session.get_inputs()] == [[size], [len(actions)], [4], [len(actions)]]
+        assert [own.shape for own in session.get_outputs()] == [[len(actions)], [], [4], [len(actions)]]
+        told = {own.key: own.value for own in onnx.load(file).metadata_props}
+        assert told == {"agent": name, "actions": json.dumps([str(at) for at in actions])}
+        state, answer = agent.start(), answers_of_graph(file, len(actions))
+        for _ in range(50):
+            seen = chance.normal(size=size).astype(np.float32)
+            expected, after = agent.act(seen, None, state)
+            assert answer(seen, None, state).action == expected in actions
+            state = after
+
+
+class Lopsided(Hosted):
+    """A world that says less of its second agent than the agent perceives."""
+
+    @property
+    def agent_specs(self):
+        return (self.spec, AgentSpec(1, Discrete(2)))
+
+
+def test_an_agent_that_perceives_more_than_its_spaces_say_does_not_leave():
+    spec = Lopsided().agent_spaces(1).spec
+    _, algorithm, models = born("iql")
+    with pytest.raises(
+        decentral.Refused, match="agent 1 must perceive 1 numbers and have 2 actions, as its spaces say"
+    ):
+        lived(algorithm, models).without_padding(spec, "agent 1")
+
+
+def test_parity_looks_at_actions_in_the_agents_own_space(bundles):
+    _, algorithm, models = born("iql")
+    recording, agent = lived(algorithm, models), exported("iql", algorithm, models)
+
+    def outside(observation, available, state):
+        values, memory = agent.values(observation, state)
+        return Answer(values, 2 if available is None else agent.act(observation, available, state)[0], memory)
+
+    with pytest.raises(decentral.Refused, match="must take one of the agent's own actions, 0 to 1, got 2 at step 0"):
+        compare(agent, recording, outside)
+
+
+def test_worlds_say_what_is_each_agents_own():
+    game = MatrixGame(payoff=[[1, 2, 3], [4, 5, 6]])
+    assert [own.actions.count for own in game.agent_specs] == [2, 3]
+    assert game.agent_spaces(0).action_names == ("a1", "a2")
+    zoo = environment_class("jaxmarl:tests.environments.jax_zoo:Zoo")()
+    assert zoo.agent_specs == (AgentSpec(4, Discrete(3)), AgentSpec(1, Discrete(2)))
+    assert zoo.agent_spaces(1).name == "small" and len(zoo.agent_spaces(1).action_names) == 2
