@@ -1,7 +1,6 @@
 """Arrays in a file (safetensors): written at once, read with care. Reading runs nothing; no JAX is imported here."""
 
 import hashlib
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,10 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from decentral.plain_files import parse_json, read_plain
 from decentral.refusal import Refused
 
+MOST_BYTES = 2**36  # of a file, unless its reader allows less: the replay of a stored agent is in it
 MOST_HEADER = 2**20  # bytes that names, shapes and notes may take
 TYPES = {"BOOL", "I8", "U8", "I16", "U16", "I32", "U32", "F16", "F32"}
 
@@ -42,16 +43,9 @@ def write_arrays(file: Path, arrays: dict[str, np.ndarray], notes: dict[str, str
     return hashlib.sha256(content).hexdigest()
 
 
-def read_arrays(file: Path, most_bytes: int = 2**36) -> Stored:
-    """Read a file that is no larger than allowed, with a small header and plain types only."""
-    try:
-        if not file.is_file():
-            raise Refused(f"{file} is missing")
-        if file.stat().st_size > most_bytes:
-            raise Refused(f"{file} must have at most {most_bytes} bytes, got {file.stat().st_size}")
-        content = file.read_bytes()
-    except OSError as error:
-        raise Refused(f"{file} can't be read ({error.strerror})") from None
+def read_arrays(file: Path, most_bytes: int = MOST_BYTES, follow: bool = False) -> Stored:
+    """Read a plain file, or `follow` a link to it: no larger than allowed, with a small header and plain types only."""
+    content = read_plain(file, most_bytes, follow)
     notes = _check_header(content, file)
     try:
         arrays = load(content)
@@ -66,11 +60,11 @@ def _check_header(content: bytes, file: Path) -> dict[str, str]:
     if len(content) < 8 or not 2 <= length <= min(MOST_HEADER, len(content) - 8):
         raise Refused(f"{file} can't be read as safetensors (its header must have 2 to {MOST_HEADER} bytes)")
     try:
-        header = json.loads(content[8 : 8 + length])
+        header = parse_json(content[8 : 8 + length])
         notes = header.pop("__metadata__", {})
         found = {str(entry["dtype"]) for entry in header.values()}
         sound = isinstance(notes, dict) and all(isinstance(note, str) for note in notes.values())
-    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+    except (ValueError, AttributeError, KeyError, TypeError):
         sound, found, notes = False, set(), {}
     if not sound:
         raise Refused(f"{file} can't be read as safetensors (its header is broken)")

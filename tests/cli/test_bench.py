@@ -70,7 +70,7 @@ def test_without_pytorch_it_says_what_to_install_before_anything_is_measured(cap
         (["iql", "matrix-game", "--window", "3"], "window must be a setting of an algorithm, got iql"),
         (["iql", "matrix-game", "--out", ""], "out must be a directory, got ''"),
         (["iql", "matrix-game", "--out", "/proc/decentral"], "out must be a directory that can be written"),
-        (["iql", "matrix-game", "--against", "nowhere.json"], "nowhere.json, which can't be read as JSON"),
+        (["iql", "matrix-game", "--against", "nowhere.json"], "nowhere.json (nowhere.json can't be read (No such file"),
         (["iql", "matrix-game", "--seed", "1"], "unknown flag --seed: did you mean --seeds?"),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_frozen_partner_is_found_again_where_it_came_from(capsys, tmp_path):
         ("[]", "config must hold groups of settings"),
         ("{", "config must be a file of JSON"),
         ("[" * 100_000, "config must be a file of JSON"),
-        (" " * 2_000_000, "config must be a file of at most 1048576 bytes"),
+        (" " * 2_000_000, "must have at most 1048576 bytes, got 2000"),
     ],
 )
 def test_a_bad_file_is_one_line_that_names_it_and_exit_code_2(capsys, tmp_path, content, complaint):

@@ -12,9 +12,11 @@ import numpy as np
 from decentral.agents.circumstances import Wiring
 from decentral.agents.diary import Diary
 from decentral.agents.life import Life, be_born
+from decentral.experiments.memory import free_bytes
 from decentral.experiments.parameters import as_arrays, fill
+from decentral.plain_files import parse_json
 from decentral.settings import Refused
-from decentral.tensors import read_arrays, write_arrays
+from decentral.tensors import MOST_BYTES, Stored, read_arrays, write_arrays
 
 FORMAT = 1
 STANDING = {"phase": ("between episodes", "to act", "to observe"), "may_learn": (False, True)}
@@ -29,13 +31,8 @@ def store(file: Path, wiring: Wiring, life: Life, diary: Diary, standing: dict[s
 
 def restore(file: Path) -> tuple[Wiring, Life, Diary, dict[str, Any]]:
     """Read what `store` wrote."""
-    stored = read_arrays(file)
-    try:
-        data = json.loads(stored.notes["agent"])
-    except (KeyError, ValueError):
-        data = None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise Refused(f"{file} must be an agent stored in format {FORMAT}")
+    stored = read_arrays(file, min(MOST_BYTES, free_bytes()), follow=True)
+    data = _note_of(stored, file)
     try:
         wiring = Wiring.from_data(data)
     except Refused as refusal:
@@ -54,6 +51,19 @@ def restore(file: Path) -> tuple[Wiring, Life, Diary, dict[str, Any]]:
     diary = Diary(**{name: np.array(array) for name, array in filled["diary"].items()}, steps=data["step"])
     standing = {key: data[key] for key in STANDING}
     return wiring, jax.tree.map(_as_it_was, life, filled["life"]), diary, standing
+
+
+def _note_of(stored: Stored, file: Path) -> dict[str, Any]:
+    """The JSON object beside the arrays."""
+    try:
+        data, why = parse_json(stored.notes["agent"]), ""
+    except KeyError:
+        data, why = None, " (it has no note of one)"
+    except ValueError as error:
+        data, why = None, f" ({str(error).splitlines()[0]:.100})"
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise Refused(f"{file} must be an agent stored in format {FORMAT}{why}")
+    return data
 
 
 def _plain(leaf: Any) -> Any:

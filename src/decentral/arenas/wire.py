@@ -20,7 +20,7 @@ import numpy as np
 
 from decentral.environments.host import Percepts
 from decentral.environments.host_wire import CLOSE, OUTCOME, RESET, STEP, percepts_from_bytes, percepts_to_bytes, read
-from decentral.records.durable import open_plain
+from decentral.plain_files import open_plain
 from decentral.refusal import Failed, Refused
 from decentral.types import AgentSpec
 

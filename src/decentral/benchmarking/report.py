@@ -1,6 +1,5 @@
 """bench.json: everything that a benchmark measured, written and read again, and what became slower since."""
 
-import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,9 +10,11 @@ from decentral.benchmarking.device import Rates
 from decentral.benchmarking.measure import Measured, Timing
 from decentral.benchmarking.yardstick import Yardstick
 from decentral.experiments.provenance import provenance
+from decentral.plain_files import read_json
 from decentral.settings import Refused
 
 FORMAT = 1
+MOST_BYTES = 2**28  # of bench.json
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,9 @@ def as_data(
 def read_timings(file: Path) -> dict[Case, Timing]:
     """The turns of every case in an earlier bench.json."""
     try:
-        data = json.loads(file.read_text())
-    except (OSError, ValueError, RecursionError):
-        raise Refused(
-            f"against must be torch or an earlier bench.json, got {file}, which can't be read as JSON"
-        ) from None
+        data = read_json(file, MOST_BYTES, follow=True)
+    except Refused as refusal:
+        raise Refused(f"against must be torch or an earlier bench.json, got {file} ({refusal})") from None
     try:
         if data["format"] != FORMAT:
             raise ValueError

@@ -3,7 +3,6 @@
 It is data and nothing in it is run. A run's own config.json is such a file, so that the run can be repeated from it.
 """
 
-import json
 import os
 import tomllib
 from collections.abc import Callable
@@ -15,10 +14,11 @@ from decentral.environments.names import recorded_class
 from decentral.experiments.config import FORMAT, Config, MemberRequest, resolve
 from decentral.experiments.members import source_of
 from decentral.experiments.names import recorded_algorithm
+from decentral.plain_files import not_too_deep, parse_json, read_plain
 from decentral.refusal import Refused, did_you_mean
 
 LARGEST_FILE = 2**20  # bytes
-READERS: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": json.loads}
+READERS: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": parse_json}
 FOLLOWING = ("strictness", "references", "reports")  # what a run writes besides: it follows from the rest
 KEYS = ("format", "algorithm", "agents", "environment", "training", "arena", "search", *FOLLOWING)
 
@@ -89,7 +89,7 @@ def _content(path: Path) -> dict[str, Any]:
         raise Refused(f"config must be a file that ends in {' or '.join(READERS)}, got {path}")
     text = _text(path)
     try:
-        content = READERS[kind](text)
+        content = not_too_deep(READERS[kind](text))
     except (ValueError, RecursionError) as error:
         why = " ".join(str(error).split())
         raise Refused(f"config must be a file of {kind[1:].upper()}, got {path} ({why:.100})") from None
@@ -102,12 +102,8 @@ def _text(path: Path) -> str:
     if not os.path.isfile(path):
         raise Refused(f"config must be a file, got {path}, which is none")
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-        if len(content) > LARGEST_FILE:
-            raise Refused(f"config must be a file of at most {LARGEST_FILE} bytes, got {path}")
-        return content.decode()
-    except (OSError, UnicodeDecodeError) as error:
+        return read_plain(path, LARGEST_FILE, follow=True).decode()
+    except ValueError as error:  # refused, or no text
         raise Refused(f"config must be a file of text that can be read, got {path} ({error})") from None
 
 

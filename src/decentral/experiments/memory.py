@@ -7,11 +7,13 @@ from typing import Any
 
 import jax
 
+from decentral.plain_files import read_plain
 from decentral.settings import Refused
 from decentral.training.loop import Lane
 from decentral.training.plan import Plan
 
 GIB = 2**30
+MOST_BYTES = 2**20  # of what the kernel tells
 
 
 @dataclass(frozen=True)
@@ -55,18 +57,22 @@ def memory_statement(plan: Plan, lanes: Lane) -> str:
 
 def _free_of_machine() -> int | None:
     try:
-        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        lines = dict(line.split(":", 1) for line in _told_by_kernel(Path("/proc/meminfo")).splitlines())
         return int(lines["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
+    except (KeyError, ValueError):
         return None
 
 
 def _free_of_container() -> int | None:
     place = Path("/sys/fs/cgroup")
     try:
-        return int((place / "memory.max").read_text()) - int((place / "memory.current").read_text())
-    except (OSError, ValueError):  # none, or without a limit
+        return int(_told_by_kernel(place / "memory.max")) - int(_told_by_kernel(place / "memory.current"))
+    except ValueError:  # none, or without a limit
         return None
+
+
+def _told_by_kernel(file: Path) -> str:
+    return read_plain(file, MOST_BYTES, follow=True).decode()
 
 
 def bytes_of(arrays: Any) -> int:

@@ -8,7 +8,10 @@ from pathlib import Path
 import decentral.environments
 from decentral.environments.base import World
 from decentral.experiments.cache import usable_cache
+from decentral.plain_files import read_json, read_plain
 from decentral.settings import as_data
+
+MOST_BYTES = 2**24  # of stored returns, or of a source
 
 
 def known_returns(world: World) -> dict[str, float]:
@@ -18,8 +21,8 @@ def known_returns(world: World) -> dict[str, float]:
         return world.references()
     file = place / f"references-{_fingerprint(world)}.json"
     try:
-        return {name: float(value) for name, value in json.loads(file.read_text()).items()}
-    except (OSError, ValueError, TypeError, AttributeError):  # not there yet, or not what was written
+        return {name: float(value) for name, value in read_json(file, MOST_BYTES).items()}
+    except (ValueError, TypeError, AttributeError):  # not there yet, or not what was written
         found = world.references()
     _write(file, json.dumps(found))
     return found
@@ -29,7 +32,7 @@ def _fingerprint(world: World) -> str:
     """Changes with the world's settings and with any word of the environments' code."""
     digest = hashlib.sha256(json.dumps([type(world).__qualname__, as_data(world)]).encode())
     for file in sorted(Path(decentral.environments.__path__[0]).glob("*.py")):
-        digest.update(file.read_bytes())
+        digest.update(read_plain(file, MOST_BYTES, follow=True))  # an installed package may be made of links
     return digest.hexdigest()[:32]
 
 

@@ -3,14 +3,15 @@
 Every change that a run makes to what it may need again goes through this file.
 """
 
+import errno
 import hashlib
 import os
-import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from decentral.plain_files import check_plain, open_plain
 from decentral.refusal import Refused
 
 BLOCK = 2**22  # bytes hashed at a time
@@ -60,7 +61,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 def append_to(path: Path, content: bytes) -> None:
     """Add to the end of a file, made if need be. It is on the disk for sure only after `sync_file`."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
+    descriptor = _open_to_change(path, os.O_CREAT | os.O_APPEND)
     try:
         _write_all(descriptor, content)
     finally:
@@ -71,7 +72,7 @@ def cut_off(path: Path, length: int) -> None:
     """Forget what a file holds beyond a length; one that is not there holds nothing."""
     if not os.path.lexists(path):
         return
-    descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
+    descriptor = _open_to_change(path)
     try:
         os.ftruncate(descriptor, length)
         os.fsync(descriptor)
@@ -79,9 +80,21 @@ def cut_off(path: Path, length: int) -> None:
         os.close(descriptor)
 
 
+def _open_to_change(path: Path, how: int = 0) -> int:
+    """Open a plain file to write to it; a pipe in its place is not waited for."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | how, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, or a pipe that nobody reads
+            raise Refused(f"{path} must be a plain file") from None
+        raise
+    check_plain(descriptor, path)
+    return descriptor
+
+
 def sync_file(path: Path) -> None:
     """Wait until the disk has a file."""
-    _sync(path, os.O_NOFOLLOW)
+    _sync(path, os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def sync_directory(path: Path) -> None:
@@ -102,27 +115,6 @@ def remove_directory(path: Path, first: str = "") -> None:
     for name in sorted(os.listdir(path), key=lambda name: (name != first, name)):
         os.unlink(path / name)
     os.rmdir(path)
-
-
-def open_plain(path: Path) -> BinaryIO:
-    """Open a file for reading that is a file: no link to elsewhere, no device, no pipe to wait for."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        raise Refused(f"{path} can't be read ({error.strerror})") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise Refused(f"{path} must be a plain file")
-    return os.fdopen(descriptor, "rb")
-
-
-def read_small(path: Path, most: int) -> bytes:
-    """All of a file that may hold `most` bytes."""
-    with open_plain(path) as file:
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise Refused(f"{path} must be at most {most} bytes, it is larger")
-    return content
 
 
 def fingerprint(path: Path, length: int | None = None) -> Fingerprint:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from decentral.plain_files import parse_json, read_json, read_plain
 from decentral.records import durable
 from decentral.records.checkpoints import Checkpoints
 from decentral.records.durable import Fingerprint
@@ -28,7 +29,8 @@ from decentral.records.sealed import read_sealed, sealed
 from decentral.records.tensors import Tensor, pieces, read_tensors
 from decentral.settings import Refused
 
-MOST_JSON = 2**24  # bytes
+MOST_JSON = 2**24  # bytes of config.json or versions.json
+MOST_LINES = 2**30  # bytes of metrics.jsonl or times.jsonl
 UNBORN = ".config.json.new"  # all that a crash leaves of a run that has not begun
 GROWING = ("metrics.jsonl", "times.jsonl")  # files that a training adds to
 
@@ -89,10 +91,7 @@ class RunDirectory:
 
     def read_json(self, name: str) -> dict[str, Any]:
         file = self.path / name
-        try:
-            content = json.loads(durable.read_small(file, MOST_JSON))
-        except (ValueError, RecursionError):
-            raise Refused(f"{file} can't be read as JSON") from None
+        content = read_json(file, MOST_JSON)
         if not isinstance(content, dict):
             raise Refused(f"{file} must hold a JSON object, got {type(content).__name__}")
         return content
@@ -122,12 +121,12 @@ class RunDirectory:
 
     def _read_lines(self, file: Path) -> list[dict[str, Any]]:
         """The objects of a file. A torn last line, as a crash leaves it, is passed over; one elsewhere is refused."""
-        lines = file.read_text(errors="replace").splitlines()
+        lines = read_plain(file, MOST_LINES).decode(errors="replace").splitlines()
         rows = []
         for number, line in enumerate(lines, start=1):
             try:
-                rows.append(dict(json.loads(line)))
-            except (ValueError, TypeError, RecursionError):
+                rows.append(dict(parse_json(line)))
+            except (ValueError, TypeError):
                 if number < len(lines):
                     raise Refused(f"{file} is broken at line {number}") from None
         return rows

@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from decentral.records.durable import read_small
+from decentral.plain_files import parse_json, read_plain
 from decentral.refusal import Refused
 
-MOST_BYTES = 2**24
+MOST_BYTES = 2**24  # of the file
 
 
 def sealed(content: dict[str, Any]) -> bytes:
@@ -18,11 +18,11 @@ def sealed(content: dict[str, Any]) -> bytes:
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """The content of a sealed file; one that was changed, by accident or by hand, is refused."""
-    text = read_small(path, MOST_BYTES)
+    text = read_plain(path, MOST_BYTES)
     try:
-        content = json.loads(text)["content"]
+        content = parse_json(text)["content"]
         whole = isinstance(content, dict) and sealed(content) == text
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         whole = False
     if not whole:
         raise Refused(f"{path} is broken: it is not what was written")

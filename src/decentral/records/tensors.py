@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import ml_dtypes
 import numpy as np
 
-from decentral.records.durable import open_plain
+from decentral.plain_files import open_plain, parse_json
 from decentral.refusal import Refused
 
 MOST_HEADER = 2**23  # bytes
@@ -108,12 +108,12 @@ def _places(file: BinaryIO, path: Path) -> dict[str, Place]:
     if size < 8 or not 2 <= length <= min(MOST_HEADER, size - 8):
         raise Refused(f"{path} is no safetensors file: its header can't be {length} bytes long")
     try:
-        header = json.loads(file.read(length))
+        header = parse_json(file.read(length))
         header.pop("__metadata__", None)
         if len(header) > MOST_TENSORS:
             raise ValueError(f"more than {MOST_TENSORS} arrays")
         places = {name: _place(entry, 8 + length) for name, entry in header.items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Refused(f"{path} is no safetensors file: its header makes no sense ({error!s:.80})") from None
     end = 8 + length
     for place in sorted(places.values(), key=lambda place: (place.begin, place.bytes)):

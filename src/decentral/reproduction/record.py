@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from decentral.experiments.provenance import provenance
+from decentral.plain_files import read_json
 from decentral.reproduction.target import Data, Done, Piece, Results, Scale, Workplace
 from decentral.settings import Refused
 
 FORMAT = 1
+MOST_BYTES = 2**28  # of the data of a target
 PIECES = "pieces"  # the directory of the files of single pieces
 
 
@@ -75,12 +77,12 @@ class Record:
             os.replace(unfinished, file)
 
     @staticmethod
-    def read(file: Path) -> "Record":
-        """What `write` wrote."""
+    def read(file: Path, follow: bool = False) -> "Record":
+        """What `write` wrote; `follow`: or a link to it, where the user names the file."""
         try:
-            data = json.loads(file.read_text())
-        except (OSError, ValueError, RecursionError):
-            raise Refused(f"data must be the JSON file of a reproduction, got {file}, which can't be read") from None
+            data = read_json(file, MOST_BYTES, follow)
+        except Refused as refusal:
+            raise Refused(f"data must be the JSON file of a reproduction, got {file} ({refusal})") from None
         try:
             if data["format"] != FORMAT:
                 raise ValueError

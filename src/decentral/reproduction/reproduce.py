@@ -96,7 +96,7 @@ def redraw(file: Path, out: Path | None = None) -> Reproduction:
 
 def read_finished(file: Path) -> Record:
     """The data of a target all of whose pieces are done."""
-    record = Record.read(file)
+    record = Record.read(file, follow=True)
     missing = {piece.name for piece in target_of(record.target).pieces(record.scale)} - record.pieces.keys()
     if missing:
         raise Refused(f"data must be of a finished reproduction, got {file}, which has no {sorted(missing)[0]}")

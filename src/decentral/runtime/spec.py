@@ -1,15 +1,15 @@
 """`spec.json`, which says what a bundle takes and gives: written by the exporter, read and checked here."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from decentral.plain_files import read_json
 from decentral.refusal import Refused
 
 FORMAT = 2
 READABLE = (1, FORMAT)  # the first knew neither the agent's name nor where its actions begin
-MOST_BYTES = 2**20
+MOST_BYTES = 2**20  # of the file
 LARGEST = 2**24  # of any size
 POLICIES = ("values", "contexts", "table")
 HEADS = ("linear", "hidden")
@@ -38,15 +38,7 @@ class BundleSpec:
 
 def read_spec(file: Path) -> BundleSpec:
     """The spec of a bundle; what makes no sense is refused by its key."""
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            raise Refused(f"{file} must have at most {MOST_BYTES} bytes, got {file.stat().st_size}")
-        data = json.loads(file.read_bytes())
-    except OSError as error:
-        raise Refused(f"{file} can't be read ({error.strerror})") from None
-    except (ValueError, RecursionError):
-        raise Refused(f"{file} can't be read as JSON") from None
-    return _Reader(data, str(file)).spec()
+    return _Reader(read_json(file, MOST_BYTES), str(file)).spec()
 
 
 @dataclass(frozen=True)
