@@ -3,6 +3,7 @@
 import json
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -11,26 +12,32 @@ from decentral.bundles.description import describe
 from decentral.bundles.onnx_graph import answers_of_graph, write_graph
 from decentral.bundles.parity import Answer, compare
 from decentral.bundles.policies import policy_of, without_padding
+from decentral.bundles.recording import Recording
 from decentral.environments.base import AgentSpaces
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.names import environment_class
 from decentral.experiments.config import resolve
 from decentral.experiments.parameters import as_arrays
-from decentral.networks.layers import draw
 from decentral.records import RunDirectory
 from decentral.runtime import State, load
 from decentral.runtime.agent import ExportedAgent
 from decentral.runtime.models import model_of
 from decentral.runtime.spec import _Reader
 from decentral.tensors import read_arrays
-from decentral.types import AgentSpec, Discrete
-from tests.bundles.test_policies import CASES, born, exported, lived
+from decentral.types import AgentSpec, Discrete, Episode, Percept
+from tests.bundles.test_policies import CASES
 from tests.environments.zoo import Trio
 from tests.host_worlds import Hosted
 from tests.small import small
 
 TRIO = "pettingzoo:tests.environments.zoo:Trio"
 NAMES, SIZES, ACTIONS = Trio.possible_agents, (4, 7, 5), (range(3), range(5), range(6, 8))
+
+
+def drawn(algorithm, spec, chance):
+    """Networks or tables of random numbers; nothing is compiled for it."""
+    described = jax.eval_shape(lambda: algorithm.build(spec))
+    return jax.tree.map(lambda leaf: chance.normal(size=leaf.shape).astype(leaf.dtype), described)
 
 
 def run_of_newborns(path):
@@ -41,8 +48,8 @@ def run_of_newborns(path):
     directory.write_json("config.json", config.as_data())
     directory.append_metrics([{"seed": 0, "step": 0, "test_return_mean": 0.0}])
     for place, member in enumerate(config.members):
-        models = draw(member.algorithm.build(config.trainee.environment.spec), jax.random.key(place))
-        directory.write_agent(0, place, as_arrays(jax.tree.map(lambda leaf: 3 * leaf, models)))
+        models = drawn(member.algorithm, config.trainee.environment.spec, np.random.default_rng(place))
+        directory.write_agent(0, place, as_arrays(models))
     return path
 
 
@@ -88,9 +95,7 @@ def agent_of(policy, spaces):
 def test_without_padding_an_agent_is_worth_what_it_was(case):
     padded, own, chance = AgentSpec(7, Discrete(5)), AgentSpec(4, Discrete(3)), np.random.default_rng(1)
     name, algorithm = case.split()[0], small(case.split()[0], **CASES[case])
-    described = jax.eval_shape(lambda: algorithm.build(padded))
-    models = jax.tree.map(lambda leaf: chance.normal(size=leaf.shape).astype(leaf.dtype), described)
-    whole = policy_of(name, algorithm, models, padded)
+    whole = policy_of(name, algorithm, drawn(algorithm, padded, chance), padded)
     large = agent_of(whole, AgentSpaces("large", padded, (), ()))
     small_one = agent_of(without_padding(whole, padded, own), AgentSpaces("small", own, (), ()))
     state = large.start()
@@ -122,6 +127,19 @@ def test_a_graph_has_the_true_sizes_and_the_actions_of_the_world(bundles, tmp_pa
             state = after
 
 
+def walked(agent, steps=3):
+    """What an agent that acts by NumPy thinks of an episode in which it sees ones and does nothing but its first."""
+    size, count = agent.spec.observation_size, agent.spec.actions
+    percepts = Percept(jnp.ones((steps + 1, size)), jnp.ones((steps + 1, count), bool))
+    no = jnp.zeros(steps, bool)
+    episode = Episode(percepts, jnp.zeros(steps, int), jnp.zeros(steps), no, ~no)
+    values, state = [], agent.start()
+    for _ in range(steps):
+        found, memory = agent.values(np.ones(size), state)
+        values, state = [*values, found], State(memory, 0)
+    return Recording(jax.tree.map(lambda leaf: np.asarray(leaf)[None], episode), np.stack(values)[None], np.zeros(1))
+
+
 class Lopsided(Hosted):
     """A world that says less of its second agent than the agent perceives."""
 
@@ -130,24 +148,23 @@ class Lopsided(Hosted):
         return (self.spec, AgentSpec(1, Discrete(2)))
 
 
-def test_an_agent_that_perceives_more_than_its_spaces_say_does_not_leave():
+def test_an_agent_that_perceives_more_than_its_spaces_say_does_not_leave(bundles):
     spec = Lopsided().agent_spaces(1).spec
-    _, algorithm, models = born("iql")
     with pytest.raises(
         decentral.Refused, match="agent 1 must perceive 1 numbers and have 2 actions, as its spaces say"
     ):
-        lived(algorithm, models).without_padding(spec, "agent 1")
+        walked(load(bundles[0])).without_padding(spec, "agent 1")
 
 
 def test_parity_looks_at_actions_in_the_agents_own_space(bundles):
-    _, algorithm, models = born("iql")
-    recording, agent = lived(algorithm, models), exported("iql", algorithm, models)
+    agent = load(bundles[2])
+    recording = walked(agent)
 
     def outside(observation, available, state):
         values, memory = agent.values(observation, state)
-        return Answer(values, 2 if available is None else agent.act(observation, available, state)[0], memory)
+        return Answer(values, 8 if available is None else agent.act(observation, available, state)[0], memory)
 
-    with pytest.raises(decentral.Refused, match="must take one of the agent's own actions, 0 to 1, got 2 at step 0"):
+    with pytest.raises(decentral.Refused, match="must take one of the agent's own actions, 6 to 7, got 8 at step 0"):
         compare(agent, recording, outside)
 
 

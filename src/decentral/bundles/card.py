@@ -23,14 +23,8 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
     known = ", ".join(f"{name} {value:.2f}" for name, value in curves.references.items())
     packages = ", ".join(f"{name} {version}" for name, version in versions.get("packages", {}).items() if version)
     seeds = "1 seed" if len(final) == 1 else f"{len(final)} seeds"
-    who = f"agent {origin['agent']} ({spec['agent']})"
     lines = [
-        f"# {spec['algorithm']} on {curves.environment}: seed {origin['seed']}, {who}",
-        "",
-        "## Takes and gives",
-        "",
-        *_spaces(spec),
-        "",
+        *_opening(spec, curves.environment),
         "## Trained on",
         "",
         f"- environment: {_settings(config['environment'])}",
@@ -58,14 +52,20 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
     return "\n".join(lines)
 
 
-def _spaces(spec: dict[str, Any]) -> list[str]:
-    """The agent's own observation and actions, in words."""
-    seen, done = spec["observation"], spec["output"]
+def _opening(spec: dict[str, Any], environment: str) -> list[str]:
+    """Whose card it is, and the agent's own observation and actions in words."""
+    seen, done, origin = spec["observation"], spec["output"], spec["origin"]
     entries = f": {'; '.join(seen['entries'])}" if seen["entries"] else ""
     numbers = f"numbered {done['first']} to {done['first'] + done['count'] - 1}"
+    who = f"agent {origin['agent']} ({spec['agent']})"
     return [
+        f"# {spec['algorithm']} on {environment}: seed {origin['seed']}, {who}",
+        "",
+        "## Takes and gives",
+        "",
         f"- observation: {seen['size']} numbers{entries}",
         f"- actions: {done['count']}, {numbers}: {', '.join(done['names'])}",
+        "",
     ]
 
 
