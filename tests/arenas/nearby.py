@@ -1,11 +1,12 @@
 """Lines to agents that live in this very process: the same messages, without waiting for another one to start."""
 
+import itertools
 import tempfile
 from collections import deque
 
 from decentral.arenas.line import Line
 from decentral.arenas.resident import Resident
-from decentral.arenas.wire import ACTION, AWAKE
+from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, PERCEPTS
 from decentral.environments.host_wire import RESET, STEP
 
 
@@ -21,7 +22,7 @@ class Nearby(Line):
     """To an agent that can be `killed`."""
 
     def __init__(self, birth, home):
-        self.wire = birth.wire
+        self.wire, self.home = birth.wire, home
         self.said = deque([(AWAKE, b"")])
         self.killed = False
         self.answer = self.answerer(birth, home)
@@ -32,17 +33,21 @@ class Nearby(Line):
     name = "here"
     has_spoken = True
 
-    def send(self, message):
-        action = None if self.killed else self.answer(*received(self.wire, message))
-        if action is not None:
-            self.said.append((ACTION, action))
+    @property
+    def unread(self):
+        return len(self.said)
 
-    def receive(self):
+    def send(self, message, patience):
+        answer = None if self.killed else self.answer(*received(self.wire, message))
+        if answer is not None:
+            self.said.append(answer)
+
+    def receive(self, patience):
         if self.killed:
             raise EOFError
         return self.said.popleft()
 
-    def end(self):
+    def end(self, patience):
         return "killed" if self.killed else ""
 
 
@@ -51,11 +56,14 @@ def scripted(actions):
 
     class Scripted(Nearby):
         def answerer(self, birth, home):
-            script = iter(actions)
+            script, percepts = iter(actions), itertools.count(1)
 
             def answer(kind, body):
+                number = next(percepts) if kind in PERCEPTS else 0
                 ends = kind == STEP and (self.wire.told(body).terminated or self.wire.told(body).truncated)
-                return self.wire.of_action(next(script)) if kind in (RESET, STEP) and not ends else None
+                if kind in (RESET, STEP) and not ends:
+                    return ACTION, self.wire.of_action(next(script), number)
+                return (DONE, bytes(40)) if kind == MOMENT else None
 
             return answer
 

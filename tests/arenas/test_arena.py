@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import decentral
-from decentral.arenas.arena import Places, births, log_file, opened
-from decentral.arenas.resident import FILE
+from decentral.arenas.arena import births, opened
+from decentral.arenas.homes import FILE, Places, log_file
+from decentral.arenas.standing import Standing
 from decentral.arenas.terms import Terms
 from decentral.arenas.wire import ACTION
 from decentral.environments.host_wire import CLOSE, RESET, STEP
@@ -43,7 +44,7 @@ def arena(path, *lines, world=None, terms=None, clocks=(Clock(), Clock())):
         return lines[birth.wiring.circumstances.place](birth, home)
 
     places = Places(path / "homes", path / "log")
-    return opened(config_of(world or Noise(), clocks), terms or Terms(), 0, places, line)
+    return opened(config_of(world or Noise(), clocks), terms or Terms(), Standing(0, 0, True), places, line)
 
 
 def wire_of(world):
@@ -79,7 +80,7 @@ def test_an_episode_is_told_as_percept_action_and_outcome_in_turn(tmp_path):
     assert b"".join(kind for kind, _ in told) == b"w" + b"rasasas" * 4 + b"c"
     wire = wire_of(Noise())
     outcomes = [wire.told(body) for kind, body in told if kind == STEP]
-    own = [wire.action(body) for kind, body in told if kind == ACTION]
+    own = [wire.action(body)[0] for kind, body in told if kind == ACTION]
     assert [outcome.reward for outcome in outcomes] == [float(a == b) for a, b in zip(own, ACTIONS, strict=True)]
     assert [outcome.truncated for outcome in outcomes] == [False, False, True] * 4
 
@@ -101,7 +102,7 @@ def test_an_agent_that_was_killed_goes_on_from_its_own_file_and_the_others_go_on
 
 def test_an_agent_that_dies_too_often_ends_the_arena(tmp_path):
     class Stillborn(Nearby):
-        def receive(self):
+        def receive(self, patience):
             self.killed = True
             raise EOFError
 
@@ -114,7 +115,9 @@ def test_an_agent_that_dies_too_often_ends_the_arena(tmp_path):
 
 def test_an_action_that_is_none_ends_the_arena(tmp_path):
     with (
-        pytest.raises(Failed, match="agent 1 must answer with an action that is available, got b'a' 7"),
+        pytest.raises(
+            Failed, match=r"agent 1 broke the rules of the arena: .* action that is available \(0, 1\), got 7"
+        ),
         arena(tmp_path, Nearby, scripted([7])) as playing,
     ):
         playing.play()

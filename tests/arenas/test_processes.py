@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import decentral
-from decentral.arenas.arena import Places, births, log_file, opened
+from decentral.arenas.arena import births, opened
 from decentral.arenas.audit import retrain
-from decentral.arenas.resident import FILE
+from decentral.arenas.homes import FILE, Places, log_file
+from decentral.arenas.standing import Standing
 from decentral.arenas.terms import Terms
 from decentral.environments import PredatorPrey
 from decentral.experiments.audit import fingerprint
@@ -63,7 +64,7 @@ def arena():
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("JAX_COMPILATION_CACHE_DIR", jax.config.jax_compilation_cache_dir)
         patched.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
-        with opened(config, TERMS, SEED, places) as playing:
+        with opened(config, TERMS, Standing(SEED, 0, True), places) as playing:
             numbers = [seat.line.process.number for seat in playing.seats]
             for _ in range(TOGETHER):
                 playing.play()
@@ -79,6 +80,13 @@ def arena():
 
 def test_every_agent_has_a_process_of_its_own():
     assert len({os.getpid(), *arena().numbers}) == 3
+
+
+def test_what_an_agent_learned_can_be_read_by_its_owner_alone():
+    homes = arena().places.homes
+    files = [path for path in homes.glob("*/*/*") if path.is_file()]
+    assert len(files) == 2 and {file.stat().st_mode & 0o777 for file in files} == {0o600}
+    assert {home.stat().st_mode & 0o777 for home in homes.glob("*/*")} == {0o700}
 
 
 def test_agents_become_what_they_become_in_one_process():
@@ -129,5 +137,5 @@ def test_nothing_but_the_schema_crosses():
     percept, header = 4 * spec.observation_size + spec.actions.count, 9
     kinds = Counter(kind for kind, _ in messages(told, 1))
     assert kinds == {b"w": 1, b"r": 10, b"s": 40, b"t": 3, b"p": 9, b"a": 40 + 12, b"c": 1}
-    bodies = (10 + 3 + 9) * percept + 40 * (10 + percept) + 52 * 4
+    bodies = (10 + 3 + 9) * percept + 40 * (10 + percept) + 52 * 8
     assert log_file(told.places.messages, SEED, 1).stat().st_size == bodies + header * kinds.total()

@@ -12,7 +12,7 @@ from tests.arenas.nearby import Nearby
 from tests.cli.test_cli import outcome
 
 QUICK = "--steps 12 --algorithm.hidden 4 --training.batch_episodes 4 --training.replay_episodes 16"
-QUICK += " --training.test_interval 6 --training.test_episodes 2 --arena.save_every 5"
+QUICK += " --training.test_interval 6 --training.test_episodes 2"
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +22,9 @@ def nearby(monkeypatch):
 
 def test_a_run_of_an_arena_is_a_run_and_its_messages_can_be_audited(capsys, tmp_path):
     out, log = str(tmp_path / "run"), str(tmp_path / "log")
-    words = ["iql", "matrix-game", *QUICK.split(), "--seeds", "2", "--out", out, "--log-messages", log]
-    code, said, err = outcome(capsys, "arena", *words)
+    request = ["iql", "matrix-game", *QUICK.split(), "--seeds", "2", "--out", out]
+    arena = ["arena", *request, "--arena.save_every", "5", "--log-messages", log]
+    code, said, err = outcome(capsys, *arena)
     assert (code, err) == (0, "") and "each agent in a process of its own" in said and f"written to {out}" in said
 
     run = decentral.load(out)
@@ -35,7 +36,7 @@ def test_a_run_of_an_arena_is_a_run_and_its_messages_can_be_audited(capsys, tmp_
 
     code, said, err = outcome(capsys, "audit", out, "--messages", log, "--seed", "1", "--agent", "1")
     assert (code, err) == (0, "")
-    assert "messages: 18 a, 1 c, 12 r, 12 s, 6 t, 1 w; 402 bytes in all; 0 actions differ" in said
+    assert "messages: 18 a, 1 c, 1 d, 1 m, 12 r, 12 s, 6 t, 1 w; 522 bytes in all; 0 actions differ" in said
     assert "identical: the agent learned from nothing but these messages" in said
     assert run.audit_messages(log, agent=0, seed=0).agrees
 
@@ -45,13 +46,16 @@ def test_a_run_of_an_arena_is_a_run_and_its_messages_can_be_audited(capsys, tmp_
     assert code == 1 and err.count("\n") == 1 and "this is not all that it was told" in err
     for words, complaint in (
         (["audit", out], "messages must be given to audit"),
-        (["resume", out], "RUN must be one of decentral train to go on"),
+        (["resume", out, "--steps", "99"], "steps must be left out: an arena goes on to the steps that it was to take"),
+        (["train", *request, "--resume"], "RUN must be one of decentral train to go on"),
         (["train", "--config", f"{out}/config.json"], "config must be without arena for decentral train"),
         (["arena", "iql", "matrix-game", "--out", out], "out must be an empty or a new directory"),
         (["audit", out, "--messages", str(tmp_path)], "agent-0.messages can't be read"),
     ):
         code, _, err = outcome(capsys, *words)
         assert code == 2 and err.count("\n") == 1 and complaint in err
+    assert outcome(capsys, *arena, "--resume") == (0, "", "")
+    assert outcome(capsys, "resume", out) == (0, f"{out} is finished: nothing to do\n", "")
 
 
 @pytest.mark.parametrize(

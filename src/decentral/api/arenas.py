@@ -6,11 +6,12 @@ from typing import Any
 
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.api.runs import Run, name_of
-from decentral.arenas.arena import Places
-from decentral.arenas.run import HOMES, run_arena
+from decentral.arenas.run import Request, resume_arena, run_arena
 from decentral.arenas.terms import Terms
 from decentral.experiments.config import MemberRequest, resolve
-from decentral.settings import build
+from decentral.experiments.saving import Saving
+from decentral.records import RunDirectory
+from decentral.settings import Refused, build
 
 
 def arena(
@@ -28,13 +29,24 @@ def arena(
     out: Place | None = None,
     log_messages: Place | None = None,
     progress: bool = True,
+    checkpoints: dict[str, Any] | None = None,
+    resume: bool = False,
 ) -> Run:
     """What `train` does, with the world in this process and every agent in one of its own.
 
-    `terms` are those of the arena: `reward_delay`, `reward_loss`, `save_every`, `restarts`, `wait`. Every message of
-    each agent is written into the directory `log_messages`, where one is given.
+    `terms` are those of the arena: `reward_delay`, `reward_loss`, `save_every`, `restarts`, `wait`, `patience` and
+    `patience_at_start`. Every message of each agent is written into the directory `log_messages`, where one is given.
+    `checkpoints` says how often the whole arena is saved: `interval` in seconds, `keep`. With `resume` an arena of the
+    same configuration that lies in `out` goes on.
     """
     config = resolve(algorithm_name, environment_name, algorithm, environment, plan_of(training, seeds, steps, seed))
-    own, place = build(Terms, terms or {}, "arena"), place_for(out, f"{name_of(config)}-arena")
-    places = Places(place / HOMES, None if log_messages is None else Path(log_messages))
-    return Run(run_arena(config, own, places, place, listeners_of(progress, ())).path)
+    own = build(Terms, terms or {}, "arena")
+    saving = build(Saving, checkpoints or {}, "checkpoints")
+    if resume and out is None:
+        raise Refused("out must be given with resume: it is the run to go on with")
+    place = place_for(out, f"{name_of(config)}-arena")
+    request = Request(config, own, place, None if log_messages is None else Path(log_messages))
+    listeners = listeners_of(progress, ())
+    if resume and RunDirectory(place).has_begun:
+        return Run(resume_arena(RunDirectory(place), request.messages, listeners, saving, request).path)
+    return Run(run_arena(request, listeners, saving).path)

@@ -10,6 +10,7 @@ from decentral.analysis.results import Curves, load_curves
 from decentral.api.live import Live
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.arenas.audit import MessageAudit, audit_messages
+from decentral.arenas.run import resume_arena
 from decentral.experiments.audit import Audit, Audited
 from decentral.experiments.begun import go_on, go_on_in
 from decentral.experiments.config import Config, MemberRequest, resolve
@@ -151,15 +152,23 @@ def resume(
     checkpoints: dict[str, Any] | None = None,
     environment: str | None = None,
     algorithm: str | None = None,
+    log_messages: Place | None = None,
 ) -> Run:
     """Go on with a run where it was saved, and end as if it had never been interrupted.
 
     With more `steps` a finished run goes on too: its schedules, such as that of epsilon, stay as they are. Where the
-    world or the algorithm is code of yours, name it again.
+    world or the algorithm is code of yours, name it again; where messages of an arena are logged, `log_messages`.
     """
     take_names(environment, algorithm)
     listeners, saving = _listeners(progress, track, live), build(Saving, checkpoints or {}, "checkpoints")
-    return Run(go_on(Run(path).directory, listeners, saving, steps).path)
+    directory, messages = Run(path).directory, None if log_messages is None else Path(log_messages)
+    if "arena" not in directory.read_json("config.json"):
+        if messages is not None:
+            raise Refused(f"log-messages must be left out but for a run of an arena, got {messages}")
+        return Run(go_on(directory, listeners, saving, steps).path)
+    if steps is not None:
+        raise Refused(f"steps must be left out: an arena goes on to the steps that it was to take, got {steps}")
+    return Run(resume_arena(directory, messages, listeners, saving).path)
 
 
 def _listeners(progress: bool, track: Sequence[str], live: bool) -> list[Listener]:

@@ -5,13 +5,16 @@ it is told to, or when whoever started it is gone; whatever it has not saved by 
 """
 
 import json
+import os
 import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
+from decentral.arenas.homes import alone_in
 from decentral.arenas.resident import Birth, Resident
-from decentral.arenas.wire import ACTION, AWAKE
+from decentral.arenas.wire import AWAKE
 from decentral.environments.host_wire import CLOSE, write
 from decentral.environments.host_worker import private_streams
 from decentral.experiments.compilation import keep_compiled_programs
@@ -21,21 +24,26 @@ from decentral.refusal import Failed, Refused, in_one_line
 def main(home: str, birth: str) -> None:
     """Live until told to close."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this process, and it will close it
+    os.umask(0o077)  # what it has learned is its own
     told, said = private_streams()
     keep_compiled_programs()
     try:
-        resident = Resident(Birth.from_data(json.loads(birth)), Path(home))
-        with suppress(EOFError, BrokenPipeError):  # nobody is there any more
-            write(said, AWAKE)
-            kind = b""
-            while kind != CLOSE:
-                kind, body = resident.wire.receive(told)
-                action = resident.hear(kind, body)
-                if action is not None:
-                    write(said, ACTION, action)
+        with alone_in(Path(home)):
+            _live(Resident(Birth.from_data(json.loads(birth)), Path(home)), told, said)
     except (Refused, Failed) as trouble:
         print(f"agent in {home}: {in_one_line(str(trouble))}", file=sys.stderr)
         raise SystemExit(1) from None
+
+
+def _live(resident: Resident, told: BinaryIO, said: BinaryIO) -> None:
+    with suppress(EOFError, BrokenPipeError):  # nobody is there any more
+        write(said, AWAKE)
+        kind = b""
+        while kind != CLOSE:
+            kind, body = resident.wire.receive(told)
+            answer = resident.hear(kind, body)
+            if answer is not None:
+                write(said, *answer)
 
 
 if __name__ == "__main__":

@@ -2,53 +2,38 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from decentral.agents import Agent
 from decentral.agents.circumstances import PLANNED, Wiring
 from decentral.arenas.episode import Played, play
+from decentral.arenas.homes import FILE, Places, settle
 from decentral.arenas.line import Line, ProcessLine
-from decentral.arenas.resident import FILE, Birth
+from decentral.arenas.log import MessageLog
+from decentral.arenas.resident import Birth
 from decentral.arenas.reward_line import RewardLine
 from decentral.arenas.seat import Seat
+from decentral.arenas.standing import SeatStanding, Standing
 from decentral.arenas.terms import Terms
 from decentral.environments.base import Environment, World
 from decentral.environments.checked import CheckedStage
 from decentral.environments.host import HostEnvironment, Stage
 from decentral.environments.stepped import SteppedStage
 from decentral.experiments.config import Config
-from decentral.refusal import Failed, Refused
+from decentral.records.durable import Fingerprint
+from decentral.refusal import Failed
 from decentral.settings import as_data
 from decentral.training.evaluation import keys_of_test_episodes
 from decentral.training.host_rollout import seed_of
 from decentral.training.loop import key_of_test, stream_of_world
 
 Open = Callable[[Birth, Path], Line]
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where agents live and, if anyone wants to read them, their messages go."""
-
-    homes: Path
-    messages: Path | None = None
-
-    def home(self, seed: int, place: int) -> Path:
-        return self.homes / f"seed-{seed}" / f"agent-{place}"
-
-    def log(self, seed: int, place: int) -> Path | None:
-        return None if self.messages is None else log_file(self.messages, seed, place)
-
-
-def log_file(messages: Path, seed: int, place: int) -> Path:
-    """Where all messages of one agent lie."""
-    return messages / f"seed-{seed}" / f"agent-{place}.messages"
 
 
 class Arena:
@@ -72,10 +57,25 @@ class Arena:
         self.steps, self.episodes = self.steps + played.steps, self.episodes + 1
         return played
 
-    def gather(self) -> None:
-        """Wait until all agents are at their places."""
+    def gather(self, unless: Callable[[], bool] = lambda: False) -> None:
+        """Wait until all agents are at their places, `unless` there is no more time for it."""
         for seat in self.seats:
-            seat.call(wait=True)
+            seat.call(True, unless)
+
+    def save(self, turn: int) -> list[SeatStanding] | None:
+        """Let every agent save itself as it is at a turn. Nothing where one is away, or dies over it."""
+        if not all(seat.present for seat in self.seats):
+            return None
+        files = [seat.save(turn) for seat in self.seats]
+        saved = [SeatStanding.of(seat, file) for seat, file in zip(self.seats, files, strict=True) if file is not None]
+        return saved if len(saved) == len(self.seats) else None
+
+    def go_back(self, standing: Standing) -> None:
+        """Be where the world's side was once."""
+        self.steps, self.episodes = standing.steps, standing.episodes
+        self.stream = jax.random.wrap_key_data(jnp.asarray(standing.stream))
+        for seat, own in zip(self.seats, standing.seats, strict=True):
+            own.put_into(seat)
 
     def test(self) -> list[Played]:
         """Greedy episodes of the whole team, in the worlds in which a training of this seed is tested."""
@@ -89,21 +89,35 @@ def _seeds(keys: jax.Array) -> list[int]:
 
 
 @contextmanager
-def opened(config: Config, terms: Terms, seed: int, places: Places, open_line: Open = ProcessLine) -> Iterator[Arena]:
-    """An arena whose agents are awake. When it closes they save themselves, as far as they are between two episodes."""
+def opened(
+    config: Config,
+    terms: Terms,
+    standing: Standing,
+    places: Places,
+    open_line: Open = ProcessLine,
+    unless: Callable[[], bool] = lambda: False,
+) -> Iterator[Arena]:
+    """An arena at the start of a seed, or where it was. Its agents are awake, `unless` there is no time to wait for it.
+
+    When it closes they save themselves, as far as they are between two episodes.
+    """
+    seed, turn = standing.seed, standing.turn if standing.seats else None
     with ExitStack() as closing:
         stage = _stage(config.trainee.environment)
         closing.callback(stage.close)
-        logs = [_opened_log(places.log(seed, place), closing) for place in range(len(config.members))]
+        held = [own.log for own in standing.seats] or [None] * len(config.members)
+        logs = [_opened_log(places.log(seed, place), own, closing) for place, own in enumerate(held)]
         seats: list[Seat] = []
         closing.push(partial(_dismiss, seats))  # before the logs are closed, for it is the last thing said
         for place, birth in enumerate(births(config, terms, seed)):
             home = places.home(seed, place)
-            home.mkdir(parents=True, exist_ok=True)
+            settle(home, turn)
             rewards = RewardLine(terms.reward_delay, terms.reward_loss, np.random.default_rng([seed, place]))
-            seats.append(Seat(place, birth.wire, partial(open_line, birth, home), rewards, terms.restarts, logs[place]))
+            seats.append(Seat(birth, partial(open_line, birth, home), rewards, terms, logs[place]))
         arena = Arena(config, seed, stage, seats, terms.wait)
-        arena.gather()
+        if standing.seats:
+            arena.go_back(standing)
+        arena.gather(unless)
         yield arena
         arena.gather()
 
@@ -139,20 +153,22 @@ def _stage(world: World) -> Stage:
     raise TypeError(f"{type(world).__name__} is neither compiled nor in Python")
 
 
-def _opened_log(file: Path | None, closing: ExitStack) -> BinaryIO | None:
+def _opened_log(file: Path | None, held: Fingerprint | None, closing: ExitStack) -> MessageLog | None:
     if file is None:
         return None
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        return closing.enter_context(file.open("xb"))
-    except OSError as error:
-        raise Refused(f"log-messages must be a directory for new files, got {file} ({error.strerror})") from None
+    log = MessageLog(file, held)
+    closing.callback(log.close)
+    return log
 
 
 def _dismiss(seats: list[Seat], kind: type[BaseException] | None, *_: Any) -> None:
     """Let all agents save themselves and end. Where nothing worse has happened, say if one could not."""
-    for seat in seats:
-        seat.dismiss()
-    troubles = [f"agent {seat.place}: {trouble}" for seat in seats if (trouble := seat.close())]
+    told = [seat.dismiss() for seat in seats]  # all of them, before any is waited for
+    ends = [seat.close() for seat in seats]
+    troubles = [
+        f"agent {seat.place}: {trouble or end}"
+        for seat, trouble, end in zip(seats, told, ends, strict=True)
+        if trouble or end
+    ]
     if troubles and kind is None:
         raise Failed(f"an agent could not save itself: {'; '.join(troubles)}")

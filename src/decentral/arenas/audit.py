@@ -6,10 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from decentral.arenas.arena import births as births_of
-from decentral.arenas.arena import log_file
+from decentral.arenas.homes import keep_moments, log_file
 from decentral.arenas.resident import Birth, Resident
 from decentral.arenas.terms import Terms
-from decentral.arenas.wire import ACTION, AWAKE, Message
+from decentral.arenas.wire import ACTION, AWAKE, DONE, Message
 from decentral.experiments.audit import Audited, fingerprint
 from decentral.settings import Refused, build
 
@@ -73,11 +73,14 @@ class Relived:
             self.heard.clear()
             self.resident = Resident(self.birth, self.home)
         elif kind == ACTION:
-            self.other_actions += self.catch_up() != body
+            self.other_actions += self.catch_up() != message
+        elif kind == DONE:
+            self.catch_up()
+            keep_moments(self.home, lambda turn: False)  # it goes on from its other name
         else:
             self.heard.append(message)
 
-    def catch_up(self) -> bytes | None:
+    def catch_up(self) -> Message | None:
         """Hear what has not been heard yet; the answer to the last of it."""
         answers = [self.resident.hear(*message) for message in self.heard]
         self.heard.clear()

@@ -7,11 +7,11 @@ from typing import Any
 from decentral.agents import Agent
 from decentral.agents.circumstances import Wiring
 from decentral.agents.exhibition import Exhibition
-from decentral.arenas.wire import SHOW, SHOWN, AgentWire
+from decentral.arenas.homes import FILE, let_be_last, moment_file
+from decentral.arenas.wire import ACTION, DONE, MOMENT, PERCEPTS, SHOW, SHOWN, AgentWire, Message
 from decentral.environments.host_wire import CLOSE, RESET, STEP
+from decentral.records import durable
 from decentral.refusal import Refused
-
-FILE = "agent.safetensors"  # in the agent's home
 
 
 @dataclass(frozen=True)
@@ -38,36 +38,44 @@ class Resident:
     """A learner in its own home: newborn, or as it saved itself last."""
 
     def __init__(self, birth: Birth, home: Path):
-        self.birth, self.file, self.wire = birth, home / FILE, birth.wire
-        self.agent = Agent.load(self.file) if self.file.exists() else Agent.born(birth.wiring)
+        self.birth, self.home, self.wire = birth, home, birth.wire
+        file = home / FILE
+        self.agent = Agent.load(file) if file.exists() else Agent.born(birth.wiring)
         self.resting = True  # between two episodes
-        self.shows = 0  # since it woke up
+        self.percepts = 0  # since it woke up
+        self.shows = 0  # since its last own episode began
         self.exhibition: Exhibition | None = None
 
-    def hear(self, kind: bytes, body: bytes) -> bytes | None:
-        """The action that answers a message, as bytes; none where nothing is to be done."""
+    def hear(self, kind: bytes, body: bytes) -> Message | None:
+        """What the agent answers to a message; nothing where nothing is to be said."""
+        self.percepts += kind in PERCEPTS
         if kind == CLOSE:
             self._save()
             return None
-        if kind == STEP:
-            return self._go_on(body)
+        if kind == MOMENT:
+            return DONE, self._save_moment(self.wire.moment(body))
+        action = self._go_on(body) if kind == STEP else self._look(kind, body)
+        return None if action is None else (ACTION, self.wire.of_action(action, self.percepts))
+
+    def _look(self, kind: bytes, body: bytes) -> int:
+        """The action that answers a percept which comes without a reward."""
         percept = self.wire.percept(body)
         if kind == RESET:
-            self.resting = False
-            return self.wire.of_action(self.agent.act(*percept))
+            self.resting, self.shows = False, 0
+            return self.agent.act(*percept)
         if kind == SHOW:
             self.shows += 1
             self.exhibition = self.agent.exhibit(self.shows)
         if kind in (SHOW, SHOWN) and self.exhibition is not None:
-            return self.wire.of_action(self.exhibition.act(*percept))
+            return self.exhibition.act(*percept)
         raise Refused(f"a message must be one that the world says, got kind {kind!r}")
 
-    def _go_on(self, body: bytes) -> bytes | None:
+    def _go_on(self, body: bytes) -> int | None:
         """Take in what the last action brought about; act again, or learn where the episode is over."""
         reward, terminated, truncated, (observation, available) = self.wire.told(body)
         over = self.agent.observe(reward, observation, terminated, available, truncated=truncated)
         if not over:
-            return self.wire.of_action(self.agent.act())
+            return self.agent.act()
         self.resting = True
         self.agent.learn()
         if self.agent.episodes % self.birth.save_every == 0:
@@ -77,4 +85,13 @@ class Resident:
     def _save(self) -> None:
         """Only between two episodes: whoever wakes up begins a new one."""
         if self.resting:
-            self.agent.save(self.file)
+            self.agent.save(self.home / FILE)
+
+    def _save_moment(self, turn: int) -> bytes:
+        """Save the agent as it is at a turn, for the day on which the whole arena is resumed; the file's hash."""
+        if not self.resting:
+            raise Refused(f"a moment must lie between two episodes, got one at turn {turn} within one")
+        file = moment_file(self.home, turn)
+        self.agent.save(file)
+        let_be_last(self.home, turn)
+        return self.wire.of_done(durable.fingerprint(file))

@@ -1,21 +1,28 @@
 """A run in an arena: all its seeds, one after the other, with records, progress and agents as every run has them."""
 
-import time
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from decentral.agents.agent import check_room
-from decentral.arenas.arena import Arena, Places, births, learned, opened
-from decentral.arenas.episode import Played
+from decentral.arenas.arena import births, learned, opened
+from decentral.arenas.homes import Places
+from decentral.arenas.saving import Keeper, check_logged, find_start, standing_at
+from decentral.arenas.standing import Standing
 from decentral.arenas.terms import Terms
+from decentral.arenas.training import Training
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.config import Config
+from decentral.experiments.finished import difference, is_finished
 from decentral.experiments.health import Divergence
-from decentral.experiments.runner import Listener, Planned, describe, test_steps
+from decentral.experiments.resuming import Start, note_resumption
+from decentral.experiments.runner import Listener, Planned, describe
+from decentral.experiments.saving import Saving
+from decentral.experiments.signals import Signals
 from decentral.records import RunDirectory
 from decentral.settings import Refused, as_data, build
 from decentral.training.loop import Trainee
@@ -24,108 +31,124 @@ from decentral.training.plan import Plan
 HOMES = "homes"  # in the run's directory
 
 
-def run_arena(config: Config, terms: Terms, places: Places, out: Path, listeners: list[Listener]) -> RunDirectory:
-    """Train every seed with each agent in a process of its own, and leave everything in `out`."""
-    plan = config.trainee.plan
+@dataclass(frozen=True)
+class Request:
+    """What is to be played, by which terms, and where it goes."""
+
+    config: Config
+    terms: Terms
+    out: Path
+    messages: Path | None = None  # where they are logged
+
+    @property
+    def places(self) -> Places:
+        return Places(self.out / HOMES, self.messages)
+
+
+def run_arena(request: Request, listeners: list[Listener], saving: Saving = Saving()) -> RunDirectory:
+    """Train every seed with each agent in a process of its own, and leave everything in a new directory."""
+    config, terms = request.config, request.terms
     _check(config)  # this and what follows refuse before anything is written
-    _check_free(places.messages)
-    for birth in births(config, terms, plan.seed):
+    _check_free(request.messages)
+    for birth in births(config, terms, config.trainee.plan.seed):
         check_room(birth.wiring)
-    keep_compiled_programs()
-    directory = RunDirectory.create(out)
-    describe(Planned(config, out), arena=as_data(terms))
-    diverged: list[dict[str, Any]] = []
+    directory = RunDirectory.create(request.out)
+    describe(Planned(config, request.out), arena=as_data(terms))
     with directory.alone():
-        for seed in range(plan.seed, plan.seed + plan.seeds):
-            diverged += _run_seed(_of_seed(config, seed), terms, places, directory, listeners)
-        directory.finish(diverged)
+        return _go_on(request, Start([directory], 1, [], []), listeners, saving)
+
+
+def resume_arena(
+    directory: RunDirectory,
+    messages: Path | None,
+    listeners: list[Listener],
+    saving: Saving,
+    wanted: Request | None = None,
+) -> RunDirectory:
+    """Go on where an arena was saved, and end as if it had never stopped; another one than `wanted` is refused."""
+    data = directory.read_json("config.json")
+    if not isinstance(data.get("arena"), dict):
+        raise Refused(f"out must hold a run of an arena, got {directory.path}, which is of decentral train")
+    request = Request(Config.from_data(data), build(Terms, data["arena"], "arena"), directory.path, messages)
+    if wanted is not None and (found := difference(_as_data(request), _as_data(wanted))):
+        raise Refused(f"out must hold a run of the same configuration, got {directory.path} with {found}")
+    if is_finished(directory, request.config):
+        return directory
+    _check(request.config)
+    with directory.alone():
+        start = find_start(directory, request.places)
+        if start.turn is not None:
+            check_logged(standing_at(directory, start.turn), messages)
+        note_resumption(directory, request.config, start.step)
+        return _go_on(request, start, listeners, saving)
+
+
+def _go_on(request: Request, start: Start, listeners: list[Listener], saving: Saving) -> RunDirectory:
+    """Every seed from where it is to its last test."""
+    (directory,), plan = start.directories, request.config.trainee.plan
+    newborn = Standing(plan.seed, 0, request.messages is not None)
+    standing = newborn if start.turn is None else standing_at(directory, start.turn)
+    start.forget_later()
+    keep_compiled_programs()
+    keeper = Keeper(directory, request.places, saving)
+    keeper.diverged += [Divergence.from_data(found) for moment in start.moments for found in moment.diverged]
+    notes, seconds = [*start.notes, *start.differences()], start.seconds
+    with Signals() as signals:
+        while standing.seed < plan.seed + plan.seeds:
+            with _told(request, standing.seed, listeners, notes):
+                standing = _finish_seed(request, standing, keeper, listeners, signals, seconds)
+            notes, seconds = [], 0.0
+        keeper.finish()
     return directory
 
 
-def _run_seed(
-    config: Config, terms: Terms, places: Places, directory: RunDirectory, listeners: list[Listener]
-) -> list[dict[str, Any]]:
-    """One seed from its first episode to its last test; where its numbers stopped being numbers."""
-    seed, begun = config.trainee.plan.seed, time.perf_counter()
+@contextmanager
+def _told(request: Request, seed: int, listeners: list[Listener], notes: list[str]) -> Iterator[None]:
+    """Listeners hear of one seed."""
     try:
         for listener in listeners:
-            listener.started([Planned(config, directory.path)], "the world is here, each agent in a process of its own")
-        with opened(config, terms, seed, places) as arena:
-            row = Training(arena, directory, listeners, begun).finish()
-        diverged = []
-        for place in range(len(config.members)):
-            parameters = learned(places, seed, place)
-            directory.write_agent(seed, place, parameters)
-            diverged += _divergences(parameters, row, place)
-        for listener in listeners:
-            for found in diverged:
-                listener.noted(str(found))
-            listener.finished([[row]], time.perf_counter() - begun)
-        return [found.as_data() for found in diverged]
+            planned = Planned(_of_seed(request.config, seed), request.out)
+            listener.started([planned], "the world is here, each agent in a process of its own")
+            for line in notes:
+                listener.noted(line)
+        yield
     finally:
         for listener in listeners:
             listener.closed()
 
 
-class Training:
-    """An arena on its way: tested and told of between episodes."""
-
-    def __init__(self, arena: Arena, directory: RunDirectory, listeners: list[Listener], begun: float):
-        self.arena, self.directory, self.listeners, self.begun = arena, directory, listeners, begun
-        self.deaths = [0] * len(arena.seats)
-        self.returns: list[float] = []  # of episodes since the last test
-
-    def finish(self) -> dict[str, Any]:
-        """Go on to the end; the record of the last test."""
-        self._note(", ".join(f"agent {seat.place}: {seat.line.name}" for seat in self.arena.seats))
-        row: dict[str, Any] = {}
-        for step in test_steps(self.arena.config.trainee.plan):
-            if row and self.arena.steps >= step:
-                continue  # an episode is longer than the interval
-            while self.arena.steps < step:
-                self.returns.append(self.arena.play().total)
-                self._look_round()
-            row = self._test()
-        return row
-
-    def _look_round(self) -> None:
-        """Tell how far it is, and who has died."""
-        for listener in self.listeners:
-            listener.advanced(self.arena.steps)
-        for seat in self.arena.seats:
-            for death in seat.deaths[self.deaths[seat.place] :]:
-                self._note(f"agent {seat.place} is gone ({death}) and is started again; the others go on")
-            self.deaths[seat.place] = len(seat.deaths)
-
-    def _test(self) -> dict[str, Any]:
-        row = _record(self.arena, self.arena.test(), self.returns)
-        self.returns = []
-        self.directory.append_metrics([row])
-        self.directory.append_time(row["step"], time.perf_counter() - self.begun)
-        for listener in self.listeners:
-            listener.tested([[row]])
-        return row
-
-    def _note(self, line: str) -> None:
-        for listener in self.listeners:
-            listener.noted(line)
+def _finish_seed(
+    request: Request,
+    standing: Standing,
+    keeper: Keeper,
+    listeners: list[Listener],
+    signals: Signals,
+    seconds: float,
+) -> Standing:
+    """One seed to its last test; where the next one begins."""
+    config = _of_seed(request.config, standing.seed)
+    with opened(config, request.terms, standing, request.places, unless=lambda: signals.asked) as arena:
+        training = Training(arena, standing, keeper, listeners, seconds)
+        training.finish(signals)
+    row = keeper.directory.read_metrics()[-1]
+    diverged = []
+    for place in range(len(config.members)):
+        parameters = learned(request.places, standing.seed, place)
+        keeper.directory.write_agent(standing.seed, place, parameters)
+        diverged += _divergences(parameters, row, place)
+    keeper.diverged += diverged
+    for listener in listeners:
+        for found in diverged:
+            listener.noted(str(found))
+        listener.finished([[row]], training.seconds)
+    following = Standing(standing.seed + 1, standing.before + arena.episodes + 1, standing.logged)
+    if following.seed < request.config.trainee.plan.seed + request.config.trainee.plan.seeds:
+        keeper.save(following, training.seconds)
+    return following
 
 
-def _record(arena: Arena, tests: list[Played], returns: list[float]) -> dict[str, Any]:
-    """What a test came to, and the training since the last one. What updates measured stays with the agents."""
-    scores = np.asarray([played.total for played in tests], np.float32)
-    plan, names = arena.config.trainee.plan, arena.world.reports
-    row = {
-        "seed": arena.seed,
-        "step": arena.steps,
-        "episode": arena.episodes,
-        "test_return_mean": float(scores.mean()),
-        "test_return_std": float(scores.std()),
-        **{f"test_{name}": float(np.mean([played.reports[name] for played in tests])) for name in names},
-        "epsilon": round(float(plan.epsilon(jnp.asarray(arena.steps))), 6),
-        "missed_episodes": [seat.missed for seat in arena.seats],
-    }
-    return row | ({"train_return_mean": float(np.mean(returns))} if returns else {})
+def _as_data(request: Request) -> dict[str, Any]:
+    return request.config.as_data() | {"arena": as_data(request.terms)}
 
 
 def _divergences(parameters: dict[str, np.ndarray], row: dict[str, Any], place: int) -> list[Divergence]:

@@ -1,17 +1,22 @@
 """A place in a world: the agent that sits there, or chance while it is away. The world's side of one agent's line."""
 
+import time
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import NoReturn
 
 import numpy as np
 
-from decentral.arenas.line import Line
+from decentral.arenas.channel import SLICE
+from decentral.arenas.line import GRACE, Line
+from decentral.arenas.log import MessageLog
+from decentral.arenas.resident import Birth
 from decentral.arenas.reward_line import RewardLine
-from decentral.arenas.wire import ACTION, AWAKE, SHOW, SHOWN, AgentWire, Percept, Told
+from decentral.arenas.terms import Terms
+from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, PERCEPTS, SHOW, SHOWN, Percept, Told
 from decentral.environments.host import Percepts, Step
 from decentral.environments.host_wire import CLOSE, RESET, STEP, framed
+from decentral.records.durable import Fingerprint
 from decentral.refusal import Failed
-from decentral.training.host_rollout import NOTHING
 
 Hire = Callable[[], Line]  # starts the agent's process, anew or again
 
@@ -19,32 +24,55 @@ Hire = Callable[[], Line]  # starts the agent's process, anew or again
 class Seat:
     """One agent's place. Of all that the world tells, the agent hears its own percept, the reward and the end."""
 
-    def __init__(
-        self, place: int, wire: AgentWire, hire: Hire, rewards: RewardLine, restarts: int, log: BinaryIO | None = None
-    ):
-        self.place, self.wire, self.rewards, self.log = place, wire, rewards, log
-        self.hire, self.restarts = hire, restarts
+    def __init__(self, birth: Birth, hire: Hire, rewards: RewardLine, terms: Terms, log: MessageLog | None = None):
+        self.place = birth.wiring.circumstances.place
+        self.wire, self.rewards, self.terms, self.log = birth.wire, rewards, terms, log
+        self.unlearned = birth.wiring.plan.batch_episodes + 1  # episodes within which an agent learns first
         self.chance = rewards.chance.spawn(1)[0]  # of whoever plays while the agent is away
-        self.line = hire()
-        self.present = False  # has it told that it is awake?
-        self.playing = False  # has the agent been told the beginning of this episode?
         self.deaths: list[str] = []  # how its process ended, each time
         self.missed = 0  # episodes in which its place was played at random, or some steps of it
         self.available = np.zeros(0, bool)
+        self.hire = hire
+        self._start()
 
-    def call(self, wait: bool) -> None:
+    def _start(self) -> None:
+        self.line, self.started = self.hire(), time.monotonic()
+        self.present = False  # has it told that it is awake?
+        self.playing = False  # has the agent been told the beginning of this episode?
+        self.over = False  # is its process ended, or about to?
+        self.percepts = self.lived = 0  # percepts and episodes that the agent was told of since it was started
+
+    @property
+    def patience(self) -> float:
+        """Seconds that the agent may take over a message now."""
+        return self.terms.patience_at_start if self.lived <= self.unlearned else self.terms.patience
+
+    @property
+    def grace(self) -> float:
+        """Seconds that the agent's process may take to end once its line has."""
+        return min(GRACE, self.terms.patience)
+
+    def call(self, wait: bool, unless: Callable[[], bool] = lambda: False) -> None:
         """Let the agent take its place, if it is awake by now. If not, `wait` for it, or go on without."""
-        while not self.present and (wait or self.line.has_spoken):
+        while not self.present and not unless():
             try:
-                kind, _ = self._receive()
-                self.present = kind == AWAKE
+                if not (wait or self.line.has_spoken):
+                    self._check_overdue()
+                    return
+                kind, _ = self._receive(SLICE)
+                if kind != AWAKE:
+                    self._accuse(f"it must say first that it is awake, got kind {kind!r}")
+                self.present = True
             except EOFError:
-                self._replace()
+                self._replace(self.grace)
+            except TimeoutError:
+                self._check_overdue()
 
     def begin(self, percepts: Percepts, shown: bool) -> None:
         """The start of an episode; one that is only `shown` is a test."""
         self.shown, self.playing = shown, self.present
         self.missed += not (shown or self.present)
+        self.lived += not shown and self.present
         self._tell(SHOW if shown else RESET, self.wire.of_percept(self._own(percepts)))
 
     def act(self) -> int:
@@ -53,8 +81,9 @@ class Seat:
             try:
                 return self._action()
             except EOFError:
-                self.missed += not self.shown
-                self._replace()
+                self._leave(self.grace)
+            except TimeoutError:
+                self._leave(0.0, f"said nothing for {self.patience:g} s")
         return int(self.chance.choice(np.flatnonzero(self.available)))
 
     def tell(self, step: Step, cut_off: bool) -> None:
@@ -67,14 +96,41 @@ class Seat:
         reward, truncated = self.rewards.pass_on(step.reward), cut_off and not step.terminated
         self._tell(STEP, self.wire.of_told(Told(reward, step.terminated, truncated, percept)))
 
-    def dismiss(self) -> None:
-        """Tell the agent that it is over."""
-        self.playing = True
-        self._tell(CLOSE)
+    def save(self, turn: int) -> Fingerprint | None:
+        """Let the agent save itself as it is at a turn; what its file holds, nothing if it died over it."""
+        self.playing, self.shown = self.present, True
+        self._tell(MOMENT, self.wire.of_moment(turn))
+        try:
+            if not self.playing:
+                return None
+            kind, body = self._receive(self.patience)
+        except EOFError:
+            self._leave(self.grace)
+            return None
+        except TimeoutError:
+            self._leave(0.0, f"said nothing for {self.patience:g} s")
+            return None
+        if kind != DONE:
+            self._accuse(f"it must say that it is saved, got kind {kind!r}")
+        return self.wire.done(body)
+
+    def dismiss(self) -> str:
+        """Tell the agent that it is over, without waiting; what goes wrong, in words."""
+        if self.over:
+            return ""
+        self.over, self.shown, self.playing = True, True, self.present
+        try:
+            if self.present:
+                self._note(framed(CLOSE))
+                self.line.send(framed(CLOSE), self.grace)
+                return ""
+        except TimeoutError:
+            return f"took nothing of what it was told; {self.line.end(0.0)}"
+        return self.line.end(0.0)
 
     def close(self) -> str:
         """Wait until the agent has saved itself; what went wrong, in words."""
-        return self.line.end()
+        return self.line.end(self.patience)
 
     def _own(self, percepts: Percepts) -> Percept:
         own = self.wire.spec
@@ -82,31 +138,62 @@ class Seat:
         return Percept(percepts.observation[self.place, : own.observation_size], self.available)
 
     def _tell(self, kind: bytes, body: bytes = b"") -> None:
-        if self.playing:
-            self._note(framed(kind, body))
-            self.line.send(framed(kind, body))
+        if not self.playing:
+            return
+        if unread := self.line.unread:
+            self._accuse(f"it must speak only when it is its turn, got {unread} bytes ahead of what it was to be told")
+        self.percepts += kind in PERCEPTS
+        self._note(framed(kind, body))
+        try:
+            self.line.send(framed(kind, body), self.patience)
+        except TimeoutError:
+            self._leave(0.0, f"took nothing of what it was told for {self.patience:g} s")
 
     def _action(self) -> int:
-        kind, body = self._receive()
-        action = self.wire.action(body) if kind == ACTION else NOTHING
+        kind, body = self._receive(self.patience)
+        if kind != ACTION:
+            self._accuse(f"it must answer a percept with an action, got kind {kind!r}")
+        action, number = self.wire.action(body)
+        if number != self.percepts % 2**32:
+            self._accuse(f"it must answer percept {self.percepts}, got an action that answers percept {number}")
         if not (0 <= action < len(self.available) and self.available[action]):
-            raise Failed(f"agent {self.place} must answer with an action that is available, got {kind!r} {action}")
+            can = ", ".join(map(str, np.flatnonzero(self.available)))
+            self._accuse(f"it must answer with an action that is available ({can}), got {action}")
         return action
 
-    def _receive(self) -> tuple[bytes, bytes]:
-        kind, body = self.line.receive()
+    def _receive(self, patience: float) -> tuple[bytes, bytes]:
+        try:
+            kind, body = self.line.receive(patience)
+        except Failed as violation:
+            self._accuse(str(violation))
         self._note(framed(kind, body))
         return kind, body
 
-    def _replace(self) -> None:
-        """The agent is gone: start it again, without waiting for it."""
-        self.present = self.playing = False
-        self.deaths.append(self.line.end() or "its process ended by itself")
-        if len(self.deaths) > self.restarts:
+    def _accuse(self, what: str) -> NoReturn:
+        """The agent broke the rules: it is ended, and the arena with it."""
+        self.over = True
+        self.line.end(0.0)
+        raise Failed(f"agent {self.place} broke the rules of the arena: {what}")
+
+    def _check_overdue(self) -> None:
+        if time.monotonic() - self.started > self.terms.patience_at_start:
+            self._replace(0.0, f"was not awake after {self.terms.patience_at_start:g} s")
+
+    def _leave(self, grace: float, why: str = "") -> None:
+        """The agent is gone within an episode: chance plays the rest of it."""
+        self.missed += not self.shown
+        self._replace(grace, why)
+
+    def _replace(self, grace: float, why: str = "") -> None:
+        """The agent is gone, or is made to go: start it again, without waiting for it."""
+        self.over = True
+        how = self.line.end(grace) or "its process ended by itself"
+        self.deaths.append(f"{why}: {how}" if why else how)
+        if len(self.deaths) > self.terms.restarts:
             raise Failed(
                 f"agent {self.place} died too often: {len(self.deaths)} times, the last time {self.deaths[-1]}"
             )
-        self.line = self.hire()
+        self._start()
 
     def _note(self, message: bytes) -> None:
         if self.log is not None:

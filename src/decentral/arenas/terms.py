@@ -20,3 +20,12 @@ class Terms(Settings):
     wait: bool = setting(
         False, "wait for an agent that is started again; if not, its place is played at random until it is back"
     )
+    patience: float = setting(
+        60.0, "seconds that an agent may take over one message; one that takes longer is killed", above=0, at_most=1e6
+    )
+    patience_at_start: float = setting(
+        600.0,
+        "the same for one that starts and compiles: until it has learned for the first time since it was started",
+        above=0,
+        at_most=1e6,
+    )

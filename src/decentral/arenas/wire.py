@@ -1,17 +1,19 @@
-"""What crosses between a world and one agent: seven kinds of messages, whose sizes both sides know beforehand.
+"""What crosses between a world and one agent: nine kinds of messages, whose sizes both sides know beforehand.
 
 kind  said by  holds
 w     agent    nothing: it is awake, between two episodes
 r     world    the agent's first percept of an episode
 s     world    the shared reward of the last step, whether the task ended or was cut off, the agent's next percept
-a     agent    its action
+a     agent    its action, and the number of the percept that it answers, counted since the agent woke up
 t     world    the agent's first percept of a test: act at your best, it is not to be remembered
 p     world    the agent's next percept of a test
+m     world    the number of a moment: save yourself as you are, under this number
+d     agent    it is done: the size and the SHA-256 of the file
 c     world    nothing: save yourself and end
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -19,13 +21,18 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from decentral.environments.host import Percepts
-from decentral.environments.host_wire import CLOSE, OUTCOME, RESET, STEP, percepts_from_bytes, percepts_to_bytes, read
+from decentral.environments.host_wire import CLOSE, FRAME, OUTCOME, RESET, STEP, percepts_from_bytes, percepts_to_bytes
 from decentral.plain_files import open_plain
+from decentral.records.durable import Fingerprint
 from decentral.refusal import Failed, Refused
 from decentral.types import AgentSpec
 
-AWAKE, ACTION, SHOW, SHOWN = b"w", b"a", b"t", b"p"
-_ACTION = struct.Struct("<i")
+AWAKE, ACTION, SHOW, SHOWN, MOMENT, DONE = b"w", b"a", b"t", b"p", b"m", b"d"
+BY_AGENTS = (AWAKE, ACTION, DONE)
+PERCEPTS = (RESET, STEP, SHOW, SHOWN)  # kinds that tell one
+_ACTION = struct.Struct("<iI")  # the action, which percept it answers
+_MOMENT = struct.Struct("<Q")
+_DONE = struct.Struct("<Q32s")  # bytes, SHA-256
 
 Message = tuple[bytes, bytes]  # kind, body
 
@@ -57,14 +64,20 @@ class AgentWire:
         """The bytes of every kind of message."""
         percept = 4 * self.spec.observation_size + self.spec.actions.count
         seen = dict.fromkeys((RESET, SHOW, SHOWN), percept)
-        return seen | {STEP: OUTCOME.size + percept, ACTION: _ACTION.size, AWAKE: 0, CLOSE: 0}
+        own = {AWAKE: 0, ACTION: _ACTION.size, MOMENT: _MOMENT.size, DONE: _DONE.size, CLOSE: 0}
+        return seen | {STEP: OUTCOME.size + percept} | own
+
+    def announced(self, header: bytes, kinds: Collection[bytes] | None = None) -> tuple[bytes, int]:
+        """The kind and the size that a header announces; what is none of the kinds is refused before it is read."""
+        kind, length = FRAME.unpack(header)
+        if self.sizes.get(kind) != length or not (kinds is None or kind in kinds):
+            raise Failed(f"a message must be one of the arena's, got kind {kind!r} with {length} bytes")
+        return kind, length
 
     def receive(self, stream: BinaryIO) -> Message:
         """The next message; one that is none of these is refused."""
-        kind, body = read(stream, max(self.sizes.values()))
-        if self.sizes.get(kind) != len(body):
-            raise Failed(f"a message must be one of the arena's, got kind {kind!r} with {len(body)} bytes")
-        return kind, body
+        kind, length = self.announced(_exactly(stream, FRAME.size))
+        return kind, _exactly(stream, length)
 
     def log(self, path: Path) -> Iterator[Message]:
         """All messages of a log, in their order."""
@@ -91,9 +104,31 @@ class AgentWire:
         reward, terminated, truncated = OUTCOME.unpack(body[: OUTCOME.size])
         return Told(reward, terminated, truncated, self.percept(body[OUTCOME.size :]))
 
-    def of_action(self, action: int) -> bytes:
-        return _ACTION.pack(action)
+    def of_action(self, action: int, number: int) -> bytes:
+        return _ACTION.pack(action, number % 2**32)
 
-    def action(self, body: bytes) -> int:
+    def action(self, body: bytes) -> tuple[int, int]:
         """What `of_action` wrote."""
-        return _ACTION.unpack(body)[0]
+        return _ACTION.unpack(body)
+
+    def of_moment(self, turn: int) -> bytes:
+        return _MOMENT.pack(turn)
+
+    def moment(self, body: bytes) -> int:
+        """What `of_moment` wrote."""
+        return _MOMENT.unpack(body)[0]
+
+    def of_done(self, file: Fingerprint) -> bytes:
+        return _DONE.pack(file.bytes, bytes.fromhex(file.sha256))
+
+    def done(self, body: bytes) -> Fingerprint:
+        """What `of_done` wrote."""
+        size, sha256 = _DONE.unpack(body)
+        return Fingerprint(size, sha256.hex())
+
+
+def _exactly(stream: BinaryIO, count: int) -> bytes:
+    found = stream.read(count)
+    if len(found) < count:
+        raise EOFError("the stream ended")
+    return found

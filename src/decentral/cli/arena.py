@@ -5,6 +5,7 @@ from decentral.arenas.terms import Terms
 from decentral.cli.flags import add_flags, overrides
 from decentral.cli.request import Request
 from decentral.cli.resume import exit_if_diverged
+from decentral.experiments.saving import Saving
 
 
 def arena_command(words: list[str]) -> None:
@@ -12,8 +13,10 @@ def arena_command(words: list[str]) -> None:
     request = Request.of("arena", words)
     parser = request.parser
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
+    parser.add_argument("--resume", action="store_true", help="go on with the arena in --out, if one has begun there")
     parser.add_argument("--log-messages", metavar="DIR", help="write every message of each agent there, for an auditor")
     add_flags(parser, "arena", Terms())
+    add_flags(parser, "checkpoints", Saving())
     found = request.read()
     run = arena(
         request.team(found),
@@ -24,5 +27,7 @@ def arena_command(words: list[str]) -> None:
         terms=request.file.arena | overrides(found, "arena", Terms),
         out=found.out,
         log_messages=found.log_messages,
+        checkpoints=overrides(found, "checkpoints", Saving),
+        resume=found.resume,
     )
     exit_if_diverged(run)

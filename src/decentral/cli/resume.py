@@ -19,6 +19,7 @@ def resume_command(words: list[str]) -> None:
     parser = parser_for("resume")
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a run, finished or not")
     parser.add_argument("--steps", metavar="N", help="train it further than it was to go: environment steps per seed")
+    parser.add_argument("--log-messages", metavar="DIR", help="where the messages of an arena are logged, if they are")
     add_live_flag(parser)
     add_track_flag(parser)
     add_flags(parser, "checkpoints", Saving())
@@ -28,7 +29,14 @@ def resume_command(words: list[str]) -> None:
     steps = None if found.steps is None else whole("steps", found.steps)
     before = load(found.run).directory.finished_files
     saving = overrides(found, "checkpoints", Saving)
-    run = resume(found.run, steps=steps, track=found.track, live=found.live, checkpoints=saving)
+    run = resume(
+        found.run,
+        steps=steps,
+        track=found.track,
+        live=found.live,
+        checkpoints=saving,
+        log_messages=found.log_messages,
+    )
     if before and run.directory.finished_files == before:
         Console().print(f"{found.run} is finished: nothing to do", highlight=False, markup=False, soft_wrap=True)
     exit_if_diverged(run)

@@ -17,13 +17,13 @@ Answer = Percepts | Step
 
 RESET, STEP, CLOSE = b"r", b"s", b"c"
 TROUBLES: dict[bytes, type[Exception]] = {b"R": Refused, b"F": Failed, b"B": BrokenOff}
-_FRAME = struct.Struct("<cQ")  # kind, length
+FRAME = struct.Struct("<cQ")  # kind, length
 OUTCOME = struct.Struct("<d??")  # reward, terminated, truncated
 
 
 def framed(kind: bytes, body: bytes = b"") -> bytes:
     """One message, as it is sent."""
-    return _FRAME.pack(kind, len(body)) + body
+    return FRAME.pack(kind, len(body)) + body
 
 
 def write(stream: BinaryIO, kind: bytes, body: bytes = b"") -> None:
@@ -34,7 +34,7 @@ def write(stream: BinaryIO, kind: bytes, body: bytes = b"") -> None:
 
 def read(stream: BinaryIO, longest: int = 2**16) -> tuple[bytes, bytes]:
     """Receive one message of at most so many bytes. The end of the stream is an EOFError."""
-    kind, length = _FRAME.unpack(_exactly(stream, _FRAME.size))
+    kind, length = FRAME.unpack(_exactly(stream, FRAME.size))
     if length > longest:
         raise EOFError(f"a message of {length} bytes")
     return kind, _exactly(stream, length)

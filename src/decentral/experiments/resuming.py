@@ -1,6 +1,6 @@
 """Where a training goes on: the latest moment that all its runs have saved whole."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import jax
@@ -30,16 +30,19 @@ class Start:
     notes: list[str]
 
     @staticmethod
-    def find(directories: Sequence[RunDirectory], lanes: int) -> "Start":
+    def find(
+        directories: Sequence[RunDirectory], lanes: int, check: Callable[[RunDirectory, int], Moment] | None = None
+    ) -> "Start":
         """The latest moment of which every run has a checkpoint that is whole; broken ones are told of.
 
+        A run may need more to go on than its checkpoints: then `check` refuses moments that can not be gone on from.
         Where there is no moment that all have saved it is the beginning. Where all such are broken, it is refused.
         """
         common = set.intersection(*(set(directory.checkpoints.turns()) for directory in directories))
         notes: list[str] = []
         for turn in sorted(common, reverse=True):
             try:
-                moments = [check_moment(directory, turn) for directory in directories]
+                moments = [(check or check_moment)(directory, turn) for directory in directories]
             except Refused as refusal:
                 notes.append(f"{refusal}: going back to an earlier checkpoint")
                 continue

@@ -35,6 +35,23 @@ class Saving(Settings):
 UNTIL_FINISHED = Saving(final=False)  # where runs are many: their replays would fill the disk
 
 
+class Due:
+    """When the next checkpoint is due."""
+
+    def __init__(self, interval: float):
+        self.interval, self._next = interval, time.perf_counter() + interval
+
+    @property
+    def now(self) -> bool:
+        return time.perf_counter() >= self._next
+
+    def saved(self, begun: float) -> None:
+        """One was saved, since a reading of the clock; the next is due so that saving takes a small share of time."""
+        now = time.perf_counter()
+        if self.interval > 0:
+            self._next = now + max(self.interval, (now - begun) / LARGEST_SHARE)
+
+
 class Keeper:
     """Saves the runs of a machine, all of the same moment."""
 
@@ -42,11 +59,11 @@ class Keeper:
         self.directories, self.saving = directories, saving
         self.saved_turn = saved_turn  # of the latest checkpoint
         self.settings = [settings_digest(directory) for directory in directories]
-        self._next = time.perf_counter() + saving.interval
+        self.due = Due(saving.interval)
 
     @property
     def is_due(self) -> bool:
-        return time.perf_counter() >= self._next
+        return self.due.now
 
     def save(self, machine: Machine, health: Health, seconds: float) -> None:
         """Save all runs, then remove what is no longer kept; nothing where this moment is saved already."""
@@ -70,9 +87,7 @@ class Keeper:
         for directory in self.directories:  # not before all are saved: they must have a moment in common
             directory.checkpoints.keep(kept_turns(directory.checkpoints, self.saving.keep))
         self.saved_turn = machine.turn
-        now = time.perf_counter()
-        if self.saving.interval > 0:
-            self._next = now + max(self.saving.interval, (now - begun) / LARGEST_SHARE)
+        self.due.saved(begun)
 
     def save_the_end(self, machine: Machine, health: Health, seconds: float) -> None:
         """Save finished runs, unless nothing would be kept of it: the last checkpoint serves until all is written."""

@@ -1,0 +1,96 @@
+"""Two pipes to an agent's process: messages go out and come in whole, each within a time limit."""
+
+import os
+import select
+import time
+from typing import BinaryIO
+
+from decentral.arenas.wire import BY_AGENTS, AgentWire, Message
+from decentral.environments.host_wire import FRAME
+from decentral.refusal import Failed
+
+SLICE = 0.5  # seconds: the longest that is waited at a time
+BLOCK = 2**16  # bytes read at a time
+
+
+class Channel:
+    """Neither side can make the other wait for ever: nothing here blocks for longer than it is told to.
+
+    Time is counted in slices that were really waited, so that an agent is not blamed for the time in which this process
+    itself, or the whole machine, was stopped.
+    """
+
+    def __init__(self, incoming: BinaryIO, outgoing: BinaryIO, wire: AgentWire):
+        self.incoming, self.outgoing, self.wire = incoming.fileno(), outgoing.fileno(), wire
+        os.set_blocking(self.incoming, False)
+        os.set_blocking(self.outgoing, False)
+        self.read = bytearray()  # that no message was made of yet
+        self.ended = False
+
+    def send(self, message: bytes, patience: float) -> None:
+        """Send all of a message; to a process that is gone it is lost. One that takes none of it is a TimeoutError."""
+        left = memoryview(message)
+        while left:
+            try:
+                left = left[os.write(self.outgoing, left) :]
+            except BlockingIOError:
+                patience -= _wait(self.outgoing, select.POLLOUT, patience)
+                if patience <= 0:
+                    raise TimeoutError from None
+            except BrokenPipeError:
+                return
+
+    def receive(self, patience: float) -> Message:
+        """The next message: whole within the limit, however its bytes come, or a TimeoutError. The end: an EOFError."""
+        while (message := self._first()) is None:
+            if self._pull():
+                continue
+            if self.ended:
+                raise EOFError
+            if patience <= 0:
+                raise TimeoutError
+            patience -= _wait(self.incoming, select.POLLIN, patience)
+        del self.read[: FRAME.size + len(message[1])]
+        return message
+
+    @property
+    def has_spoken(self) -> bool:
+        """Would `receive` return at once, or complain?"""
+        self._pull()
+        try:
+            return self.ended or self._first() is not None
+        except Failed:
+            return True
+
+    @property
+    def unread(self) -> int:
+        """How many bytes are there that nobody has asked for, as far as they were read."""
+        if not self.read:
+            self._pull()
+        return len(self.read)
+
+    def _first(self) -> Message | None:
+        """The first message of what was read, if it is whole; what can't become one is refused."""
+        if len(self.read) < FRAME.size:
+            return None
+        kind, length = self.wire.announced(bytes(self.read[: FRAME.size]), BY_AGENTS)
+        end = FRAME.size + length
+        return (kind, bytes(self.read[FRAME.size : end])) if len(self.read) >= end else None
+
+    def _pull(self) -> bool:
+        """Read what is there, without waiting; was there anything?"""
+        try:
+            found = os.read(self.incoming, BLOCK)
+        except BlockingIOError:
+            return False
+        self.ended = self.ended or not found
+        self.read += found
+        return bool(found)
+
+
+def _wait(descriptor: int, what: int, longest: float) -> float:
+    """Wait until a pipe can be used, for a slice at the most; the seconds that this took."""
+    begun, ready = time.monotonic(), select.poll()
+    ready.register(descriptor, what)
+    ready.poll(1000 * max(0.0, min(longest, SLICE)))
+    return min(time.monotonic() - begun, SLICE)

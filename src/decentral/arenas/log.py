@@ -1,0 +1,68 @@
+"""The log of all messages of one agent, as they crossed. Its owner alone can read it."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from decentral.arenas.homes import make_own
+from decentral.arenas.wire import AWAKE
+from decentral.environments.host_wire import framed
+from decentral.records import durable
+from decentral.records.durable import Fingerprint
+from decentral.refusal import Refused
+
+MOST_AWAKENINGS = 1000  # in a log that is begun anew
+
+
+class MessageLog:
+    """A new file, or one that goes on after the bytes that it held at some moment."""
+
+    def __init__(self, path: Path, held: Fingerprint | None = None):
+        self.size, self.digest = 0, hashlib.sha256()
+        try:
+            descriptor = _created(path) if held is None else self._reopened(path, held)
+        except OSError as error:
+            raise Refused(f"log-messages must be a directory for new files, got {path} ({error.strerror})") from None
+        self.stream = os.fdopen(descriptor, "ab")
+
+    def write(self, message: bytes) -> None:
+        self.stream.write(message)
+        self._count(message)
+
+    def fingerprint(self) -> Fingerprint:
+        """What the log holds now, once the disk has it."""
+        self.stream.flush()
+        os.fsync(self.stream.fileno())
+        return Fingerprint(self.size, self.digest.hexdigest())
+
+    def close(self) -> None:
+        self.stream.close()
+
+    def _count(self, content: bytes) -> None:
+        self.size += len(content)
+        self.digest.update(content)
+
+    def _reopened(self, path: Path, held: Fingerprint) -> int:
+        durable.cut_off(path, held.bytes)
+        with durable.open_plain(path) as file:
+            while block := file.read(durable.BLOCK):
+                self._count(block)
+        if Fingerprint(self.size, self.digest.hexdigest()) != held:
+            raise Refused(f"{path} is broken: its first {held.bytes} bytes are not what was written")
+        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
+
+
+def _created(path: Path) -> int:
+    """A new log; one in which agents did no more than wake up counts as new, for the seed is begun anew then."""
+    make_own(path.parent)
+    if path.is_file() and not path.is_symlink() and path.stat().st_size <= MOST_AWAKENINGS * len(framed(AWAKE)):
+        held = path.read_bytes()
+        if held == framed(AWAKE) * (len(held) // len(framed(AWAKE))):
+            path.unlink()
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+
+
+def check_log(path: Path, held: Fingerprint) -> None:
+    """Refuse a log that does not begin with what it held at some moment."""
+    if durable.fingerprint(path, held.bytes) != held:
+        raise Refused(f"{path} is broken: its first {held.bytes} bytes are not what was written")

@@ -1,0 +1,93 @@
+"""The checkpoints of an arena: the world's side in the run's directory, each agent in its own home, all of one turn."""
+
+import time
+from functools import partial
+from pathlib import Path
+
+import jax
+
+from decentral.arenas.homes import Places, keep_moments, moment_file
+from decentral.arenas.log import check_log
+from decentral.arenas.standing import Standing
+from decentral.experiments.health import Divergence
+from decentral.experiments.provenance import package_versions
+from decentral.experiments.resuming import Start, check_moment
+from decentral.experiments.saving import Due, Saving, kept_turns, settings_digest
+from decentral.records import RunDirectory
+from decentral.records.checkpoints import Moment
+from decentral.records.durable import check_unchanged
+from decentral.records.tensors import Tensor
+from decentral.settings import Refused
+
+PART = "world"  # of a checkpoint
+
+
+class Keeper:
+    """Writes down the moments of which every agent has a file, and removes what is no longer needed of older ones."""
+
+    def __init__(self, directory: RunDirectory, places: Places, saving: Saving):
+        self.directory, self.places, self.saving = directory, places, saving
+        self.settings, self.due = settings_digest(directory), Due(saving.interval)
+        self.diverged: list[Divergence] = []  # in seeds that are finished
+
+    def save(self, standing: Standing, seconds: float) -> None:
+        """Write the world's side, once all agents have saved themselves: from here on the moment counts."""
+        begun = time.perf_counter()
+        moment = Moment(
+            turn=standing.turn,
+            step=standing.steps,
+            seconds=float(seconds),
+            lanes=1,
+            placement=[1, 1],
+            platform=jax.devices()[0].platform,
+            packages=package_versions(),
+            settings=self.settings,
+            diverged=[found.as_data() for found in self.diverged],
+            grown=self.directory.fingerprint_grown(),
+        )
+        tensors = {name: Tensor.of(array) for name, array in standing.arrays().items()}
+        self.directory.checkpoints.save(moment, {PART: tensors})
+        self._forget(kept_turns(self.directory.checkpoints, self.saving.keep))
+        self.due.saved(begun)
+
+    def finish(self) -> None:
+        """Note that the run is finished; what it could go on from is not needed any more."""
+        self.directory.finish([found.as_data() for found in self.diverged])
+        self._forget(set())
+
+    def _forget(self, kept: set[int]) -> None:
+        self.directory.checkpoints.keep(kept)
+        for home in self.places.homes.glob("seed-*/agent-*"):
+            keep_moments(home, kept.__contains__)
+
+
+def find_start(directory: RunDirectory, places: Places) -> Start:
+    """The latest moment that the world's side and all agents have saved whole."""
+    return Start.find([directory], 1, partial(_check, places))
+
+
+def standing_at(directory: RunDirectory, turn: int) -> Standing:
+    """The world's side at a turn."""
+    return Standing.from_arrays(directory.checkpoints.read(turn, PART), str(directory.checkpoints.place(turn)))
+
+
+def check_logged(standing: Standing, messages: Path | None) -> None:
+    """Refuse to write down half of what was said: an auditor needs all of it."""
+    if standing.logged and messages is None:
+        raise Refused("log-messages must be given again to go on: the messages of this arena are logged")
+    if messages is not None and not standing.logged:
+        raise Refused(f"log-messages must be left out: this arena is not logged from its beginning, got {messages}")
+
+
+def _check(places: Places, directory: RunDirectory, turn: int) -> Moment:
+    """Refuse a moment of which anything is broken or missing."""
+    moment = check_moment(directory, turn)
+    standing = standing_at(directory, turn)
+    if standing.turn != turn:
+        raise Refused(f"{directory.checkpoints.place(turn)} is of turn {standing.turn}")
+    for place, own in enumerate(standing.seats):
+        check_unchanged(moment_file(places.home(standing.seed, place), turn), own.file)
+        log = places.log(standing.seed, place)
+        if log is not None and own.log is not None:
+            check_log(log, own.log)
+    return moment

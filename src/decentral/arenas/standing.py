@@ -1,0 +1,129 @@
+"""Where the world's side of an arena is between two episodes, as arrays and back. What agents know is not in it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from decentral.arenas.seat import Seat
+from decentral.records.durable import Fingerprint
+from decentral.refusal import Refused
+
+Arrays = dict[str, np.ndarray]
+WORDS = 10  # of 32 bits: a generator's state
+
+
+@dataclass(frozen=True)
+class SeatStanding:
+    """One agent's place."""
+
+    missed: int  # episodes
+    deaths: int
+    underway: list[float]  # rewards that have not arrived yet
+    chances: np.ndarray  # [2, words]: of rewards, and of whoever plays while the agent is away
+    file: Fingerprint  # the agent as it saved itself
+    log: Fingerprint | None  # its messages, if anyone wants to read them
+
+    @staticmethod
+    def of(seat: Seat, file: Fingerprint) -> "SeatStanding":
+        """A seat whose agent has saved itself."""
+        chances = np.stack([_words(own) for own in (seat.rewards.chance, seat.chance)])
+        log = None if seat.log is None else seat.log.fingerprint()
+        return SeatStanding(seat.missed, len(seat.deaths), list(seat.rewards.underway), chances, file, log)
+
+    def put_into(self, seat: Seat) -> None:
+        """Let a seat be as it was."""
+        seat.missed, seat.deaths = self.missed, ["before the arena was resumed"] * self.deaths
+        seat.rewards.underway.extend(self.underway)
+        for generator, words in zip((seat.rewards.chance, seat.chance), self.chances, strict=True):
+            _set_words(generator, words)
+
+    def arrays(self) -> Arrays:
+        return {
+            "counts": np.asarray([self.missed, self.deaths]),
+            "underway": np.asarray(self.underway, np.float64),
+            "chances": self.chances,
+            "file": _as_array(self.file),
+            "log": _as_array(self.log),
+        }
+
+    @staticmethod
+    def from_arrays(arrays: Arrays) -> "SeatStanding":
+        """What `arrays` made."""
+        (missed, deaths), chances = arrays["counts"].tolist(), arrays["chances"].reshape(2, WORDS)
+        file, log = _as_fingerprint(arrays["file"]), _as_fingerprint(arrays["log"])
+        if file is None:
+            raise ValueError("an agent without a file")
+        return SeatStanding(missed, deaths, arrays["underway"].tolist(), chances, file, log)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The world's side in one of the seeds, all of which are played one after the other."""
+
+    seed: int
+    before: int  # turns of earlier seeds
+    logged: bool  # are messages written down?
+    steps: int = 0
+    episodes: int = 0
+    tested: bool = False  # as far as tests are due
+    stream: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint32))  # the world's chance
+    returns: list[float] = field(default_factory=list)  # of episodes since the last test
+    seats: list[SeatStanding] = field(default_factory=list)  # none: the seed has not begun
+
+    @property
+    def turn(self) -> int:
+        return self.before + self.episodes
+
+    def arrays(self) -> Arrays:
+        """As they are stored."""
+        clock = [self.seed, self.before, self.logged, self.steps, self.episodes, self.tested, len(self.seats)]
+        seats = {
+            f"seat.{place}.{name}": array
+            for place, own in enumerate(self.seats)
+            for name, array in own.arrays().items()
+        }
+        return {
+            "clock": np.asarray(clock, np.int64),
+            "stream": self.stream,
+            "returns": np.asarray(self.returns, np.float64),
+            **seats,
+        }
+
+    @staticmethod
+    def from_arrays(arrays: Arrays, where: str) -> "Standing":
+        """What `arrays` made."""
+        try:
+            seed, before, logged, steps, episodes, tested, agents = arrays["clock"].tolist()
+            names = ("counts", "underway", "chances", "file", "log")
+            seats = [
+                SeatStanding.from_arrays({name: arrays[f"seat.{place}.{name}"] for name in names})
+                for place in range(agents)
+            ]
+            returns = arrays["returns"].tolist()
+            stream = arrays["stream"]
+        except (KeyError, ValueError, TypeError) as error:
+            raise Refused(f"{where} is not of an arena, or makes no sense ({error!s:.80})") from None
+        return Standing(seed, before, bool(logged), steps, episodes, bool(tested), stream, returns, seats)
+
+
+def _as_array(file: Fingerprint | None) -> np.ndarray:
+    return np.frombuffer(b"" if file is None else file.bytes.to_bytes(8) + bytes.fromhex(file.sha256), np.uint8)
+
+
+def _as_fingerprint(array: np.ndarray) -> Fingerprint | None:
+    held = array.astype(np.uint8).tobytes()
+    return Fingerprint(int.from_bytes(held[:8]), held[8:].hex()) if held else None
+
+
+def _words(generator: np.random.Generator) -> np.ndarray:
+    """The state of NumPy's default generator (PCG64): two numbers of 128 bits, and half a number that is left over."""
+    state = generator.bit_generator.state
+    numbers = b"".join(state["state"][name].to_bytes(16, "little") for name in ("state", "inc"))
+    return np.asarray([*np.frombuffer(numbers, "<u4"), state["has_uint32"], state["uinteger"]], np.uint32)
+
+
+def _set_words(generator: np.random.Generator, words: np.ndarray) -> None:
+    numbers = words[:8].astype("<u4").tobytes()
+    large = {name: int.from_bytes(numbers[at : at + 16], "little") for name, at in (("state", 0), ("inc", 16))}
+    left_over = {"has_uint32": int(words[8]), "uinteger": int(words[9])}
+    generator.bit_generator.state = {**generator.bit_generator.state, "state": large, **left_over}

@@ -1,0 +1,125 @@
+"""One seed of an arena on its way to its end: tested, saved and told of between episodes."""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.arenas.arena import Arena
+from decentral.arenas.episode import Played
+from decentral.arenas.saving import Keeper
+from decentral.arenas.standing import Standing
+from decentral.experiments.runner import Listener, test_steps
+from decentral.experiments.signals import Signals
+from decentral.interruption import Interrupted
+
+
+class Training:
+    """The record of an arena, and when it is saved."""
+
+    def __init__(self, arena: Arena, standing: Standing, keeper: Keeper, listeners: list[Listener], seconds: float):
+        self.arena, self.standing, self.keeper, self.listeners = arena, standing, keeper, listeners
+        self.deaths = [len(seat.deaths) for seat in arena.seats]
+        self.returns = list(standing.returns)  # of episodes since the last test
+        self.tested = standing.tested  # a seed is saved only after the tests that are due
+        self.begun, self.seconds_before = time.perf_counter(), seconds
+        self.saved_turn = standing.turn if standing.seats else None
+
+    @property
+    def seconds(self) -> float:
+        return self.seconds_before + time.perf_counter() - self.begun
+
+    def finish(self, signals: Signals) -> None:
+        """Go on to the end, unless a signal asks to stop."""
+        if signals.asked:
+            raise self.interrupted  # while its agents were starting: nothing has happened since the last moment
+        self._note(", ".join(f"agent {seat.place}: {seat.line.name}" for seat in self.arena.seats))
+        if self.standing.logged and self.saved_turn is None:
+            self._save()  # so that its logs can go on from here, whatever happens
+        for step in test_steps(self.arena.config.trainee.plan):
+            if self.tested and self.arena.steps >= step:
+                continue  # tested already, or an episode is longer than the interval
+            while self.arena.steps < step:
+                self.returns.append(self.arena.play().total)
+                self._look_round()
+                if self.arena.steps < step:
+                    self._save_if_due(signals)
+            self._test()
+            self._save_if_due(signals)
+
+    def _look_round(self) -> None:
+        """Tell how far it is, and who has died."""
+        for listener in self.listeners:
+            listener.advanced(self.arena.steps)
+        for seat in self.arena.seats:
+            for death in seat.deaths[self.deaths[seat.place] :]:
+                self._note(f"agent {seat.place} is gone ({death}) and is started again; the others go on")
+            self.deaths[seat.place] = len(seat.deaths)
+
+    def _test(self) -> None:
+        row = _record(self.arena, self.arena.test(), self.returns)
+        self.returns, self.tested = [], True
+        self.keeper.directory.append_metrics([row])
+        self.keeper.directory.append_time(row["step"], self.seconds)
+        for listener in self.listeners:
+            listener.tested([[row]])
+
+    def _save_if_due(self, signals: Signals) -> None:
+        if signals.asked:
+            while not self._save():
+                self.arena.gather()  # whoever is away must come back first, for all are saved at one moment
+                self._look_round()
+            raise self.interrupted
+        if self.keeper.due.now:
+            self._save()
+
+    @property
+    def interrupted(self) -> Interrupted:
+        messages = self.keeper.places.messages
+        logged = "" if messages is None else f" --log-messages {messages}"
+        return Interrupted(self.arena.steps, f"decentral resume {self.keeper.directory.path}{logged}")
+
+    def _save(self) -> bool:
+        """Save this moment, if all agents are there to be saved; is it saved now?"""
+        turn = self.standing.before + self.arena.episodes
+        if turn == self.saved_turn:
+            return True
+        seats = self.arena.save(turn)
+        if seats is None:
+            return False
+        now = replace(
+            self.standing,
+            steps=self.arena.steps,
+            episodes=self.arena.episodes,
+            tested=self.tested,
+            stream=np.asarray(jax.random.key_data(self.arena.stream)),
+            returns=self.returns,
+            seats=seats,
+        )
+        self.keeper.save(now, self.seconds)
+        self.saved_turn = turn
+        return True
+
+    def _note(self, line: str) -> None:
+        for listener in self.listeners:
+            listener.noted(line)
+
+
+def _record(arena: Arena, tests: list[Played], returns: list[float]) -> dict[str, Any]:
+    """What a test came to, and the training since the last one. What updates measured stays with the agents."""
+    scores = np.asarray([played.total for played in tests], np.float32)
+    plan, names = arena.config.trainee.plan, arena.world.reports
+    row = {
+        "seed": arena.seed,
+        "step": arena.steps,
+        "episode": arena.episodes,
+        "test_return_mean": float(scores.mean()),
+        "test_return_std": float(scores.std()),
+        **{f"test_{name}": float(np.mean([played.reports[name] for played in tests])) for name in names},
+        "epsilon": round(float(plan.epsilon(jnp.asarray(arena.steps))), 6),
+        "missed_episodes": [seat.missed for seat in arena.seats],
+    }
+    return row | ({"train_return_mean": float(np.mean(returns))} if returns else {})
