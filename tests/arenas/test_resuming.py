@@ -33,6 +33,7 @@ PLAN = {"batch_episodes": 4, "replay_episodes": 16, "test_interval": 3, "test_ep
 CONFIG = functools.cache(lambda: resolve("iql", "matrix-game", {"hidden": 4}, None, PLAN))
 TERMS = Terms(reward_delay=1, reward_loss=0.3, save_every=3)
 OFTEN = Saving(interval=0)
+pytestmark = pytest.mark.xdist_group("arena of a matrix game")  # one process compiles for all of them
 
 
 @pytest.fixture(autouse=True)

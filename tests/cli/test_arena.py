@@ -13,6 +13,7 @@ from tests.cli.test_cli import outcome
 
 QUICK = "--steps 12 --algorithm.hidden 4 --training.batch_episodes 4 --training.replay_episodes 16"
 QUICK += " --training.test_interval 6 --training.test_episodes 2"
+pytestmark = pytest.mark.xdist_group("arena of a matrix game")  # one process compiles for all of them
 
 
 @pytest.fixture(autouse=True)

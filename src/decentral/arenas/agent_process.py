@@ -30,7 +30,7 @@ def main(home: str, birth: str) -> None:
     try:
         with alone_in(Path(home)):
             _live(Resident(Birth.from_data(json.loads(birth)), Path(home)), told, said)
-    except (Refused, Failed) as trouble:
+    except (Refused, Failed, OSError) as trouble:
         print(f"agent in {home}: {in_one_line(str(trouble))}", file=sys.stderr)
         raise SystemExit(1) from None
 

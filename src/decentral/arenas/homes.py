@@ -6,6 +6,7 @@ moment-N.safetensors       the agent as it was at turn N, from which the whole a
 
 import fcntl
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,7 +60,10 @@ def let_be_last(home: Path, turn: int) -> None:
     """What an agent saved at a turn is what it goes on from, should it die; one file under two names."""
     aside = home / f".{FILE}.new"
     aside.unlink(missing_ok=True)  # of a crash
-    os.link(moment_file(home, turn), aside)
+    try:
+        os.link(moment_file(home, turn), aside)
+    except OSError:  # a file system without links
+        shutil.copy(moment_file(home, turn), aside)
     os.rename(aside, home / FILE)
     durable.sync_directory(home)
 
