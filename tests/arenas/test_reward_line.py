@@ -1,8 +1,12 @@
 """Rewards that come late, or never."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from decentral.arenas.reward_line import RewardLine
+from decentral.arenas.standing import SeatStanding, Standing
+from decentral.records.durable import Fingerprint
 
 
 def told(delay, loss, rewards):
@@ -19,3 +23,28 @@ def test_a_lost_reward_is_told_as_nothing():
     assert told(0, 1.0, [1.0, 2.0]) == [0.0, 0.0]
     half = told(0, 0.5, [1.0] * 1000)
     assert set(half) == {0.0, 1.0} and 450 < sum(half) < 550
+
+
+def test_rewards_under_way_and_dice_outlive_a_process():
+    """Stored and read again, a line and a seat go on as they would have."""
+
+    def seat():
+        line = RewardLine(2, 0.1, np.random.default_rng(3))
+        return SimpleNamespace(rewards=line, chance=line.chance.spawn(1)[0], log=None, missed=0, deaths=[])
+
+    def go_on(own):
+        return [own.rewards.pass_on(reward) for reward in range(5, 40)], own.chance.integers(9, size=9).tolist()
+
+    lived = seat()
+    for reward in range(1, 4):
+        lived.rewards.pass_on(reward)
+        lived.chance.integers(9, dtype=np.int32)  # three times: half a number is left for the next one
+    lived.missed, lived.deaths, file = 7, ["of old age"], Fingerprint(5, "ab" * 32)
+    stored = Standing(1, 2, True, 3, 4, True, seats=[SeatStanding.of(lived, file)], returns=[0.1])
+    read = Standing.from_arrays(stored.arrays(), "here")
+    assert (read.turn, read.returns, read.logged, read.tested) == (6, [0.1], True, True)
+    again = seat()
+    read.seats[0].put_into(again)
+    assert read.seats[0].file == file and read.seats[0].log is None
+    assert again.missed == 7 and len(again.deaths) == 1
+    assert go_on(again) == go_on(lived) != go_on(seat())
