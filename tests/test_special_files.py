@@ -145,6 +145,8 @@ ALLOWED = {
     "records/durable.py": {"os.open"},  # for writing, and to force to the disk what was written
     "records/run_directory.py": {"os.open"},  # a directory, to lock it
     "experiments/signals.py": {"os.fdopen"},  # a pipe of this process's own
+    "arenas/homes.py": {"os.open"},  # a directory, to lock it
+    "arenas/log.py": {"os.open", "os.fdopen"},  # for writing
     "environments/host_worker.py": {"os.open", "os.fdopen"},  # the standard streams, and /dev/null in their place
     "analysis/animation_html.py": {"read_text"},  # the page's own parts, by importlib.resources: maybe in a zip file
     "analysis/report_page.py": {"read_text"},  # likewise

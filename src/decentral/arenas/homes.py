@@ -6,13 +6,13 @@ moment-N.safetensors       the agent as it was at turn N, from which the whole a
 
 import fcntl
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from decentral.plain_files import BLOCK, open_plain
 from decentral.records import durable
 from decentral.refusal import Failed
 
@@ -63,7 +63,8 @@ def let_be_last(home: Path, turn: int) -> None:
     try:
         os.link(moment_file(home, turn), aside)
     except OSError:  # a file system without links
-        shutil.copy(moment_file(home, turn), aside)
+        with open_plain(moment_file(home, turn)) as file:
+            durable.write_file(aside, iter(lambda: file.read(BLOCK), b""))
     os.rename(aside, home / FILE)
     durable.sync_directory(home)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from decentral.arenas.homes import make_own
 from decentral.arenas.wire import AWAKE
 from decentral.environments.host_wire import framed
+from decentral.plain_files import BLOCK, open_plain, read_plain
 from decentral.records import durable
 from decentral.records.durable import Fingerprint
 from decentral.refusal import Refused
@@ -44,8 +45,8 @@ class MessageLog:
 
     def _reopened(self, path: Path, held: Fingerprint) -> int:
         durable.cut_off(path, held.bytes)
-        with durable.open_plain(path) as file:
-            while block := file.read(durable.BLOCK):
+        with open_plain(path) as file:
+            while block := file.read(BLOCK):
                 self._count(block)
         if Fingerprint(self.size, self.digest.hexdigest()) != held:
             raise Refused(f"{path} is broken: its first {held.bytes} bytes are not what was written")
@@ -55,8 +56,9 @@ class MessageLog:
 def _created(path: Path) -> int:
     """A new log; one in which agents did no more than wake up counts as new, for the seed is begun anew then."""
     make_own(path.parent)
-    if path.is_file() and not path.is_symlink() and path.stat().st_size <= MOST_AWAKENINGS * len(framed(AWAKE)):
-        held = path.read_bytes()
+    most = MOST_AWAKENINGS * len(framed(AWAKE))
+    if path.is_file() and not path.is_symlink() and path.stat().st_size <= most:
+        held = read_plain(path, most)
         if held == framed(AWAKE) * (len(held) // len(framed(AWAKE))):
             path.unlink()
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW, 0o600)
