@@ -24,7 +24,7 @@ def battlefield_of(world, scene):
 
 @pytest.mark.parametrize("name", list(MAPS))
 def test_percepts_and_state_are_those_of_a_plain_reading(name):
-    world, chance = ENVIRONMENTS[name](shuffled_ids=False), random.Random(name)
+    world, chance = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
     perceive, vector = jax.jit(world.perceive), jax.jit(world.state_vector)
     for _ in range(SCENES):
         scene = plain_smac.random_scene(scene_of(name), chance)
@@ -41,7 +41,7 @@ def test_percepts_and_state_are_those_of_a_plain_reading(name):
 
 @pytest.mark.parametrize("name", list(MAPS))
 def test_rewards_are_those_of_a_plain_reading(name):
-    world, chance = ENVIRONMENTS[name](shuffled_ids=False), random.Random(name)
+    world, chance = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
     paid = jax.jit(lambda before, after: reward(world.roster, before, after, True))
     for _ in range(SCENES):
         before = plain_smac.random_scene(scene_of(name), chance)

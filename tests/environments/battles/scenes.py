@@ -14,7 +14,7 @@ from decentral.environments.battles.actions import STOP
 @cache
 def battle(name, **settings):
     """A battle whose enemies have the ids of their order, unless told otherwise."""
-    return BATTLES[name](**{"shuffled_ids": False} | settings)
+    return BATTLES[name](**{"enemy_ids": "fixed"} | settings)
 
 
 def scene(world, units, **more):

@@ -49,7 +49,7 @@ def struck(attacker, target, profile, count):
     meeting = Map("meeting", (Group(attacker, 1, (9, 16)),), (Group(target, 1, (23, 16)),), 1)
     roster = roster_of(meeting, profile)
     roster = replace(roster, regeneration=np.zeros(2, np.float32))
-    field = changed(deploy(roster, False, False, jax.random.key(0)), unhurt=jnp.zeros(2, jnp.int32))
+    field = changed(deploy(roster, False, "fixed", jax.random.key(0)), unhurt=jnp.zeros(2, jnp.int32))
     damage = jnp.asarray([[0.0, roster.damage[0, 1]], [0.0, 0.0]])
     strike = jax.jit(lambda field: suffer(roster, field, damage))
     states = []

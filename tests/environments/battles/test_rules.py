@@ -11,9 +11,11 @@ from tests.environments.battles.scenes import battle, campaign, changed, perceiv
 
 
 def test_ids_of_enemies_are_drawn_anew_and_mean_the_same_in_what_is_seen_and_attacked():
-    world = battle("3s5z", shuffled_ids=True)
-    orders = {tuple(world.reset(jax.random.key(seed)).enemy_of_id.tolist()) for seed in range(8)}
-    assert len(orders) > 4 and all(sorted(order) == list(range(8)) for order in orders)
+    for ids in ("shuffled", "shuffled_by_kind"):
+        world = battle("3s5z", enemy_ids=ids)
+        orders = {tuple(world.reset(jax.random.key(seed)).enemy_of_id.tolist()) for seed in range(8)}
+        assert len(orders) > 4 and all(sorted(order) == list(range(8)) for order in orders)
+        assert all(sorted(order[:3]) == [0, 1, 2] for order in orders) == (ids == "shuffled_by_kind")  # stalkers first
     order = np.asarray([3, 0, 7, 1, 2, 6, 4, 5])
     field = scene(world, {0: (9, 16, 80, 80), 10: (11, 18, 80, 7), 15: (11, 15, 100, 9)})
     shuffled = changed(field, enemy_of_id=jnp.asarray(order, jnp.int32))

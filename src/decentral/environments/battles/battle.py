@@ -19,7 +19,7 @@ from decentral.environments.battles.maps import Map
 from decentral.environments.battles.percepts import observation_size, perceive
 from decentral.environments.battles.pictures import battle_picture
 from decentral.environments.battles.roster import Roster, roster_of
-from decentral.environments.battles.rules import KeepTarget, Packing, Rules
+from decentral.environments.battles.rules import EnemyIds, KeepTarget, Packing, Rules
 from decentral.environments.battles.state_vector import state_vector
 from decentral.environments.battles.units import Profile
 from decentral.pictures import Picture
@@ -40,7 +40,10 @@ class Battle(Environment):
         True, "enemies that recover pay, as in SMAC (false: what they recover is taken off)"
     )
     swapped_types: bool = setting(True, "kinds of enemies are numbered the other way round, as in SMAC")
-    shuffled_ids: bool = setting(True, "which enemy is attacked by 'attack k' is drawn anew in every episode")
+    enemy_ids: EnemyIds = setting(
+        "shuffled",
+        "which enemy 'attack k' means: drawn anew in every episode, among all or those of its kind, or fixed",
+    )
     keep_target: KeepTarget = setting(
         "in_reach",
         "how long an enemy keeps a target: while it can hit it; or else while nobody else is near; or until it is dead",
@@ -106,7 +109,7 @@ class Battle(Environment):
         return {"win_rate": "won"}
 
     def reset(self, key: Key[Array, ""]) -> Battlefield:
-        return deploy(self.roster, self.packing == "rings", self.shuffled_ids, key)
+        return deploy(self.roster, self.packing == "rings", self.enemy_ids, key)
 
     def perceive(self, state: Battlefield) -> Percept:
         return perceive(self.roster, self.battle_map.ground, self.swapped_types, state)

@@ -9,16 +9,19 @@ from jaxtyping import Array, Float, Int, Key
 
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
 from decentral.environments.battles.roster import NEVER, Roster
+from decentral.environments.battles.rules import EnemyIds
 
 LONG_AGO = 1_000_000  # loops
 FULL_TURN = 2 * math.pi
 
 
-def deploy(roster: Roster, rotated: bool, shuffled: bool, key: Key[Array, ""]) -> Battlefield:
+def deploy(roster: Roster, rotated: bool, ids: EnemyIds, key: Key[Array, ""]) -> Battlefield:
     """A battle before its first step. Without chance everyone has a place and an id of its own, and looks ahead."""
     key_place, key_ids, key_facing = jax.random.split(key, 3)
     places = rotated_places(roster, key_place) if rotated else tuple(jnp.asarray(roster.start.T))
-    order = jax.random.uniform(key_ids, (roster.enemies,)) if shuffled else jnp.arange(roster.enemies)
+    number = jnp.arange(roster.enemies, dtype=jnp.float32)
+    order = number if ids == "fixed" else jax.random.uniform(key_ids, (roster.enemies,))
+    order = order + roster.first_of_kind[roster.their_side] if ids == "shuffled_by_kind" else order
     ahead = jnp.where(roster.is_enemy, FULL_TURN / 2, 0.0)
     facing = jax.random.uniform(key_facing, (roster.units,), maxval=FULL_TURN) if rotated else ahead
     return fresh_battlefield(roster, places, jnp.argsort(order).astype(jnp.int32), facing)

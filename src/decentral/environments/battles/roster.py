@@ -68,6 +68,16 @@ class Roster:
             return jnp.concatenate([of_allies, of_enemies])
         return jnp.where(jnp.arange(of_allies.shape[0]) < self.allies, of_allies, of_enemies)
 
+    @property
+    def first_of_kind(self) -> np.ndarray:
+        """Of every unit, the number of the first of its kind on its side."""
+        sides = [side.start + np.argmax(self.kind[side][:, None] == self.kind[side], axis=0) for side in self._sides]
+        return np.concatenate(sides)
+
+    @property
+    def _sides(self) -> tuple[slice, slice]:
+        return self.our_side, self.their_side
+
     def has_shields(self, side: slice) -> bool:
         """Does this side's race have shields?"""
         return bool(self.shield[side].any())

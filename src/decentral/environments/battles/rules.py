@@ -6,6 +6,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 Packing = Literal["grid", "unmirrored", "rings"]
+EnemyIds = Literal["shuffled", "shuffled_by_kind", "fixed"]
 KeepTarget = Literal["in_reach", "chase", "until_dead"]
 
 
