@@ -73,8 +73,8 @@ class Shared(Squad):
     ) -> tuple[Agent, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
         together = ring.sample(replays, batch.episodes, key_sample)  # [B, n, ...]
-        apart = self.told(jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 1, 0), together))
-        samples = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), apart)  # [n * B, ...]
+        told = jax.vmap(self.told)(together)
+        samples = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), told)  # [B * n, ...], nothing is moved
         return learn_from(self.algorithm, agents, self.algorithm.felt(samples, now.episodes), batch, key_learn)
 
     def grow_older(self, agents: Agent, episodes: int) -> Agent:
