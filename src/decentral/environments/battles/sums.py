@@ -17,7 +17,7 @@ def sums(*pairs: Float[Array, "units units"], axis: int) -> tuple[Float[Array, "
     return jax.lax.reduce(pairs, (np.float32(0),) * len(pairs), add, (axis,))
 
 
-def any_of(truths: Bool[Array, "units units"], axis: int) -> Bool[Array, " units"]:
+def any_of(truths: Bool[Array, "units others"], axis: int) -> Bool[Array, " left"]:
     """Is any true along an axis? A kernel on a GPU knows no such reduction, but a maximum."""
     if jax.default_backend() != "cpu":
         return jnp.max(truths.astype(jnp.int32), axis=axis) > 0
