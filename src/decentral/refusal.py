@@ -1,9 +1,12 @@
 """How a request ends that can't be met, or that a world outside of this program broke: in one line."""
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 
 LONGEST_WORD = 500  # of a refusal: what is longer is cut
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of what moves a cursor, colours, turns or hides text
+LAYOUT = {"\n", "\t"}
 
 
 class Refused(ValueError):
@@ -21,5 +24,22 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def in_one_line(message: str) -> str:
-    """A message as it is printed: one line of words none of which is endless."""
-    return " ".join(word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}..." for word in message.split())
+    """A message as it is printed: one line of words none of which is endless, and nothing that a terminal obeys."""
+    words = map(printable, message.split())
+    return " ".join(word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}..." for word in words)
+
+
+def printable(text: str) -> str:
+    """A text as a terminal may be given it: control characters are shown (`\\x1b`) and not sent. Lines stay lines.
+
+    Whatever comes from a file or from somebody else's code may hold some.
+    """
+    if text.isprintable():
+        return text
+    return "".join(_shown(character) for character in text)
+
+
+def _shown(character: str) -> str:
+    if character in LAYOUT or unicodedata.category(character) not in UNSEEN:
+        return character
+    return character.encode("unicode_escape").decode()

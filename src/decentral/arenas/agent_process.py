@@ -18,7 +18,8 @@ from decentral.arenas.wire import AWAKE
 from decentral.environments.host_wire import CLOSE, write
 from decentral.environments.host_worker import private_streams
 from decentral.experiments.compilation import keep_compiled_programs
-from decentral.refusal import Failed, Refused, in_one_line
+from decentral.refusal import Failed, Refused
+from decentral.terminal import complain
 
 
 def main(home: str, birth: str) -> None:
@@ -31,7 +32,7 @@ def main(home: str, birth: str) -> None:
         with alone_in(Path(home)):
             _live(Resident(Birth.from_data(json.loads(birth)), Path(home)), told, said)
     except (Refused, Failed, OSError) as trouble:
-        print(f"agent in {home}: {in_one_line(str(trouble))}", file=sys.stderr)
+        complain(f"agent in {home}: {trouble}")
         raise SystemExit(1) from None
 
 

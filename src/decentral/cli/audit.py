@@ -1,6 +1,5 @@
 """`decentral audit`: the evidence that an agent of a run learned from its own data alone."""
 
-import sys
 from pathlib import Path
 
 from decentral.api import load
@@ -10,6 +9,7 @@ from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.experiments.audit import Audit, Audited
 from decentral.experiments.progress import announce
+from decentral.terminal import complain
 
 
 def audit_command(words: list[str]) -> None:
@@ -71,5 +71,5 @@ def _print(audit: Audit) -> None:
 
 
 def _fail(reason: str) -> None:
-    print(f"decentral audit: {reason}", file=sys.stderr)
+    complain(f"decentral audit: {reason}")
     raise SystemExit(1)

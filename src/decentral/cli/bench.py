@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from rich.console import Console
 from rich.status import Status
+from rich.text import Text
 
 from decentral.benchmarking.benchmark import Benchmark
 from decentral.benchmarking.cases import Grid
@@ -15,6 +15,8 @@ from decentral.cli.parser import Parser, parser_for
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments.names import EVERY_ALGORITHM
 from decentral.records import next_free
+from decentral.refusal import printable
+from decentral.screen import Screen
 from decentral.settings import Refused
 
 
@@ -38,32 +40,29 @@ def bench_command(words: list[str]) -> None:
         out=Path(found.out) if found.out is not None else next_free(Path("runs"), "bench"),
         with_torch=found.against == "torch",
     )
-    console = Console()
+    console = Screen()
     with console.status("") as status:
-        benchmark.run(Screen(console, status))
+        benchmark.run(Shown(console, status))
     print_measured(console, benchmark)
     if benchmark.yardstick is not None:
         print_yardstick(console, benchmark.yardstick)
     if earlier is not None:
         print_changes(console, changes(benchmark.measured, earlier), len(benchmark.cases))
     drawn = f"and {benchmark.plot.name}" if benchmark.draw() else "(no figure: no axis has several values)"
-    console.print(f"written to {benchmark.data} {drawn}", highlight=False, soft_wrap=True)
+    console.say(f"written to {benchmark.data} {drawn}")
 
 
-class Screen:
+class Shown:
     """Shows what is being measured, and a line for every case that has been."""
 
-    def __init__(self, console: Console, status: Status):
+    def __init__(self, console: Screen, status: Status):
         self.console, self.status = console, status
 
     def doing(self, what: str) -> None:
-        self.status.update(what)
+        self.status.update(Text(printable(what)))
 
     def finished(self, measured: Measured) -> None:
-        self._say(f"{measured.case.label}: {measured.turn.median:.2f} ms per turn")
-
-    def _say(self, line: str) -> None:
-        self.console.print(line, highlight=False, soft_wrap=True)
+        self.console.say(f"{measured.case.label}: {measured.turn.median:.2f} ms per turn")
 
 
 def _parser() -> Parser:

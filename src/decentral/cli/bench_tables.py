@@ -1,6 +1,5 @@
 """What `decentral bench` prints: a line per case, the yardstick, and what changed since an earlier benchmark."""
 
-from rich.console import Console
 from rich.table import Table
 
 from decentral.benchmarking.benchmark import Benchmark
@@ -9,11 +8,12 @@ from decentral.benchmarking.device import Peak, Rates
 from decentral.benchmarking.measure import Measured, Timing
 from decentral.benchmarking.report import Change
 from decentral.benchmarking.yardstick import Yardstick
+from decentral.screen import Screen
 
 WIDEST = 1000  # characters of a table
 
 
-def print_measured(console: Console, benchmark: Benchmark) -> None:
+def print_measured(console: Screen, benchmark: Benchmark) -> None:
     """All cases, one line each."""
     cases = [own.case for own in benchmark.measured]
     named = _distinguishing(cases)
@@ -32,15 +32,15 @@ def print_measured(console: Console, benchmark: Benchmark) -> None:
         _print_rates(console, benchmark.rates)
 
 
-def print_yardstick(console: Console, yardstick: Yardstick) -> None:
+def print_yardstick(console: Screen, yardstick: Yardstick) -> None:
     """PyTorch's turn."""
     others = "".join(f"; {milliseconds:.1f} ms on {where}" for where, milliseconds in yardstick.others.items())
     parts = f"play {yardstick.play.median:.1f}, learn {yardstick.learn.median:.1f}"
     line = f"on {yardstick.where}: {_plus_minus(yardstick.turn)} ms per turn ({parts}){others}"
-    console.print(f"PyTorch {yardstick.version}, IQL as in PyMARL, one seed, {line}", highlight=False, soft_wrap=True)
+    console.say(f"PyTorch {yardstick.version}, IQL as in PyMARL, one seed, {line}")
 
 
-def print_changes(console: Console, changes: list[Change], cases: int) -> None:
+def print_changes(console: Screen, changes: list[Change], cases: int) -> None:
     """Every case that an earlier benchmark has too, then and now, and the names of those that became slower."""
     named = _distinguishing([change.case for change in changes])
     table = _table_of_cases("milliseconds per turn, then and now", named)
@@ -59,7 +59,7 @@ def print_changes(console: Console, changes: list[Change], cases: int) -> None:
     if len(changes) < cases:
         lines.append(f"{cases - len(changes)} of {cases} cases are not in the earlier benchmark")
     for line in lines:
-        console.print(line, highlight=False, soft_wrap=True)
+        console.say(line)
 
 
 def _distinguishing(cases: list[Case]) -> list[str]:
@@ -85,7 +85,7 @@ def _table_of_cases(title: str, named: list[str]) -> Table:
     return table
 
 
-def _print_whole(console: Console, table: Table) -> None:
+def _print_whole(console: Screen, table: Table) -> None:
     """A table at the width that it needs: a number cut short says something else."""
     width = console.width
     console.width = WIDEST
@@ -124,10 +124,10 @@ def _times_cells(own: Measured, yardstick: Yardstick | None) -> list[str]:
     return ["" if times is None else f"{times:.1f}"]
 
 
-def _print_rates(console: Console, rates: Rates) -> None:
+def _print_rates(console: Screen, rates: Rates) -> None:
     products, copies = rates.flops_per_second / 1e9, rates.bytes_per_second / 1e9
     line = f"this device: {products:,.0f} GFLOP/s in matrix products, {copies:,.0f} GB/s in copies"
-    console.print(line, highlight=False)
+    console.say(line)
 
 
 def _peak_cell(peak: Peak, before: Peak) -> str:

@@ -1,18 +1,17 @@
 """`decentral check-env`: what is right and what is wrong with an environment, in plain words."""
 
-from rich.console import Console
-
 from decentral.cli.playing import asked_to_play
 from decentral.cli.tables import print_findings
 from decentral.environments import ENVIRONMENTS
 from decentral.environments.names import FORMS
 from decentral.experiments.examination import examine
+from decentral.screen import Screen
 
 
 def check_env_command(words: list[str]) -> None:
     """Examine an environment and print what was found; exit with 1 where something is wrong."""
     asked = asked_to_play("check-env", words, [*ENVIRONMENTS, *FORMS], 8, "random episodes to play")
     findings = examine(asked.world, asked.episodes, asked.seed)
-    print_findings(Console(), asked.name, asked.world, findings)
+    print_findings(Screen(), asked.name, asked.world, findings)
     if any(finding.verdict == "wrong" for finding in findings):
         raise SystemExit(1)

@@ -68,4 +68,4 @@ def _add_out(parser: Parser) -> None:
 def _print(comparison: Comparison) -> None:
     console = wide_console()
     print_comparison(console, comparison.rows, shared_references([run.curves for run in comparison.runs]))
-    console.print(f"written to {comparison.data} and {comparison.plot.name}", highlight=False, soft_wrap=True)
+    console.say(f"written to {comparison.data} and {comparison.plot.name}")

@@ -1,12 +1,11 @@
 """`decentral crossplay`: agents who never met play together."""
 
-from rich.console import Console
-
 from decentral.api import crossplay
 from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_crossplay
+from decentral.screen import Screen
 
 
 def crossplay_command(words: list[str]) -> None:
@@ -23,6 +22,6 @@ def crossplay_command(words: list[str]) -> None:
     take_name(found)
     episodes, seed = whole("episodes", found.episodes), whole("seed", found.seed)
     met = crossplay(found.runs, episodes=episodes, seed=seed, out=found.out)
-    console = Console()
+    console = Screen()
     print_crossplay(console, met.labels, met.result)
-    console.print(f"written to {met.data} and {met.plot.name}", highlight=False, soft_wrap=True)
+    console.say(f"written to {met.data} and {met.plot.name}")

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from rich.console import Console
-
 from decentral.api import load
 from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_evaluation
 from decentral.experiments.trained import EPISODES, Trained
+from decentral.screen import Screen
 
 
 def evaluate_command(words: list[str]) -> None:
@@ -26,4 +25,4 @@ def evaluate_command(words: list[str]) -> None:
     run = load(found.run)
     trained = Trained.load(run.directory)
     scores = trained.score(whole("episodes", found.episodes), whole("seed", found.seed))
-    print_evaluation(Console(), trained.seeds, scores, run.curves.references)
+    print_evaluation(Screen(), trained.seeds, scores, run.curves.references)

@@ -6,6 +6,7 @@ from decentral.api import export
 from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
+from decentral.terminal import say
 
 
 def export_command(words: list[str]) -> None:
@@ -29,5 +30,5 @@ def export_command(words: list[str]) -> None:
         format=found.format,
     )
     size = sum(file.stat().st_size for file in bundle.path.iterdir())
-    print(f"compared over {bundle.parity.steps} steps: values at most {bundle.parity.difference:.1e} apart")
-    print(f"written to {bundle.path} ({size / 1024:.0f} KiB)")
+    say(f"compared over {bundle.parity.steps} steps: values at most {bundle.parity.difference:.1e} apart")
+    say(f"written to {bundle.path} ({size / 1024:.0f} KiB)")

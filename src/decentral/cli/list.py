@@ -1,7 +1,5 @@
 """`decentral list`: all names that the other commands take."""
 
-from rich.console import Console
-
 from decentral.algorithms import ALGORITHMS
 from decentral.centralised import CENTRALISED
 from decentral.cli.parser import parser_for
@@ -9,6 +7,7 @@ from decentral.cli.tables import print_forms, print_names
 from decentral.environments import ENVIRONMENTS
 from decentral.environments.names import FORMS
 from decentral.experiments.names import FORMS as ALGORITHM_FORMS
+from decentral.screen import Screen
 
 SHARING = {
     "--training.sharing true": "one network for all agents, as in PyMARL: with every gradient method, vdn and qmix"
@@ -18,7 +17,7 @@ SHARING = {
 def list_command(words: list[str]) -> None:
     """Print every name with a line about it."""
     parser_for("list").parse_all(words)
-    console = Console()
+    console = Screen()
     print_names(console, "algorithms, fully decentralised", ALGORITHMS)
     print_names(console, "references, not decentralised (they train on all agents' data)", CENTRALISED)
     print_forms(console, "shared parameters, not decentralised", SHARING)

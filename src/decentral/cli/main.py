@@ -7,7 +7,8 @@ import sys
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.cli.parser import Parser, parser_for
 from decentral.interruption import Interrupted
-from decentral.refusal import Failed, Refused, in_one_line
+from decentral.refusal import Failed, Refused
+from decentral.terminal import complain
 
 RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
 
@@ -27,10 +28,10 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         run_command(name, rest)
     except Refused as refusal:
-        print(f"decentral {name}: {in_one_line(str(refusal))}", file=sys.stderr)
+        complain(f"decentral {name}: {refusal}")
         raise SystemExit(2) from None
     except Failed as failure:
-        print(f"decentral {name}: failed: {in_one_line(str(failure))}", file=sys.stderr)
+        complain(f"decentral {name}: failed: {failure}")
         raise SystemExit(1) from None
     except BrokenPipeError:  # the reader of a pipe has gone
         sys.stderr.close()
@@ -38,13 +39,13 @@ def main(arguments: list[str] | None = None) -> None:
     except (OSError, RuntimeError) as failure:
         if not _is_of_the_machine(failure):
             raise
-        print(f"decentral {name}: failed: {str(failure).strip().splitlines()[0]}", file=sys.stderr)
+        complain(f"decentral {name}: failed: {(str(failure).strip() or type(failure).__name__).splitlines()[0]}")
         raise SystemExit(1) from None
     except Interrupted as interruption:
-        print(f"decentral {name}: {interruption}", file=sys.stderr)
+        complain(f"decentral {name}: {interruption}")
         raise SystemExit(RUN_ME_AGAIN) from None
     except KeyboardInterrupt:
-        print(f"decentral {name}: interrupted; what was written so far stays", file=sys.stderr)
+        complain(f"decentral {name}: interrupted; what was written so far stays")
         raise SystemExit(130) from None
 
 

@@ -6,6 +6,7 @@ from decentral.environments import PredatorPrey
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.presets import PENALTIES
 from decentral.settings import build
+from decentral.terminal import say
 
 
 def oracle_command(words: list[str]) -> None:
@@ -14,8 +15,8 @@ def oracle_command(words: list[str]) -> None:
     parser.add_argument("--penalty", metavar="P", nargs="+", default=PENALTIES, help="default: the paper's four")
     found = parser.parse_all(words)
     keep_compiled_programs()
-    print("penalty  optimal  random")
+    say("penalty  optimal  random")
     for penalty in found.penalty:
         hunt = build(PredatorPrey, {"penalty": number("penalty", penalty)}, "environment")
         known = hunt.references()
-        print(f"{hunt.penalty:7g}  {known['optimal']:7.2f}  {known['random']:6.2f}", flush=True)
+        say(f"{hunt.penalty:7g}  {known['optimal']:7.2f}  {known['random']:6.2f}")

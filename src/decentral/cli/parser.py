@@ -1,11 +1,11 @@
 """How every command line is parsed: refusals in one line, no abbreviations."""
 
 import argparse
-import sys
 from typing import Any, NoReturn
 
 from decentral.cli.commands import COMMANDS
-from decentral.refusal import Refused, did_you_mean, in_one_line
+from decentral.refusal import Refused, did_you_mean, printable
+from decentral.terminal import complain
 
 MEANING = "Fully decentralised cooperative multi-agent reinforcement learning."
 
@@ -14,8 +14,11 @@ class Parser(argparse.ArgumentParser):
     """A parser whose refusals are one line and exit with 2."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {in_one_line(message)} (--help tells more)", file=sys.stderr)
+        complain(f"{self.prog}: {message} (--help tells more)")
         raise SystemExit(2)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        argparse.ArgumentParser._print_message(self, printable(message), file)  # a help may quote the user's code
 
     def parse_all(self, arguments: list[str]) -> argparse.Namespace:
         """Parse, naming the first thing not understood and what may have been meant; no directory may be nameless."""

@@ -7,6 +7,7 @@ from decentral.analysis.plots import plot_curves
 from decentral.api import load
 from decentral.cli.parser import parser_for
 from decentral.settings import Refused
+from decentral.terminal import say
 
 
 def plot_command(words: list[str]) -> None:
@@ -28,4 +29,4 @@ def plot_command(words: list[str]) -> None:
         plot_diagnostics(runs[0], out)
     else:
         plot_curves(runs, out)
-    print(f"written to {out}")
+    say(f"written to {out}")

@@ -1,12 +1,11 @@
 """`decentral probe`: how hard an environment is for policies that need no training."""
 
-from rich.console import Console
-
 from decentral.cli.playing import asked_to_play
 from decentral.cli.tables import print_probe
 from decentral.environments import ENVIRONMENTS
 from decentral.environments.base import Environment
 from decentral.experiments.probe import probe
+from decentral.screen import Screen
 from decentral.settings import Refused
 
 
@@ -15,4 +14,4 @@ def probe_command(words: list[str]) -> None:
     asked = asked_to_play("probe", words, list(ENVIRONMENTS), 128, "episodes of each policy")
     if not isinstance(asked.world, Environment):
         raise Refused(f"environment must be a compiled one to be probed, got {asked.name}")
-    print_probe(Console(), asked.name, asked.episodes, probe(asked.world, asked.episodes, asked.seed))
+    print_probe(Screen(), asked.name, asked.episodes, probe(asked.world, asked.episodes, asked.seed))

@@ -5,6 +5,7 @@ from pathlib import Path
 from decentral.api import report
 from decentral.cli.naming import add_naming, take_name
 from decentral.cli.parser import parser_for
+from decentral.terminal import say
 
 
 def report_command(words: list[str]) -> None:
@@ -17,4 +18,4 @@ def report_command(words: list[str]) -> None:
     add_naming(parser)
     found = parser.parse_all(words)
     take_name(found)
-    print(f"written to {report(found.runs, found.out)}")
+    say(f"written to {report(found.runs, found.out)}")

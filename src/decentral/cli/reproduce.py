@@ -3,8 +3,6 @@
 import argparse
 from pathlib import Path
 
-from rich.console import Console
-
 from decentral.api import redraw, reproduce
 from decentral.cli.numbers import whole
 from decentral.cli.parser import Parser, parser_for
@@ -12,6 +10,8 @@ from decentral.reproduction.claims import claims_table, findings_in
 from decentral.reproduction.reproduce import Reproduction
 from decentral.reproduction.target import SCALES
 from decentral.reproduction.targets import TARGETS
+from decentral.screen import Screen
+from decentral.terminal import say
 
 USAGE = (
     "decentral reproduce TARGET [--scale quick|full] [--seeds N] [--only PIECE]... [--out DIR]\n"
@@ -31,7 +31,7 @@ def reproduce_command(words: list[str]) -> None:
     if unused:
         parser.error(f"--{unused[0]} can't be given here")
     if found.claims is not None:
-        print(claims_table(findings_in(Path(found.claims))))
+        say(claims_table(findings_in(Path(found.claims))))
     elif found.redraw is not None:
         _print(redraw(found.redraw, out=found.out))
     elif (done := _reproduce(found)) is not None:
@@ -60,10 +60,10 @@ def _reproduce(found: argparse.Namespace) -> Reproduction | None:
 
 
 def _print(done: Reproduction) -> None:
-    console = Console(soft_wrap=True, highlight=False, markup=False)
-    console.print(f"\n{done.target.title}\n\n{done.table}\n")
+    console = Screen()
+    console.say(f"\n{done.target.title}\n\n{done.table}\n")
     for claim, finding in done.findings.items():
-        console.print(f"{claim}: {finding.verdict}. {finding.numbers}")
+        console.say(f"{claim}: {finding.verdict}. {finding.numbers}")
     if not done.record.scale.is_full:
-        console.print(done.warning)
-    console.print(f"written to {done.file('png')}, .svg and .md, from {done.data}")
+        console.say(done.warning)
+    console.say(f"written to {done.file('png')}, .svg and .md, from {done.data}")

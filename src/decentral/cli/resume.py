@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from rich.console import Console
-
 from decentral.api import Run, load, resume
 from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, overrides
 from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.experiments.saving import Saving
+from decentral.terminal import say
 
 DIVERGED = 3  # the exit code of a training that finished, but not all seeds are sound
 
@@ -38,7 +37,7 @@ def resume_command(words: list[str]) -> None:
         log_messages=found.log_messages,
     )
     if before and run.directory.finished_files == before:
-        Console().print(f"{found.run} is finished: nothing to do", highlight=False, markup=False, soft_wrap=True)
+        say(f"{found.run} is finished: nothing to do")
     exit_if_diverged(run)
 
 

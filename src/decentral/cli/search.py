@@ -29,4 +29,4 @@ def search_command(words: list[str]) -> None:
     )
     console = wide_console()
     print_trials(console, trials)
-    console.print(f"written to {place_of(found.file, found.out) / TABLE}", highlight=False, soft_wrap=True)
+    console.say(f"written to {place_of(found.file, found.out) / TABLE}")

@@ -4,6 +4,7 @@ import json
 
 from decentral.cli.request import Request
 from decentral.experiments.config import resolve
+from decentral.terminal import say
 
 
 def show_command(words: list[str]) -> None:
@@ -11,4 +12,4 @@ def show_command(words: list[str]) -> None:
     request = Request.of("show", words)
     found = request.read()
     groups = (request.given(found, group) for group in ("algorithm", "environment", "training"))
-    print(json.dumps(resolve(request.team(found), request.environment, *groups).as_data(), indent=2))
+    say(json.dumps(resolve(request.team(found), request.environment, *groups).as_data(), indent=2))

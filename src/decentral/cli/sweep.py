@@ -42,7 +42,7 @@ def sweep_by_flags(words: list[str]) -> None:
     swept = sweep(names, environment, **given, out=found.out, track=found.track)
     console = wide_console()
     print_sweep(console, swept)
-    console.print(f"written to {swept.path}", highlight=False, soft_wrap=True)
+    console.say(f"written to {swept.path}")
     exit_if_diverged(*swept.runs)
 
 

@@ -48,6 +48,6 @@ def sweep_by_file(words: list[str]) -> None:
     print_standings(console, standings)
     if found.status:
         return
-    console.print(f"written to {place_of(found.file, found.out) / TABLE}", highlight=False, soft_wrap=True)
+    console.say(f"written to {place_of(found.file, found.out) / TABLE}")
     if left := [own.unit.name for own in standings if own.state != "finished"]:
         raise Failed(f"{len(left)} of {len(standings)} runs did not finish ({', '.join(left)[:200]}): run it again")

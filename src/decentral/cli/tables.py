@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from decentral.analysis.comparison import Row
 from decentral.analysis.results import shared_reports
@@ -17,33 +16,35 @@ from decentral.experiments.examination import Finding
 from decentral.experiments.proposals import Trial, name_of
 from decentral.experiments.swept_units import Standing
 from decentral.experiments.values import ValueTable
+from decentral.refusal import printable
+from decentral.screen import Screen
 from decentral.training.evaluation import Scores
 
 FILE_WIDTH = 120  # of a table that goes into a file
 
 
-def wide_console() -> Console:
+def wide_console() -> Screen:
     """Where tables of many columns are printed."""
-    console = Console()
+    console = Screen()
     if not console.is_terminal:
         console.width = max(console.width, FILE_WIDTH)
     return console
 
 
-def print_names(console: Console, title: str, classes: dict[str, type]) -> None:
+def print_names(console: Screen, title: str, classes: dict[str, type]) -> None:
     """Names, each with one line that says what it is."""
     print_forms(console, title, {name: (kind.__doc__ or "").strip().splitlines()[0] for name, kind in classes.items()})
 
 
-def print_forms(console: Console, title: str, meanings: dict[str, str]) -> None:
+def print_forms(console: Screen, title: str, meanings: dict[str, str]) -> None:
     """Names, or what names look like, each with its meaning."""
     console.print(title, style="bold")
     width = max(21, *(len(name) + 1 for name in meanings))
     for name, meaning in meanings.items():
-        console.print(f"  {name:<{width}}{meaning}", highlight=False, soft_wrap=True)
+        console.say(f"  {name:<{width}}{meaning}")
 
 
-def print_evaluation(console: Console, seeds: list[int], scores: Scores, references: dict[str, float]) -> None:
+def print_evaluation(console: Screen, seeds: list[int], scores: Scores, references: dict[str, float]) -> None:
     """What fresh episodes came to, per seed."""
     returns, reports = scores.returns, scores.reports
     table = Table(title=f"{returns.shape[1]} greedy episodes per seed", title_justify="left")
@@ -60,9 +61,9 @@ def print_evaluation(console: Console, seeds: list[int], scores: Scores, referen
     _print_references(console, references)
 
 
-def print_episodes(console: Console, run: str, seeds: list[int], returns: np.ndarray) -> None:
+def print_episodes(console: Screen, run: str, seeds: list[int], returns: np.ndarray) -> None:
     """The returns [S, episodes] of the episodes of a run that can be watched."""
-    console.print(f"returns of greedy episodes of {escape(run)}", highlight=False, soft_wrap=True)
+    console.say(f"returns of greedy episodes of {run}")
     table = Table()
     for heading in ("episode", *(f"seed {seed}" for seed in seeds)):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -71,7 +72,7 @@ def print_episodes(console: Console, run: str, seeds: list[int], returns: np.nda
     console.print(table)
 
 
-def print_probe(console: Console, name: str, episodes: int, probed: dict[str, Scores]) -> None:
+def print_probe(console: Screen, name: str, episodes: int, probed: dict[str, Scores]) -> None:
     """What policies that need no training came to, one line each."""
     reports = next(iter(probed.values())).reports
     table = Table(title=f"{name}: {episodes} episodes of each policy", title_justify="left")
@@ -83,7 +84,7 @@ def print_probe(console: Console, name: str, episodes: int, probed: dict[str, Sc
     console.print(table)
 
 
-def print_findings(console: Console, name: str, world: World, findings: list[Finding]) -> None:
+def print_findings(console: Screen, name: str, world: World, findings: list[Finding]) -> None:
     """What an examination found, one line for each rule, and what it comes to."""
     sizes = {
         "agents": world.num_agents,
@@ -92,16 +93,16 @@ def print_findings(console: Console, name: str, world: World, findings: list[Fin
         "time limit": world.time_limit,
     }
     told = ", ".join(f"{what} {size}" for what, size in sizes.items())
-    console.print(f"{escape(name)}: {told}", highlight=False, soft_wrap=True)
+    console.say(f"{name}: {told}")
     styles = {"right": "green", "wrong": "bold red", "unclear": "yellow", "note": "dim"}
     for finding in findings:
-        verdict = f"[{styles[finding.verdict]}]{finding.verdict:<8}[/]"
-        console.print(f"  {verdict}{finding.rule:<9}{escape(finding.said)}", highlight=False, soft_wrap=True)
+        verdict = (f"{finding.verdict:<8}", styles[finding.verdict])
+        console.print(Text.assemble("  ", verdict, printable(f"{finding.rule:<9}{finding.said}")), soft_wrap=True)
     wrong = sum(finding.verdict == "wrong" for finding in findings)
-    console.print("nothing wrong was found" if wrong == 0 else f"wrong: {wrong}", highlight=False)
+    console.say("nothing wrong was found" if wrong == 0 else f"wrong: {wrong}")
 
 
-def print_comparison(console: Console, rows: list[Row], references: dict[str, float]) -> None:
+def print_comparison(console: Screen, rows: list[Row], references: dict[str, float]) -> None:
     """What the final tests of several runs say, one line each; steps are a column only where they differ."""
     same_steps = len({row.steps for row in rows}) == 1
     after = f" after {rows[0].steps:,} steps" if same_steps else ""
@@ -115,12 +116,12 @@ def print_comparison(console: Console, rows: list[Row], references: dict[str, fl
         steps = [] if same_steps else [f"{row.steps:,}"]
         reported = (_mean_and_spread(np.asarray(values)) for values in row.reports.values())
         summary = _summary_cells(row.summary)
-        table.add_row(escape(row.label), "yes" if row.decentralised else "no", *steps, *summary, *reported)
+        table.add_row(row.label, "yes" if row.decentralised else "no", *steps, *summary, *reported)
     console.print(table)
     _print_references(console, references)
 
 
-def print_sweep(console: Console, swept: Sweep) -> None:
+def print_sweep(console: Screen, swept: Sweep) -> None:
     """The final test of every run of a sweep, the program that trained it, and what is known exactly of its world."""
     runs = [run.curves for run in swept.runs]
     known = [name for name in runs[0].references if all(name in run.references for run in runs)]
@@ -131,7 +132,7 @@ def print_sweep(console: Console, swept: Sweep) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for number, run in zip(swept.programs, runs, strict=True):
         table.add_row(
-            escape(run.path.name),
+            run.path.name,
             str(number),
             f"{run.steps[-1]:,.0f}",
             str(len(run.seeds)),
@@ -141,7 +142,7 @@ def print_sweep(console: Console, swept: Sweep) -> None:
     console.print(table)
 
 
-def print_standings(console: Console, standings: list[Standing]) -> None:
+def print_standings(console: Screen, standings: list[Standing]) -> None:
     """How far every run of a sweep is, and its last test."""
     table = Table(title="the last test, mean ± standard deviation over seeds", title_justify="left")
     table.add_column("run", overflow="fold")
@@ -153,21 +154,21 @@ def print_standings(console: Console, standings: list[Standing]) -> None:
         tested = (
             (f"{own.step:,}", str(len(returns)), f"{np.mean(returns):.2f} ± {np.std(returns):.2f}") if returns else ()
         )
-        table.add_row(escape(own.unit.name), own.state, *tested)
+        table.add_row(own.unit.name, own.state, *tested)
     console.print(table)
 
 
-def print_trials(console: Console, trials: Sequence[Trial], shown: int = 10) -> None:
+def print_trials(console: Screen, trials: Sequence[Trial], shown: int = 10) -> None:
     """The best trials of a search, the best first."""
     numbered = [(trial.worth, number, trial) for number, trial in enumerate(trials) if trial.worth is not None]
     best = sorted(numbered, key=lambda one: (-one[0], one[1]))[:shown]
     table = Table(title="mean return over seeds and the last third of training, the best first", title_justify="left")
     table.add_column("trial")
     for group, key in trials[0].values:
-        table.add_column(escape(f"{group}.{key}"), justify="right", overflow="fold")
+        table.add_column(f"{group}.{key}", justify="right", overflow="fold")
     table.add_column("return", justify="right", no_wrap=True)
     for worth, number, trial in best:
-        table.add_row(name_of(number), *(escape(_brief(value)) for value in trial.values.values()), f"{worth:.2f}")
+        table.add_row(name_of(number), *(_brief(value) for value in trial.values.values()), f"{worth:.2f}")
     console.print(table)
 
 
@@ -175,17 +176,17 @@ def _brief(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def print_crossplay(console: Console, labels: list[str], met: Crossplay) -> None:
+def print_crossplay(console: Screen, labels: list[str], met: Crossplay) -> None:
     """Mean returns of every run's first agents beside every run's other agents; with its own run, seeds apart."""
     table = Table(title="first agent of the row beside the others of the column", title_justify="left")
     for heading in ("", *labels):
-        table.add_column(escape(heading), justify="right", overflow="fold")
+        table.add_column(heading, justify="right", overflow="fold")
     for first, label in enumerate(labels):
         cells = [_crossplay_cell(met.between(first, second), first == second) for second in range(len(labels))]
-        table.add_row(escape(label), *cells)
+        table.add_row(label, *cells)
     console.print(table)
     if any(met.between(run, run).size > 1 for run in range(len(labels))):
-        console.print("beside its own run: the same seed, then other seeds (strangers)", highlight=False)
+        console.say("beside its own run: the same seed, then other seeds (strangers)")
 
 
 def _crossplay_cell(returns: np.ndarray, same_run: bool) -> str:
@@ -204,13 +205,13 @@ def _summary_cells(summary: Summary) -> list[str]:
     return [str(summary.seeds), *numbers, f"{summary.low:.2f} to {summary.high:.2f}"]
 
 
-def _print_references(console: Console, references: dict[str, float]) -> None:
+def _print_references(console: Screen, references: dict[str, float]) -> None:
     if references:
         known = ", ".join(f"{name} {value:.2f}" for name, value in references.items())
-        console.print(f"known exactly: {known}", highlight=False)
+        console.say(f"known exactly: {known}")
 
 
-def print_values(console: Console, learned: ValueTable) -> None:
+def print_values(console: Screen, learned: ValueTable) -> None:
     """One agent's values as in the paper's Table 1; a context that never occurs with an action is struck out."""
     contexts = [] if learned.by_context is None else [f"c={number}" for number in range(learned.by_context.shape[1])]
     table = Table(title=f"seed {learned.seed}, agent {learned.agent + 1}", title_justify="left")
@@ -223,8 +224,8 @@ def print_values(console: Console, learned: ValueTable) -> None:
     console.print(table)
 
 
-def _cells(learned: ValueTable, action: int) -> list[str]:
+def _cells(learned: ValueTable, action: int) -> list[Text]:
     if learned.by_context is None or learned.occurs is None:
         return []
     pairs = zip(learned.by_context[action], learned.occurs[action], strict=True)
-    return [f"{value:.2f}" if occurs else f"[strike dim]({value:.2f})[/]" for value, occurs in pairs]
+    return [Text(f"{value:.2f}") if occurs else Text(f"({value:.2f})", "strike dim") for value, occurs in pairs]

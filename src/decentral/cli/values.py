@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from rich.console import Console
-
 from decentral.api import load
 from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
@@ -11,6 +9,7 @@ from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_values
 from decentral.experiments.trained import Trained
 from decentral.experiments.values import value_tables
+from decentral.screen import Screen
 
 
 def values_command(words: list[str]) -> None:
@@ -26,8 +25,8 @@ def values_command(words: list[str]) -> None:
     for seed in wanted:
         trained.lane(seed)
     tables = [table for table in value_tables(trained) if table.seed in wanted]
-    console = Console()
+    console = Screen()
     for table in tables:
         print_values(console, table)
     if any(table.by_context is not None for table in tables):
-        console.print("(in brackets, struck out: the context never occurs after the action)", highlight=False)
+        console.say("(in brackets, struck out: the context never occurs after the action)")

@@ -6,6 +6,7 @@ from decentral.cli.parser import parser_for
 from decentral.experiments.verification import verify
 from decentral.records import RunDirectory
 from decentral.settings import Refused
+from decentral.terminal import say
 
 
 def verify_command(words: list[str]) -> None:
@@ -15,8 +16,8 @@ def verify_command(words: list[str]) -> None:
     directory = RunDirectory.open(parser.parse_all(words).run)
     found = verify(directory)
     for name in found.whole:
-        print(f"whole   {name}")
+        say(f"whole   {name}")
     if found.broken:
         others = f" (and {len(found.broken) - 1} more)" if len(found.broken) > 1 else ""
         raise Refused(f"{found.broken[0]}{others}")
-    print(f"{directory.path}: {len(found.whole)} things looked at, all are what was written")
+    say(f"{directory.path}: {len(found.whole)} things looked at, all are what was written")

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from rich.console import Console
-
 from decentral.api import load, watch
 from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_episodes
 from decentral.experiments.trained import EPISODES, Trained
+from decentral.screen import Screen
+from decentral.terminal import say
 
 
 def watch_command(words: list[str]) -> None:
@@ -31,8 +31,8 @@ def watch_command(words: list[str]) -> None:
     if found.list:
         for run in filter(None, (found.run, found.beside)):
             trained = Trained.load(load(run).directory)
-            print_episodes(Console(), str(run), trained.seeds, trained.evaluate())
+            print_episodes(Screen(), str(run), trained.seeds, trained.evaluate())
         return
     seed, episode = None if found.seed is None else whole("seed", found.seed), whole("episode", found.episode)
     showing = watch(found.run, found.beside, seed=seed, episode=episode, out=found.out)
-    print(f"written to {showing.page} and {showing.gif.name}")
+    say(f"written to {showing.page} and {showing.gif.name}")

@@ -1,8 +1,7 @@
 """A world that lives in Python, as a run needs it: found ready, opened, and its troubles said."""
 
-import sys
-
 from decentral.environments.host import HostEnvironment
+from decentral.terminal import complain
 from decentral.training.host_rollout import HostRollout
 from decentral.training.loop import Trainee
 
@@ -13,4 +12,4 @@ def rollout_for(trainee: Trainee) -> HostRollout:
     if not isinstance(world, HostEnvironment):
         raise TypeError(f"{type(world).__name__} is compiled")
     world.check_ready()
-    return HostRollout(world, trainee.plan.workers, lambda line: print(line, file=sys.stderr))
+    return HostRollout(world, trainee.plan.workers, complain)

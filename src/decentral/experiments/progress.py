@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from decentral.experiments.config import Config
 from decentral.experiments.runner import Listener, Planned, Rows
+from decentral.refusal import printable
+from decentral.screen import Screen
 from decentral.training.plan import Plan
 
 MOST_SHOWN = 10  # seeds, or runs
@@ -19,23 +20,19 @@ MOST_SHOWN = 10  # seeds, or runs
 
 def watcher() -> Listener:
     """The listener that suits where the output goes."""
-    console = Console()
+    console = Screen()
     return Bar(console) if console.is_terminal else Lines(console)
 
 
 def announce(line: str) -> None:
     """Show a line as it is, between trainings."""
-    _say(Console(), line)
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
+    Screen().say(line)
 
 
 class Lines:
     """One plain line per test."""
 
-    def __init__(self, console: Console):
+    def __init__(self, console: Screen):
         self.console = console
         self.runs: Sequence[Planned]
         self.speed = Speed()
@@ -80,7 +77,7 @@ class Lines:
         pass
 
     def _say(self, line: str) -> None:
-        _say(self.console, line)
+        self.console.say(line)
 
 
 class Speed:
@@ -113,22 +110,22 @@ class Speed:
 class Bar:
     """A live progress bar: steps, steps per second, time left, the last test's return per seed."""
 
-    def __init__(self, console: Console):
+    def __init__(self, console: Screen):
         self.lines = Lines(console)
         self.progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),
             TextColumn("{task.completed:,.0f}/{task.total:,.0f} steps"),
             TextColumn("{task.fields[speed]}"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[returns]}"),
+            TextColumn("{task.fields[returns]}", markup=False),
             console=console,
         )
 
     def started(self, runs: Sequence[Planned], memory: str) -> None:
         self.lines.started(runs, memory)
         self.task = self.progress.add_task(
-            runs[0].config.algorithm_name, total=self.lines.plan.steps, speed="compiling", returns=""
+            printable(runs[0].config.algorithm_name), total=self.lines.plan.steps, speed="compiling", returns=""
         )
         self.progress.start()
 
@@ -141,7 +138,7 @@ class Bar:
         self.progress.update(self.task, completed=reached, speed=self.lines.speed.words)
 
     def tested(self, rows: list[Rows]) -> None:
-        self.progress.update(self.task, returns=_scores(self.lines.runs[0].config, rows))
+        self.progress.update(self.task, returns=printable(_scores(self.lines.runs[0].config, rows)))
 
     def finished(self, rows: list[Rows], seconds: float) -> None:
         self.progress.stop()
