@@ -1,6 +1,7 @@
 """Small worlds that live in Python."""
 
 import os
+import sys
 
 import numpy as np
 
@@ -94,6 +95,8 @@ class CountingStage(Stage):
             raise BrokenOff("the line went dead")
         if self.trouble == "raise":
             raise ZeroDivisionError("no way out\nat all")
+        if self.trouble == "exit":
+            sys.exit(0)
         if self.trouble == "die":
             os._exit(7)
         if self.trouble == "truncate":

@@ -1,11 +1,14 @@
 """How a request ends that can't be met, or that a world outside of this program broke: in one line."""
 
 import difflib
+import traceback
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 
 LONGEST_WORD = 500  # of a refusal: what is longer is cut
 UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of what moves a cursor, colours, turns or hides text
+LONGEST_REASON = 300  # characters of what an exception says
 LAYOUT = {"\n", "\t"}
 
 
@@ -21,6 +24,21 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """What may have been meant by an unknown word, as a part of a refusal; empty where no known one is near."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" did you mean {near[0]}?" if near else ""
+
+
+def what_was_raised(error: BaseException) -> str:
+    """An exception in one line, with the place where it was raised."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    return f"{words_of(error)} ({Path(frame.f_code.co_filename).name}, line {line})"
+
+
+def words_of(error: BaseException | None) -> str:
+    """What an exception says of itself, in one line."""
+    try:
+        words = f"{type(error).__name__}: {error}".removesuffix(": ")
+    except BaseException:  # its own words are somebody else's code too
+        words = f"{type(error).__name__}, which can't be printed"
+    return " ".join(words.split())[:LONGEST_REASON]
 
 
 def in_one_line(message: str) -> str:

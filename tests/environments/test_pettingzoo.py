@@ -123,3 +123,53 @@ def test_a_world_of_pettingzoo_itself_can_be_played():
     greedy.reset(0)
     with pytest.raises(Refused, match="agents must share one reward, got"):
         greedy.step(np.asarray([0, 1]))
+
+
+def changed(place, name, value):
+    """An answer to a step in which one entry of one of its parts is something else, or missing."""
+
+    def change(answer):
+        if value is MISSING:
+            del answer[place][name]
+        else:
+            answer[place][name] = value
+        return answer
+
+    return change
+
+
+MISSING = object()
+OBSERVATION, REWARD, TERMINATION, INFO = 0, 1, 2, 4
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            changed(OBSERVATION, "tall", ["1", "2", "3", "4"]),
+            "observation of 'tall' must be 4 finite numbers .* got .'1'",
+        ),
+        (changed(OBSERVATION, "tall", np.full((2, 2), 1j)), "observation of 'tall' must be 4 finite numbers"),
+        (changed(OBSERVATION, "tall", [1, 2, 3]), r"observation of 'tall' must be 4 finite numbers .* got \[1, 2, 3\]"),
+        (changed(OBSERVATION, "tall", np.full((2, 2), np.nan)), "observation of 'tall' must be 4 finite numbers"),
+        (changed(OBSERVATION, "small", -1), "observation of 'small' must be a whole number from 0 to 2, got -1"),
+        (changed(OBSERVATION, "small", 1.5), "observation of 'small' must be a whole number from 0 to 2, got 1.5"),
+        (changed(OBSERVATION, "small", MISSING), "observations must have an entry for 'small', who has not left"),
+        (changed(OBSERVATION, "nobody", 0), "observations must be of agents in possible_agents, got one of 'nobody'"),
+        (changed(REWARD, "tall", "1"), "reward of 'tall' must be a number, .* got '1'"),
+        (changed(REWARD, "tall", MISSING), "rewards must have an entry for 'tall', who has not left"),
+        (changed(TERMINATION, "tall", "no"), "terminations of 'tall' must be true or false, got 'no'"),
+        (changed(INFO, "tall", {"action_mask": [1, np.nan, 1]}), "action_mask of 'tall' must be 3 times 1 or 0"),
+        (changed(INFO, "tall", {"action_mask": [1]}), r"action_mask of 'tall' must be 3 times 1 or 0, got \[1\]"),
+        (changed(INFO, "tall", {"action_mask": [0.5, 1, 1]}), "action_mask of 'tall' must be 3 times 1 or 0"),
+        (lambda answer: answer[:4], "the answer must be observations, rewards, terminations, truncations, infos, got"),
+        (lambda answer: [None, *answer[1:]], "observations must be told by agent, in a dict, got None"),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_refused_with_the_name_of_the_agent(monkeypatch, change, reason):
+    played = stage()
+    played.reset(0)
+    step = played.stage.world.step
+    monkeypatch.setattr(played.stage.world, "step", lambda actions: change(list(step(actions))))
+    with pytest.raises(Refused, match=f"pettingzoo:tests.environments.zoo:Zoo at step 1: {reason}"):
+        played.step(np.asarray([0, 0]))

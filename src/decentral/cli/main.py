@@ -3,11 +3,12 @@
 import gc
 import io
 import sys
+import traceback
 
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.cli.parser import Parser, parser_for
 from decentral.interruption import Interrupted
-from decentral.refusal import Failed, Refused
+from decentral.refusal import Failed, Refused, what_was_raised
 from decentral.terminal import complain
 
 RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
@@ -25,8 +26,13 @@ def main(arguments: list[str] | None = None) -> None:
     chosen, rest = parser.parse_known_args(words[:1]), words[1:]
     name = chosen[0].command
     gc.set_threshold(100_000)  # tracing makes many objects that stay; looking through them often costs half a second
+    _run(name, rest)
+
+
+def _run(name: str, words: list[str]) -> None:
+    """Run a command; however it ends, say so in a line and by an exit code."""
     try:
-        run_command(name, rest)
+        run_command(name, words)
     except Refused as refusal:
         complain(f"decentral {name}: {refusal}")
         raise SystemExit(2) from None
@@ -44,9 +50,20 @@ def main(arguments: list[str] | None = None) -> None:
     except Interrupted as interruption:
         complain(f"decentral {name}: {interruption}")
         raise SystemExit(RUN_ME_AGAIN) from None
+    except SystemExit as end:
+        if _is_of_this_program(end):
+            raise
+        complain(f"decentral {name}: failed: somebody else's code called for the end: {what_was_raised(end)}")
+        raise SystemExit(1) from None
     except KeyboardInterrupt:
         complain(f"decentral {name}: interrupted; what was written so far stays")
         raise SystemExit(130) from None
+
+
+def _is_of_this_program(end: SystemExit) -> bool:
+    """Was it raised here or by the parser? After somebody else's `sys.exit(0)` nothing would look unfinished."""
+    *_, (frame, _) = traceback.walk_tb(end.__traceback__)
+    return frame.f_globals.get("__name__", "").split(".")[0] in ("decentral", "argparse")
 
 
 def _is_of_the_machine(failure: Exception) -> bool:

@@ -7,7 +7,7 @@ from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.environments.base import World
 from decentral.environments.names import environment_class
-from decentral.settings import build
+from decentral.environments.promises import build_world
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def asked_to_play(command: str, words: list[str], known: list[str], episodes: in
         parser.parse_all(words)
         parser.error("ENVIRONMENT comes first")
     kind = environment_class(words[0])
-    add_flags(parser, "environment", kind())
+    add_flags(parser, "environment", build_world(kind, {}, words[0]))
     found = parser.parse_all(words[1:])
-    world = build(kind, overrides(found, "environment", kind), "environment")
+    world = build_world(kind, overrides(found, "environment", kind), words[0])
     return Playing(words[0], world, whole("episodes", found.episodes), whole("seed", found.seed))

@@ -1,15 +1,18 @@
 """A stage whose answers are checked: what a world gets wrong is one line that says where, what and what is allowed."""
 
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from decentral.environments.host import BrokenOff, HostEnvironment, Percepts, Stage, Step
+from decentral.environments.foreign import StandardStreams, told_in_one_line
+from decentral.environments.host import HostEnvironment, Percepts, Stage, Step
 from decentral.refusal import Failed, Refused
+
+LARGEST = float(np.finfo(np.float32).max)  # numbers are learned from as float32
+FINITE = f"finite and at most {LARGEST:.1e} in size"
+EITHER = "true or false for each action (1 or 0)"
 
 
 class CheckedStage(Stage):
@@ -17,23 +20,37 @@ class CheckedStage(Stage):
 
     def __init__(self, environment: HostEnvironment):
         self.environment = environment
+        self.streams = StandardStreams()
         self.taken = 0  # steps of the episode
-        with told_in_one_line(environment.address, "when opened"):
+        with self._asked("when opened"):
             self.stage = environment.open()
 
     def reset(self, seed: int) -> Percepts:
         self.taken = 0
-        with told_in_one_line(self.environment.address, "at reset"):
+        with self._asked("at reset"):
             return self._percepts(self.stage.reset(seed))
 
     def step(self, actions: np.ndarray) -> Step:
         self.taken += 1
-        with told_in_one_line(self.environment.address, f"at step {self.taken}"):
+        with self._asked(f"at step {self.taken}"):
             return self._step(self.stage.step(actions))
 
     def close(self) -> None:
-        with told_in_one_line(self.environment.address, "when closed"):
-            self.stage.close()
+        try:
+            with self._asked("when closed"):
+                self.stage.close()
+        finally:
+            self.streams.release()
+
+    @contextmanager
+    def _asked(self, when: str) -> Iterator[None]:
+        """Around a call of the world's code."""
+        with told_in_one_line(self.environment.address, when):
+            yield
+        try:
+            self.streams.check()
+        except Failed as failure:
+            raise Failed(f"{self.environment.address} {when}: {failure}") from None
 
     def _step(self, told: Any) -> Step:
         _check(isinstance(told, Step), "the answer", "a Step", told)
@@ -41,6 +58,7 @@ class CheckedStage(Stage):
         for name in ("terminated", "truncated"):
             _check(isinstance(getattr(told, name), bool | np.bool_), name, "true or false", getattr(told, name))
         names = self.environment.fact_names
+        _check(isinstance(told.facts, dict), "facts", f"a dict of {names}", told.facts)
         _check(set(told.facts) == set(names), "facts", f"those of fact_names, {names}", tuple(told.facts))
         facts = {name: number_of(f"facts.{name}", told.facts[name]) for name in names}
         return Step(self._percepts(told.percepts), reward, bool(told.terminated), bool(told.truncated), facts)
@@ -49,53 +67,54 @@ class CheckedStage(Stage):
         _check(isinstance(told, Percepts), "percepts", "Percepts", told)
         spec, agents = self.environment.spec, self.environment.num_agents
         observation = table_of("observation", told.observation, (agents, spec.observation_size))
-        available = table_of("available", told.available, (agents, spec.actions.count)).astype(bool)
-        for agent in np.flatnonzero(~np.isfinite(observation).all(axis=1)):
-            _check(False, f"observation of agent {agent}", "finite", observation[agent])
+        for agent in np.flatnonzero(~(np.abs(observation) <= LARGEST).all(axis=1)):
+            _check(False, f"observation of agent {agent}", FINITE, observation[agent])
+        available = table_of("available", told.available, (agents, spec.actions.count))
+        for agent in np.flatnonzero(~np.isin(available, (0, 1)).all(axis=1)):
+            _check(False, f"available of agent {agent}", EITHER, available[agent])
         for agent in np.flatnonzero(~available.any(axis=1)):
             _check(False, f"available of agent {agent}", "true for at least one action", available[agent])
-        return Percepts(observation, available)
-
-
-@contextmanager
-def told_in_one_line(address: str, when: str) -> Iterator[None]:
-    """Whatever the world raises, in one line that says which world it was and when."""
-    try:
-        yield
-    except BrokenOff:
-        raise
-    except Refused as refusal:
-        raise Refused(f"{address} {when}: {refusal}") from None
-    except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{Path(frame.filename).name}, line {frame.lineno}"
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-        raise Failed(f"{address} {when}: {text[:300]} ({place})") from error
+        return Percepts(observation.astype(np.float32), available.astype(bool))
 
 
 def _check(sound: bool, what: str, must_be: str, got: Any) -> None:
     if not sound:
-        raise Refused(f"{what} must be {must_be}, got {got!r:.120}")
+        raise Refused(f"{what} must be {must_be}, got {told_briefly(got)}")
+
+
+def told_briefly(value: Any) -> str:
+    """What a world gave, as it is quoted; numbers are not spread over lines."""
+    plain = isinstance(value, np.ndarray) and value.size < 100 and value.dtype.kind in "biufc"
+    shown = value.tolist() if plain else value
+    return f"{' '.join(repr(shown).split()):.120}"
 
 
 def number_of(what: str, value: Any) -> float:
-    """A finite number, or a refusal that names it."""
-    number = _converted(what, "a finite number", float, value)
-    _check(bool(np.isfinite(number)), what, "a finite number", value)
-    return number
+    """One finite number that float32 can hold, or a refusal that names it. Flags are numbers, texts are not."""
+    number = numbers_in(value)
+    if number is None or number.size != 1 or not (np.abs(number) <= LARGEST).all():
+        raise Refused(f"{what} must be a number, {FINITE}, got {told_briefly(value)}")
+    return float(number.item())
 
 
 def table_of(what: str, value: Any, shape: tuple[int, int]) -> np.ndarray:
-    """Numbers of a shape as float32, or a refusal that names them."""
-    words = f"numbers of the shape {shape}, agents first"
-    with np.errstate(over="ignore"):  # what is too large is not finite
-        table = _converted(what, words, lambda given: np.asarray(given).astype(np.float32), value)
-    _check(table.shape == shape, what, words, table.shape)
-    return table
+    """Numbers of a shape, or a refusal that names them, and the agent whose row it is."""
+    table = numbers_in(value)
+    if table is not None and table.shape == shape:
+        return table
+    if table is None and isinstance(value, list | tuple | np.ndarray) and len(value) == shape[0]:
+        for agent, row in enumerate(value):
+            _check(numbers_in(row) is not None, f"{what} of agent {agent}", f"{shape[1]} numbers", row)
+    got = told_briefly(value) if table is None else table.shape
+    raise Refused(f"{what} must be numbers of the shape {shape}, agents first, got {got}")
 
 
-def _converted(what: str, must_be: str, convert: Callable[[Any], Any], value: Any) -> Any:
+def numbers_in(value: Any) -> np.ndarray | None:
+    """Real numbers, as an array; none where there is a text, an object, a date or a complex number."""
     try:
-        return convert(value)
-    except (TypeError, ValueError):
-        raise Refused(f"{what} must be {must_be}, got {value!r:.120}") from None
+        array = np.asarray(float(value) if isinstance(value, int) else value)
+        real = np.result_type(array.dtype, np.float32).kind == "f"
+    except (TypeError, ValueError, OverflowError):  # lists of unequal lengths; types that no number has
+        return None
+    with np.errstate(over="ignore"):  # what is too large is not finite
+        return array.astype(np.float64) if real else None

@@ -1,27 +1,39 @@
 """Several stages of a world that lives in Python, stepped at once: one in this process, or each in one of its own."""
 
 import json
+import os
+import signal
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 
 from decentral.environments.checked import CheckedStage
 from decentral.environments.host import BrokenOff, HostEnvironment
-from decentral.environments.host_wire import CLOSE, Answer, Question, Wire, read, write
+from decentral.environments.host_wire import CLOSE, Answer, Ear, Late, Question, Wire, read, write
 from decentral.environments.process import Process
-from decentral.refusal import Failed
+from decentral.refusal import Failed, Refused
 from decentral.settings import as_data
 
 PATIENCE = 10.0  # seconds that a world may take to close
+LONGEST_WAIT = 600.0  # seconds that a world in another process may take to answer, unless told otherwise
 
 
 class Stages:
-    """The stages of a training, by number. They are opened when they are first needed."""
+    """The stages of a training, by number. They are opened when they are first needed.
 
-    def __init__(self, environment: HostEnvironment, count: int):
+    `apart`: each in a process of its own, which may take `seconds` to answer; otherwise all in this one.
+    """
+
+    def __init__(
+        self, environment: HostEnvironment, count: int, apart: bool | None = None, seconds: float = LONGEST_WAIT
+    ):
         self.environment = environment
         self.count = count
+        self.apart = count > 1 if apart is None else apart
+        self.seconds = seconds
         self.lines: list[Line] = []
+        self.broken = False  # has one failed, so that nothing more was asked?
 
     def ask(self, questions: Mapping[int, Question]) -> dict[int, Answer | BrokenOff]:
         """What each stage answers to its question; all of them work at the same time.
@@ -29,22 +41,29 @@ class Stages:
         Where an episode broke off, that is the answer. A stage that failed is replaced by a new one if its world says
         that it may be.
         """
+        self.broken = True
         while len(self.lines) < self.count:
             self.lines.append(self._open())
         for place, question in questions.items():
             self.lines[place].ask(question)
-        return {place: self._answer(place) for place in questions}
+        answers = {place: self._answer(place) for place in questions}
+        self.broken = False
+        return answers
 
-    def close(self) -> None:
-        """Close all of them, whatever happens to some."""
+    def close(self) -> list[str]:
+        """Close all of them, whatever happens to some: what did, unless there was other trouble before."""
+        troubles = []
         for line in self.lines:
             line.dismiss()
         while self.lines:
-            with suppress(Failed):
+            try:
                 self.lines.pop().close()
+            except (Failed, Refused, BrokenOff) as trouble:
+                troubles.append(str(trouble))
+        return [] if self.broken else list(dict.fromkeys(troubles))
 
     def _open(self) -> "Line":
-        return Here(self.environment) if self.count == 1 else Elsewhere(self.environment)
+        return Elsewhere(self.environment, self.seconds) if self.apart else Here(self.environment)
 
     def _answer(self, place: int) -> Answer | BrokenOff:
         try:
@@ -54,7 +73,7 @@ class Stages:
         except Failed as failure:
             if not self.environment.may_restart:
                 raise
-            with suppress(Failed):
+            with suppress(Failed, Refused, BrokenOff):
                 self.lines[place].close()
             self.lines[place] = self._open()
             return BrokenOff(str(failure))
@@ -104,20 +123,28 @@ class Here(Line):
 class Elsewhere(Line):
     """To a stage in a process of its own."""
 
-    def __init__(self, environment: HostEnvironment):
+    def __init__(self, environment: HostEnvironment, seconds: float = LONGEST_WAIT):
         self.wire = Wire(environment)
+        self.seconds = seconds
         what = (environment.address, json.dumps(as_data(environment)))
         self.worker = Process("decentral.environments.host_worker", *what)
+        self.ear = Ear(self.worker.answers, lambda: self.worker.process.poll() is None)
 
     def ask(self, question: Question) -> None:
+        self.ear.until = time.monotonic() + self.seconds
         with suppress(BrokenPipeError):  # it has died: there will be no answer
             self.wire.ask(self.worker.questions, question)
 
     def answer(self) -> Answer:
         try:
-            return self.wire.answer(*read(self.worker.answers, self.wire.longest))
+            return self.wire.answer(*read(self.ear, self.wire.longest))
         except EOFError:
-            raise Failed(f"{self.wire.environment.address}: its {self.worker.end(PATIENCE)}") from None
+            raise Failed(f"{self.wire.environment.address}: its {self._end()}") from None
+        except Late:
+            self._kill()
+            self.worker.end(PATIENCE)
+            late = f"did not answer within {self.seconds:g} s (training.worker_timeout) and was ended"
+            raise Failed(f"{self.wire.environment.address}: its process {self.worker.number} {late}") from None
 
     def dismiss(self) -> None:
         if not self.worker.questions.closed:
@@ -125,4 +152,28 @@ class Elsewhere(Line):
                 write(self.worker.questions, CLOSE)
 
     def close(self) -> None:
-        self.worker.end(PATIENCE)
+        if self.worker.answers.closed:  # it has ended
+            return
+        self.ear.until = time.monotonic() + PATIENCE
+        try:
+            self.wire.answer(*read(self.ear, self.wire.longest))  # an answer that nobody waited for, or trouble
+        except EOFError:
+            how = self._end()
+            if self.worker.process.returncode:
+                raise Failed(f"{self.wire.environment.address} when closed: its {how}") from None
+        except Late:
+            how = self._end(min(PATIENCE, 1.0))
+            raise Failed(f"{self.wire.environment.address} did not close within {PATIENCE:g} s: its {how}") from None
+        finally:
+            self._end()
+
+    def _end(self, patience: float = PATIENCE) -> str:
+        """Wait for the process to end; how it did, in words. Unless all is well, what it left behind ends too."""
+        how = self.worker.end(patience)
+        if self.worker.process.returncode:
+            self._kill()
+        return how
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.worker.number, signal.SIGKILL)

@@ -3,7 +3,11 @@
 Nothing that is read here can run anything: sizes are known on both sides, and what does not fit is an error.
 """
 
+import os
+import select
 import struct
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -18,6 +22,7 @@ Answer = Percepts | Step
 RESET, STEP, CLOSE = b"r", b"s", b"c"
 TROUBLES: dict[bytes, type[Exception]] = {b"R": Refused, b"F": Failed, b"B": BrokenOff}
 FRAME = struct.Struct("<cQ")  # kind, length
+GLANCE = 0.5  # seconds between two looks whether somebody still lives
 OUTCOME = struct.Struct("<d??")  # reward, terminated, truncated
 
 
@@ -32,7 +37,42 @@ def write(stream: BinaryIO, kind: bytes, body: bytes = b"") -> None:
     stream.flush()
 
 
-def read(stream: BinaryIO, longest: int = 2**16) -> tuple[bytes, bytes]:
+class Late(Exception):
+    """An answer did not come in time."""
+
+
+class Ear:
+    """The end of a pipe, listened to until a moment and not longer, and only while somebody lives at the other end.
+
+    A process that has died may leave the pipe open: to others that it has started.
+    """
+
+    def __init__(self, stream: BinaryIO, lives: Callable[[], bool]):
+        self.number, self.lives = stream.fileno(), lives
+        self.until = 0.0  # by time.monotonic
+
+    def read(self, count: int) -> bytes:
+        """So many bytes, or fewer where the stream ends."""
+        found = bytearray()
+        while len(found) < count and self._wait() and (piece := os.read(self.number, count - len(found))):
+            found += piece
+        return bytes(found)
+
+    def _wait(self) -> bool:
+        """Is there something to read?"""
+        poll = select.poll()
+        poll.register(self.number, select.POLLIN)
+        lives = True
+        while not poll.poll(1000 * min(GLANCE, max(self.until - time.monotonic(), 0))):
+            if not lives:
+                return False
+            if time.monotonic() >= self.until:
+                raise Late
+            lives = self.lives()  # then look once more: its last words may have come in between
+        return True
+
+
+def read(stream: BinaryIO | Ear, longest: int = 2**16) -> tuple[bytes, bytes]:
     """Receive one message of at most so many bytes. The end of the stream is an EOFError."""
     kind, length = FRAME.unpack(_exactly(stream, FRAME.size))
     if length > longest:
@@ -40,7 +80,7 @@ def read(stream: BinaryIO, longest: int = 2**16) -> tuple[bytes, bytes]:
     return kind, _exactly(stream, length)
 
 
-def _exactly(stream: BinaryIO, count: int) -> bytes:
+def _exactly(stream: BinaryIO | Ear, count: int) -> bytes:
     found = stream.read(count)
     if len(found) < count:
         raise EOFError("the stream ended")
@@ -85,11 +125,19 @@ class Wire:
         write(stream, STEP, outcome + facts.tobytes() + percepts_to_bytes(answer.percepts))
 
     def answer(self, kind: bytes, body: bytes) -> Answer:
-        """An answer as it was sent; trouble is raised."""
+        """An answer as it was sent; trouble is raised, and what is no answer is trouble."""
         if kind in TROUBLES:
             raise TROUBLES[kind](body.decode(errors="replace"))
+        try:
+            return self._understood(kind, body)
+        except (ValueError, struct.error):
+            raise Failed(f"{self.environment.address}: its process sent what is no answer") from None
+
+    def _understood(self, kind: bytes, body: bytes) -> Answer:
         if kind == RESET:
             return percepts_from_bytes(body, *self._shapes)
+        if kind != STEP:
+            raise ValueError(kind)
         names, begin = self.environment.fact_names, OUTCOME.size
         end = begin + 8 * len(names)
         reward, terminated, truncated = OUTCOME.unpack(body[:begin])

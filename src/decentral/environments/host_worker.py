@@ -8,26 +8,52 @@ import json
 import os
 import signal
 import sys
+import threading
 from contextlib import suppress
-from typing import BinaryIO
+from functools import partial
+from typing import Any, BinaryIO
 
 from decentral.environments.checked import CheckedStage
 from decentral.environments.host import BrokenOff
 from decentral.environments.host_wire import CLOSE, Wire, read, trouble_as_message, write
 from decentral.environments.names import host_environment
 from decentral.refusal import Failed, Refused
+from decentral.terminal import complain
+
+GRACE = 1.0  # seconds that threads and handlers which the world has left may take once it is closed
+
+
+class Terminated(BaseException):
+    """Somebody has asked this process to end."""
 
 
 def main(address: str, settings: str) -> None:
     """Serve until told to close."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this process, and it will close it
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, _terminate)
     questions, answers = private_streams()
-    with suppress(EOFError, BrokenPipeError):  # nobody is there any more
-        try:
-            _serve(address, json.loads(settings), questions, answers)
-        except (Refused, Failed) as trouble:
+    threading.excepthook = sys.unraisablehook = partial(_say, address)
+    try:
+        _serve(address, json.loads(settings), questions, answers)
+    except (EOFError, BrokenPipeError, Terminated):
+        pass  # nobody is there any more, or this process is to end
+    except OSError:
+        os._exit(1)  # the world has closed the way to whoever asks
+    except (Refused, Failed, BrokenOff) as trouble:
+        with suppress(OSError):
             write(answers, *trouble_as_message(trouble))
+    late = threading.Timer(GRACE, os._exit, (0,))
+    late.daemon = True
+    late.start()
+
+
+def _terminate(*_: Any) -> None:
+    raise Terminated("this process was told to end")
+
+
+def _say(address: str, trouble: Any) -> None:
+    """A line for what a thread or a handler that the world has left behind raises."""
+    complain(f"{address} outside of its calls: {trouble.exc_type.__name__}: {trouble.exc_value}")
 
 
 def _serve(address: str, settings: dict, questions: BinaryIO, answers: BinaryIO) -> None:
@@ -40,8 +66,11 @@ def _serve(address: str, settings: dict, questions: BinaryIO, answers: BinaryIO)
                 wire.tell(answers, stage.reset(question) if isinstance(question, int) else stage.step(question))
             except BrokenOff as broken:
                 write(answers, *trouble_as_message(broken))
-    finally:
-        stage.close()
+    except BaseException:
+        with suppress(Refused, Failed, BrokenOff):  # the first trouble is the one to be told
+            stage.close()
+        raise
+    stage.close()
 
 
 def private_streams() -> tuple[BinaryIO, BinaryIO]:

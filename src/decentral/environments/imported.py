@@ -6,7 +6,8 @@ import re
 import sys
 from typing import Any
 
-from decentral.refusal import Refused
+from decentral.environments.foreign import kept_in
+from decentral.refusal import Failed, Refused, words_of
 
 
 def imported(place: str, asked: str, what: str = "environment") -> Any:
@@ -20,10 +21,11 @@ def imported(place: str, asked: str, what: str = "environment") -> Any:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        module = importlib.import_module(module_name)
-    except Exception as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise Refused(f"{what} {asked}: the module {module_name} can't be imported ({why[:200]})") from error
+        with kept_in("it", "when run"):
+            module = importlib.import_module(module_name)
+    except Failed as failure:
+        why = words_of(failure.__cause__ or failure)
+        raise Refused(f"{what} {asked}: the module {module_name} can't be imported ({why})") from failure
     try:
         return getattr(module, name)
     except AttributeError:

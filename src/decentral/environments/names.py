@@ -9,9 +9,9 @@ from decentral.environments.host import HostEnvironment
 from decentral.environments.imported import imported
 from decentral.environments.jaxmarl import world_of_jaxmarl
 from decentral.environments.pettingzoo import world_of_pettingzoo
+from decentral.environments.promises import build_world
 from decentral.environments.smac import PREFIX, map_of_smac
 from decentral.refusal import Refused
-from decentral.settings import build
 
 _imported: dict[str, type[World]] = {}  # worlds whose code the user has named
 
@@ -48,7 +48,10 @@ def host_environment(address: str, settings: dict[str, Any]) -> HostEnvironment:
     kind = environment_class(address)
     if not issubclass(kind, HostEnvironment):
         raise Refused(f"environment must live in Python, got {address}")
-    return build(kind, settings, "environment")
+    world = build_world(kind, settings, address)
+    if not isinstance(world, HostEnvironment):
+        raise TypeError(address)
+    return world
 
 
 def _names_code(name: str) -> bool:

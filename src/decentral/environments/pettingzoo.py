@@ -12,16 +12,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from decentral.environments.base import AgentSpaces
+from decentral.environments.checked import number_of
+from decentral.environments.foreign import kept_in
 from decentral.environments.host import HostEnvironment, Percepts, Stage, Step
 from decentral.environments.imported import imported
 from decentral.environments.spaces import action_count, as_numbers, mask_in, observation_size
-from decentral.refusal import Refused
+from decentral.environments.zoo_answers import check_flags, check_names, check_observation
+from decentral.refusal import Failed, Refused, words_of
 from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete
 
 Factory = Callable[[], Any]
 ByAgent = Mapping[Any, Any]  # what a world tells, by the names of its agents
 Rewards = Literal["shared", "sum", "mean"]
+ANSWER = ("observations", "rewards", "terminations", "truncations", "infos")
 
 
 @dataclass(frozen=True)
@@ -106,12 +110,14 @@ def world_of_pettingzoo(place: str) -> type[PettingZoo]:
     if not callable(make):
         raise Refused(f"environment {name} must name a function that makes a world, got {make!r:.80}")
     try:
-        world = make()
-    except Exception as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        raise Refused(f"environment {name} can't be made ({why})") from error
-    found = Sizes.of(world, name)
-    world.close()
+        with kept_in("it", "when made"):
+            world = make()
+    except Failed as failure:
+        raise Refused(f"environment {name} can't be made ({words_of(failure.__cause__ or failure)})") from failure
+    with kept_in(name, "when asked for its spaces"):
+        found = Sizes.of(world, name)
+    with kept_in(name, "when closed"):
+        world.close()
 
     class Made(PettingZoo):
         """A parallel world of PettingZoo."""
@@ -132,7 +138,10 @@ class PettingZooStage(Stage):
         self.rewards = rewards
 
     def reset(self, seed: int) -> Percepts:
-        observations, infos = self.world.reset(seed=seed % 2**31)
+        told = self.world.reset(seed=seed % 2**31)
+        if not isinstance(told, tuple | list) or len(told) != 2:
+            raise Refused(f"the answer must be observations and infos, got {told!r:.120}")
+        observations, infos = told
         return self._percepts(observations, {}, infos)
 
     def step(self, actions: np.ndarray) -> Step:
@@ -142,7 +151,14 @@ class PettingZooStage(Stage):
             for name, start, action in zip(self.sizes.names, self.sizes.starts, actions, strict=True)
             if name in present
         }
-        observations, rewards, terminations, truncations, infos = self.world.step(chosen)
+        told = self.world.step(chosen)
+        if not isinstance(told, tuple | list) or len(told) != len(ANSWER):
+            raise Refused(f"the answer must be {', '.join(ANSWER)}, got {told!r:.120}")
+        for what, own in zip(ANSWER[:-1], told, strict=False):
+            check_names(what, own, self.sizes.names, self.world.agents)
+        observations, rewards, terminations, truncations, infos = told
+        check_flags("terminations", terminations)
+        check_flags("truncations", truncations)
         over = not self.world.agents
         truncated = over and any(truncations.values())
         percepts = self._percepts(observations, terminations, infos)
@@ -153,7 +169,9 @@ class PettingZooStage(Stage):
 
     def _reward(self, rewards: ByAgent) -> float:
         """The one reward of all."""
-        values = [float(value) for value in rewards.values()]
+        values = [number_of(f"reward of {name!r:.80}", value) for name, value in rewards.items()]
+        if not values:
+            raise Refused("rewards must have an entry for somebody who acted, got {}")
         if self.rewards == "sum":
             return float(sum(values))
         if self.rewards == "shared" and len(set(values)) > 1:
@@ -164,6 +182,8 @@ class PettingZooStage(Stage):
 
     def _percepts(self, observations: ByAgent, terminations: ByAgent, infos: ByAgent) -> Percepts:
         """What every agent perceives; one whose time alone is up still sees where it has come to."""
+        check_names("observations", observations, self.sizes.names, self.world.agents)
+        check_names("infos", infos, self.sizes.names, ())
         told = Percepts(
             np.zeros((len(self.sizes.names), self.sizes.features), np.float32),
             np.zeros((len(self.sizes.names), self.sizes.actions), bool),
@@ -172,6 +192,8 @@ class PettingZooStage(Stage):
             if name not in observations or terminations.get(name, False):
                 told.available[row, 0] = True
                 continue
+            spaces = self.world.observation_space(name), self.world.action_space(name)
+            check_observation(name, observations[name], infos.get(name, {}), *spaces)
             numbers = as_numbers(self.world.observation_space(name), observations[name])
             told.observation[row, : len(numbers)] = numbers
             mask = mask_in(observations[name], infos.get(name, {}))

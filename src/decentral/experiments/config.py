@@ -8,6 +8,7 @@ from decentral.algorithms.base import Strictness
 from decentral.centralised.sharing import NOTHING_OWN, Sharing
 from decentral.environments.base import Environment, World
 from decentral.environments.names import environment_class, recorded_class
+from decentral.environments.promises import build_world
 from decentral.experiments.members import Member, all_alike, team_of
 from decentral.experiments.names import algorithm_class
 from decentral.experiments.partners import frozen_partner
@@ -72,7 +73,7 @@ class Config:
             if not isinstance(data.get(group), dict):
                 raise Refused(f"{group} must be an object, got {data.get(group)!r}")
         world = _settings(data["environment"])
-        environment = build(recorded_class(data["environment"].get("name")), world, "environment")
+        environment = build_world(recorded_class(name := data["environment"].get("name")), world, name)
         plan = build(Plan, data["training"], "training")
         members = _members_from_data(data, environment.num_agents)
         trainee = Trainee(team_of(members, sharing_in(environment, plan)), environment, plan)
@@ -101,7 +102,7 @@ def resolve(
     """
     if isinstance(algorithm, str):
         algorithm_class(algorithm)
-    world = build(environment_class(environment), environment_settings or {}, "environment")
+    world = build_world(environment_class(environment), environment_settings or {}, environment)
     if not isinstance(world.spec.actions, Discrete):
         raise Refused(f"environment must have discrete actions for agents to learn, got {environment}")
     given = algorithm_settings or {}

@@ -14,7 +14,7 @@ from jaxtyping import Array, Int, Key
 
 from decentral.algorithms.base import Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice
-from decentral.environments.host import BrokenOff, HostEnvironment
+from decentral.environments.host import BrokenOff
 from decentral.environments.host_stages import Stages
 from decentral.environments.host_wire import Question
 from decentral.refusal import Failed
@@ -68,15 +68,16 @@ class HostRollout:
     Which stage plays which episode follows from their numbers alone, and all chance from the keys.
     """
 
-    def __init__(self, environment: HostEnvironment, workers: int, say: Callable[[str], None]):
-        self.environment = environment
-        self.stages = Stages(environment, workers)
+    def __init__(self, stages: Stages, say: Callable[[str], None]):
+        self.environment = stages.environment
+        self.stages = stages
         self.say = say
         self.dropped = 0  # episodes that broke off
 
     def close(self) -> None:
-        """Close the world."""
-        self.stages.close()
+        """Close the world, and say what goes wrong with that."""
+        for trouble in self.stages.close():
+            self.say(trouble)
 
     def play(self, casts: Cast, keys: Key[Array, "lanes episodes"]) -> Trajectory:
         """An episode for every key [lanes, episodes, ...], played by its lane's cast [lanes, ...]."""

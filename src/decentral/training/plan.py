@@ -27,6 +27,12 @@ class Plan(Settings):
         at_least=1,
         at_most=1024,
     )
+    worker_timeout: int = setting(
+        600,
+        "seconds that a world in a process of its own (workers above 1) may take to answer; then it is ended",
+        at_least=1,
+        at_most=1_000_000,
+    )
     updates_per_turn: int = setting(1, "updates after each turn", at_least=1)
     sharing: bool = setting(False, "one network, optimiser and replay for all agents, as in PyMARL: NOT decentralised")
     agent_ids: bool = setting(

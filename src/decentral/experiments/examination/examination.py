@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from decentral.environments.base import Environment, World
-from decentral.environments.checked import told_in_one_line
+from decentral.environments.foreign import told_in_one_line
 from decentral.environments.host import BrokenOff, HostEnvironment, Stage
 from decentral.environments.jaxmarl import JaxMARL
 from decentral.environments.pettingzoo import PettingZoo

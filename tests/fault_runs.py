@@ -1,0 +1,134 @@
+"""All faults of a world, met by its stages: `python -m tests.fault_runs` prints what came of each as JSON.
+
+That is, for one worker and for two, the exit code and the lines of the standard error. All processes are forks of one
+that has imported what they need, so that it takes seconds. `-v` tells them, and how long each took, too.
+"""
+
+import atexit
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from unittest import mock
+
+import numpy as np
+
+from decentral.cli import main as command_line
+from decentral.environments import host_stages, host_worker
+from decentral.environments.process import Process
+from decentral.environments.promises import build_world
+from decentral.terminal import complain
+from tests.faults import FAULTS, SILENT, UNTOLD, WAIT, Faulty
+
+NAME = "python:tests.faults:Faulty"
+
+
+class Forked(Process):
+    """A process of a stage that is forked instead of started: it has imported all that it needs."""
+
+    def __init__(self, module, *words):
+        (into, questions), (answers, out) = os.pipe(), os.pipe()
+        number = os.fork()
+        if number == 0:
+            os.setsid()
+            os.dup2(into, 0)
+            os.dup2(out, 1)
+            os.closerange(3, 256)
+            with contextlib.suppress(BaseException):
+                host_worker.main(*words)
+                threading._shutdown()
+                atexit._run_exitfuncs()
+                os._exit(0)
+            os._exit(99)
+        os.close(into)
+        os.close(out)
+        self.process = Child(number)
+        self.questions, self.answers = os.fdopen(questions, "wb"), os.fdopen(answers, "rb")
+
+
+class Child:
+    """What `subprocess` would know of a forked process."""
+
+    def __init__(self, number):
+        self.pid, self.returncode = number, None
+
+    def poll(self):
+        if self.returncode is None:
+            found, status = os.waitpid(self.pid, os.WNOHANG)
+            self.returncode = os.waitstatus_to_exitcode(status) if found else None
+        return self.returncode
+
+    def wait(self, seconds):
+        until = time.monotonic() + seconds
+        while self.poll() is None:
+            if time.monotonic() > until:
+                raise subprocess.TimeoutExpired("", seconds)
+            time.sleep(0.005)
+
+    def terminate(self):
+        os.kill(self.pid, signal.SIGTERM)
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+
+
+def play(fault, workers):
+    """Two episodes on every stage, as a training asks for them."""
+    seconds = 60.0
+    if FAULTS[fault].line == SILENT:
+        seconds, host_stages.PATIENCE = WAIT, WAIT
+    stages = host_stages.Stages(build_world(Faulty, {"fault": fault}, NAME), workers, seconds=seconds)
+    places = range(workers)
+    try:
+        for seed in range(2):
+            stages.ask(dict.fromkeys(places, seed))
+            for _ in range(3):
+                stages.ask({place: np.zeros(2, np.int32) for place in places})
+    finally:
+        for trouble in stages.close():
+            complain(trouble)
+
+
+def outcome(fault, workers):
+    """The exit code of a process in which the command line meets a fault, and what its standard error was told."""
+    with tempfile.TemporaryFile() as said:
+        number = os.fork()
+        if number == 0:
+            os.dup2(said.fileno(), 2)
+            os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+            code = 0
+            try:
+                with mock.patch("decentral.cli.main.run_command", lambda *_: play(fault, workers)):
+                    command_line(["train"])
+            except SystemExit as end:
+                code = end.code
+            except BaseException as error:  # it would be a traceback
+                os.write(2, f"Traceback: {error!r}".encode())
+                code = 99
+            os._exit(code)
+        child = Child(number)
+        child.wait(60)
+        said.seek(0)
+        lines = said.read().decode().splitlines()
+        return child.returncode, [line for line in lines if line != "noise"]
+
+
+def main():
+    host_stages.Process = Forked
+    found = {}
+    for name, fault in FAULTS.items():
+        promised = {1: fault.one, 2: fault.two}
+        begun = time.monotonic()
+        found[name] = {workers: outcome(name, workers) for workers, code in promised.items() if code is not UNTOLD}
+        if "-v" in sys.argv:
+            print(f"{time.monotonic() - begun:5.2f} s  {name}: {found[name]}", file=sys.stderr)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
