@@ -1,6 +1,9 @@
 """Runs in worlds that live in Python, from the command line and from Python."""
 
 import functools
+import json
+import re
+import sys
 import tempfile
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from decentral.experiments import runner
 from decentral.experiments.config import resolve
 from decentral.experiments.shapes import group_by_shape
 from decentral.runtime import load
+from tests.host_worlds import Counting
 
 COUNTING = "python:tests.host_worlds:Counting"
 TINY = {"hidden": 4}
@@ -22,15 +26,16 @@ PLAN = {"seeds": 2, "steps": 12, "batch_episodes": 1, "replay_episodes": 4, "tes
 def train(out, **settings):
     """IQL, which counts to three; what is said besides goes to the environment or the training."""
     training = PLAN | {key: settings.pop(key) for key in ("workers", "steps") if key in settings}
+    live = settings.pop("live", False)
     return decentral.train(
-        "iql", COUNTING, algorithm=TINY, environment=settings, training=training, out=out, progress=False
+        "iql", COUNTING, algorithm=TINY, environment=settings, training=training, out=out, progress=False, live=live
     )
 
 
 @functools.cache
 def counted():
-    """Two seeds, each stage in a process of its own; the second episode of every stage breaks off."""
-    return train(Path(tempfile.mkdtemp()) / "first", workers=2, trouble="break off")
+    """Two seeds, each stage in a process of its own; the second episode of every stage breaks off. A page is kept."""
+    return train(Path(tempfile.mkdtemp()) / "first", workers=2, trouble="break off", live=True)
 
 
 def assert_same(run, other):
@@ -93,9 +98,10 @@ def test_a_world_that_fails_is_one_line_and_the_files_stay(tmp_path, capsys):
     words = ["train", "iql", COUNTING, "--out", str(tmp_path / "run"), "--steps", "12", "--algorithm.hidden", "4"]
     for name in ("batch_episodes", "replay_episodes", "test_interval", "test_episodes"):
         words += [f"--training.{name}", str(PLAN[name])]
-    line = refusal_of(capsys, *words, "--environment.trouble", "raise", "--environment.in_episode", "3", code=1)
-    assert line.startswith(f"decentral train: failed: {COUNTING} at step 2: ZeroDivisionError: no way out at all")
+    line = refusal_of(capsys, *words, "--environment.trouble", "exit", "--environment.in_episode", "3", code=1)
+    assert line.startswith(f"decentral train: failed: {COUNTING} at step 2: SystemExit: 0 (host_worlds.py, line")
     assert decentral.load(tmp_path / "run").metrics[0]["step"] == 0
+    assert not (tmp_path / "run" / "finished.json").exists()
 
 
 class Impatient:
@@ -127,10 +133,39 @@ def test_what_differs_in_a_world_that_lives_in_python_is_not_trained_side_by_sid
     assert group_by_shape(fused) == [[0, 1]]
 
 
+def shown(run):
+    """What the page of a run tells of its agents."""
+    page = (run.path / "report.html").read_text()
+    data = json.loads(re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    return data["runs"][0]["inside"]
+
+
+def test_a_page_that_is_kept_while_it_trains_shows_an_episode_in_the_end():
+    assert len(shown(counted())["timeline"]["rewards"]) == 3
+
+
+def test_a_report_shows_an_episode_once_the_world_is_named_and_says_what_it_lacks_before(capsys, monkeypatch):
+    run = counted()
+    monkeypatch.setattr(names, "_imported", {})  # as in a new process
+    main(["report", str(run.path)])
+    (said,) = shown(run)["missing"]
+    assert said.startswith("Nothing can be seen inside these agents: ") and f"--environment {COUNTING}" in said
+    main(["report", str(run.path), "--environment", COUNTING])
+    assert len(shown(run)["timeline"]["rewards"]) == 3
+
+
+def test_a_report_is_written_where_the_world_can_not_be_played(monkeypatch):
+    run = counted()
+    monkeypatch.setattr(Counting, "check_ready", lambda self: sys.exit(0))
+    decentral.report(run.path)
+    assert any("could be played for the timeline" in said for said in shown(run)["missing"])
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
         (["crossplay", "RUN", "RUN"], "crossplay needs a world that is compiled, got"),
+        (["watch", "RUN"], "environment must be one that is compiled to be watched, got"),
         (["bench", "iql", COUNTING], "environment must be a world that is compiled to be measured, got"),
     ],
 )

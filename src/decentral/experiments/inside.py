@@ -15,7 +15,7 @@ from decentral.experiments.timeline import timeline
 from decentral.experiments.trained import Trained
 from decentral.experiments.values import ValueTable, action_value_name, value_tables
 from decentral.records import RunDirectory
-from decentral.settings import Refused
+from decentral.refusal import Failed, Refused
 
 
 def look_inside(directory: RunDirectory) -> dict[str, Any]:
@@ -37,7 +37,10 @@ def look_inside(directory: RunDirectory) -> dict[str, Any]:
             f"Values are shown of matrix-game, and of predator-prey up to a size of {LARGEST_MAP}: not of this world."
         )
     if world.time_limit > 1:
-        seen["timeline"] = timeline(trained)
+        try:
+            seen["timeline"] = timeline(trained)
+        except (Refused, Failed) as trouble:  # of a world that lives in Python: nothing else is lost with it
+            seen["missing"].append(f"No episode of this world could be played for the timeline: {trouble}.")
     else:
         seen["missing"].append("An episode of this world is one step long: there is no timeline to show.")
     return seen

@@ -5,6 +5,7 @@ changes nothing of what is computed. The second program is given the log, the se
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -31,11 +32,11 @@ MOST_TURNS = 256  # written down or told at once
 
 def live_again(trainee: Trainee, seed: int, place: int) -> tuple[Models, Log]:
     """Train the whole team again: what one agent of one seed acts with at the end, and its log."""
-    machine, lane = Machine.start(trainee), seed - trainee.plan.seed
-    own, number = _squad_and_number(trainee, place)
+    lane, (own, number) = seed - trainee.plan.seed, _squad_and_number(trainee, place)
     at_once, parts = _turns_at_once(trainee, trainee.team.squads[own]), []
-    while left := machine.turns_until(trainee.plan.steps):
-        parts.append(_live(machine, min(left, at_once), lane, (own, number)))
+    with closing(Machine.start(trainee)) as machine:
+        while left := machine.turns_until(trainee.plan.steps):
+            parts.append(_live(machine, min(left, at_once), lane, (own, number)))
     log = jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts)
     bodies = jax.device_get(trainee.team.squads[own].bodies(machine.lanes.agents[own]))
     return jax.tree.map(lambda leaf: leaf[lane, number], bodies), log

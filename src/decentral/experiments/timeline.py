@@ -1,5 +1,6 @@
 """One greedy episode of a trained team, step by step: the rewards, and each agent's actions and contexts."""
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -7,11 +8,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from decentral.algorithms.base import Models
+from decentral.environments.host import HostEnvironment
 from decentral.environments.predator_prey import PredatorPrey
+from decentral.experiments.host import rollout_for
 from decentral.experiments.hunt_maps import ARROWS
 from decentral.experiments.trained import Trained, key_of_worlds
 from decentral.training.evaluation import greedy_episodes
-from decentral.training.rollout import hand_out
+from decentral.training.host_loop import host_greedy_episodes
+from decentral.training.loop import Trainee
+from decentral.training.rollout import Trajectory, hand_out
 from decentral.types import Episode
 
 
@@ -19,8 +25,7 @@ def timeline(trained: Trained) -> dict[str, Any]:
     """The first seed's team in the first of the worlds that `decentral evaluate` lets it meet."""
     trainee, seed = trained.config.trainee, trained.seeds[0]
     bodies = jax.tree.map(lambda leaf: leaf[0], trained.by_squad)
-    lived = _PLAY(trainee.team, trainee.environment, bodies, 1, key_of_worlds(0))
-    episodes = hand_out(jax.tree.map(lambda leaf: leaf[0], lived))
+    episodes = hand_out(_played(trainee, bodies))
     count = int(np.asarray(episodes.happened[0]).sum())
     agents = [
         _agent(trained, place, jax.tree.map(lambda leaf, at=place: leaf[at], episodes), count)
@@ -34,6 +39,17 @@ def timeline(trained: Trained) -> dict[str, Any]:
         "meaning": f"One greedy episode of seed {seed}."
         + (" A context is the likeliest after the step, inferred from the agent's own window." if inferred else ""),
     }
+
+
+def _played(trainee: Trainee, bodies: tuple[Models, ...]) -> Trajectory:
+    """The episode, in a compiled world or in one that lives in Python."""
+    if not isinstance(trainee.environment, HostEnvironment):
+        lived = _PLAY(trainee.team, trainee.environment, bodies, 1, key_of_worlds(0))
+        return jax.tree.map(lambda leaf: leaf[0], lived)
+    with closing(rollout_for(trainee, stages=1)) as rollout:
+        alone = jax.tree.map(lambda leaf: leaf[None], bodies)
+        lived = host_greedy_episodes(rollout, trainee, alone, 1, key_of_worlds(0))
+    return jax.tree.map(lambda leaf: leaf[0, 0], lived)
 
 
 def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[str, Any]:
