@@ -1,6 +1,7 @@
 """The long versions of the reliability tests, in real processes: `make soak`. Prints a figure with its N for each.
 
 python -m tests.soak [--kills 300] [--signals 60] [--corruptions 5000] [--devices 1] [--examples 5000] [--minutes 60]
+                     [--faults 1]
 
 A number of 0 leaves a part out.
 """
@@ -20,7 +21,9 @@ from decentral.experiments.resuming import Start
 from decentral.records.checkpoints import MANIFEST
 from decentral.refusal import Refused
 from tests.corruption import WAYS, spoil
+from tests.faults import FAULTS
 from tests.saved_runs import PARTS, begin, save
+from tests.soak_faults import faults
 from tests.states import state
 
 SETTINGS = {
@@ -186,6 +189,7 @@ def main():
         ("devices", 1),
         ("examples", 5000),
         ("minutes", 60),
+        ("faults", 1),
     ):
         parser.add_argument(f"--{name}", type=int, default=count)
     wanted = parser.parse_args()
@@ -196,6 +200,8 @@ def main():
             flat_memory(out, wanted.minutes)
         if wanted.examples:
             command_lines(wanted.examples)
+        if wanted.faults and (wrong := faults(out, list(FAULTS))):
+            raise Failed(f"faults: {wrong}")
         corruptions(out, wanted.corruptions)
         to_its_end(out / "first")  # compiles
         _, seconds = to_its_end(out / "whole")
