@@ -78,6 +78,8 @@ class WalkStage(Stage):
             seen[1, 0] = np.nan
         if self.fault == "stuck" and self.taken == 2:
             available[1] = False
+        if self.fault == "half a mask" and self.taken == 2:
+            available = available * [[1], [0.5]]
         if self.fault == "blind":
             seen[:] = 0
         if self.fault == "copy":

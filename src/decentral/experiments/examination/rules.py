@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from decentral.environments.base import World
-from decentral.environments.checked import number_of, table_of
+from decentral.environments.checked import EITHER, LARGEST, number_of, table_of, told_briefly
 from decentral.environments.host import Percepts
 from decentral.environments.jaxmarl import JaxMARL
 from decentral.experiments.examination.episodes import Lived
@@ -23,7 +23,7 @@ def finite(world: World, episodes: Sequence[Lived]) -> Finding:
 
     def faults() -> Iterator[str]:
         for when, observation, _ in _tables(world, episodes):
-            for agent in np.flatnonzero(~np.isfinite(observation).all(axis=1)):
+            for agent in np.flatnonzero(~(np.abs(observation) <= LARGEST).all(axis=1)):
                 yield f"{when}: the observation of agent {agent} must be finite, got {observation[agent]!s:.120}"
 
     return judged("finite", faults(), "all observations are finite numbers")
@@ -34,6 +34,8 @@ def actions(world: World, episodes: Sequence[Lived]) -> Finding:
 
     def faults() -> Iterator[str]:
         for when, _, available in _tables(world, episodes):
+            for agent in np.flatnonzero(~np.isin(available, (0, 1)).all(axis=1)):
+                yield f"{when}: available of agent {agent} must be {EITHER}, got {told_briefly(available[agent])}"
             for agent in np.flatnonzero(~available.any(axis=1)):
                 yield f"{when}: agent {agent} must have at least one available action, got none"
 
@@ -109,7 +111,7 @@ def _tables(world: World, episodes: Sequence[Lived]) -> Iterator[tuple[str, np.n
 def _as_tables(world: World, percepts: Percepts) -> tuple[np.ndarray, np.ndarray]:
     sizes = world.num_agents, world.spec.observation_size, world.spec.actions.count
     observation = table_of("observation", percepts.observation, (sizes[0], sizes[1]))
-    return observation, table_of("available", percepts.available, (sizes[0], sizes[2])).astype(bool)
+    return observation, table_of("available", percepts.available, (sizes[0], sizes[2]))
 
 
 def _where(lived: Lived, when: str) -> str:
