@@ -67,14 +67,19 @@ class CheckedStage(Stage):
         _check(isinstance(told, Percepts), "percepts", "Percepts", told)
         spec, agents = self.environment.spec, self.environment.num_agents
         observation = table_of("observation", told.observation, (agents, spec.observation_size))
-        for agent in np.flatnonzero(~(np.abs(observation) <= LARGEST).all(axis=1)):
+        for agent in _unsound_rows(np.abs(observation) <= LARGEST):
             _check(False, f"observation of agent {agent}", FINITE, observation[agent])
         available = table_of("available", told.available, (agents, spec.actions.count))
-        for agent in np.flatnonzero(~np.isin(available, (0, 1)).all(axis=1)):
+        for agent in _unsound_rows((available == 0) | (available == 1)):
             _check(False, f"available of agent {agent}", EITHER, available[agent])
         for agent in np.flatnonzero(~available.any(axis=1)):
             _check(False, f"available of agent {agent}", "true for at least one action", available[agent])
         return Percepts(observation.astype(np.float32), available.astype(bool))
+
+
+def _unsound_rows(sound: np.ndarray) -> np.ndarray | tuple[()]:
+    """The agents some of whose entries are not sound."""
+    return () if sound.all() else np.flatnonzero(~sound.all(axis=1))
 
 
 def _check(sound: bool, what: str, must_be: str, got: Any) -> None:
@@ -113,7 +118,7 @@ def numbers_in(value: Any) -> np.ndarray | None:
     """Real numbers, as an array; none where there is a text, an object, a date or a complex number."""
     try:
         array = np.asarray(float(value) if isinstance(value, int) else value)
-        real = np.result_type(array.dtype, np.float32).kind == "f"
+        real = array.dtype.kind in "fiub" or np.result_type(array.dtype, np.float32).kind == "f"
     except (TypeError, ValueError, OverflowError):  # lists of unequal lengths; types that no number has
         return None
     with np.errstate(over="ignore"):  # what is too large is not finite

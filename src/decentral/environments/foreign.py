@@ -66,8 +66,10 @@ class CtrlC:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if callable(self._before) and signal.getsignal(signal.SIGINT) == self._hear:
-            signal.signal(signal.SIGINT, self._before)
+        if callable(self._before):
+            now = signal.signal(signal.SIGINT, self._before)
+            if now is not None and now != self._hear:  # somebody's code has put a handler of its own there
+                signal.signal(signal.SIGINT, now)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
         try:
