@@ -1,5 +1,6 @@
 """Back ends of a sweep besides plain processes, with stand-ins for Ray and submitit: what is asked of them."""
 
+import functools
 import signal
 import subprocess
 import sys
@@ -99,17 +100,20 @@ def test_jobs_of_slurm_tell_their_exit_codes_or_that_they_are_lost(tmp_path, mon
         def update_parameters(self, **options):
             asked.update(options)
 
-        def map_array(self, function, commands, logs):
-            def job(command, log):
-                return types.SimpleNamespace(result=lambda: function(command, log) if log.name != "lost" else 1 / 0)
+        def map_array(self, function, *words):
+            def job(command, log, places):
+                done = functools.partial(function, command, log, places)
+                return types.SimpleNamespace(result=lambda: done() if log.name != "lost" else 1 / 0)
 
-            return [job(command, log) for command, log in zip(commands, logs, strict=True)]
+            return [job(*own) for own in zip(*words, strict=True)]
 
     submitit = types.ModuleType("submitit")
     submitit.AutoExecutor = Executor
     monkeypatch.setitem(sys.modules, "submitit", submitit)
     units = [Unit(tmp_path / name, code) for name, code in {"one": 0, "two": 5, "lost": 0}.items()]
     assert codes_of("slurm", units, at_once=7) == {"one": 0, "two": 5, "lost": LOST}
+    setup = asked.pop("slurm_setup")
+    assert setup == ["export PYTHONSAFEPATH=1"]  # for submitit's own Python, which is started without -P
     assert asked == {"folder": "slurm", "cluster": "slurm", "name": "decentral", "slurm_array_parallelism": 7}
 
 
@@ -126,7 +130,7 @@ def test_a_unit_does_not_outlive_the_worker_that_runs_it(tmp_path):
     log = tmp_path / "log"
     sleeper = [sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(60)"]
     code = "from pathlib import Path\nfrom decentral.experiments.backends.base import run_elsewhere\n"
-    code += f"run_elsewhere({sleeper!r}, Path({str(log)!r}))"
+    code += f"run_elsewhere({sleeper!r}, Path({str(log)!r}), '')"
     worker = subprocess.Popen([sys.executable, "-c", code])
     while not (log.exists() and log.read_text().endswith("\n")):
         time.sleep(0.05)

@@ -6,11 +6,15 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+import decentral
 from decentral.api import sweep_files
 from decentral.cli import main
+from decentral.environments.process import search_path
+from decentral.experiments.backends.base import run_elsewhere
 from decentral.experiments.backends.processes import run_in_processes
 from decentral.experiments.units import units_of
 from tests.cli.test_cli import outcome
@@ -42,8 +46,8 @@ def test_a_unit_is_a_command_line_that_trains_one_combination(file, tmp_path):
         f"{name},learning_rate={rate}" for name in ("iql", "hysteretic") for rate in ("0.001", "0.01")
     ]
     units[1].prepare()
-    assert units[1].command[1:5] == ["-m", "decentral", "train", "iql"] and units[1].state == "waiting"
-    main(units[1].command[3:])
+    assert units[1].command[1:6] == ["-P", "-m", "decentral", "train", "iql"] and units[1].state == "waiting"
+    main(units[1].command[4:])
     assert units[1].state == "finished"
     stored = json.loads((tmp_path / "out" / "iql,learning_rate=0.01" / "config.json").read_text())
     assert (stored["algorithm"]["learning_rate"], stored["environment"]["payoff"]) == (0.01, [[1, -8], [-8, 1]])
@@ -55,7 +59,7 @@ def test_what_failed_is_run_again_and_nothing_else(file, capsys, monkeypatch):
     def all_but_the_first(units, at_once, ended):
         asked.append([unit.name for unit in units])
         for unit in units[len(asked) == 1 :]:
-            main(unit.command[3:])
+            main(unit.command[4:])
             ended(unit, 0)
 
     monkeypatch.setitem(sweep_files.BACK_ENDS, "processes", all_but_the_first)
@@ -77,6 +81,33 @@ def test_what_failed_is_run_again_and_nothing_else(file, capsys, monkeypatch):
         "run,algorithm,environment,state,seed,step",
         *(f"{name},{name},matrix-game,finished,{seed},8" for name in ("iql", "distributed") for seed in (0, 1)),
     ]
+
+
+PLANTED = ("ctypes", "difflib", "numpy")  # imported by what ties a unit to its parent, by its help, by its training
+
+
+def test_a_unit_runs_nothing_that_lies_in_the_working_directory(file, tmp_path):
+    """Of the environment's code alone, which the user named, the directory is told: after all others."""
+    for name in PLANTED:
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\n")
+    (tmp_path / "own_code.py").write_text("")
+    command = units_of(file, tmp_path / "out")[0].command
+    log = tmp_path / "log"
+    assert run_elsewhere([*command[: command.index("decentral") + 1], "--help"], log, search_path()) == 0
+    assert "COMMAND" in log.read_text() and not (tmp_path / "ran").exists()
+    look = "import numpy, sys; print(numpy.__file__); import own_code; print(own_code.__file__)"
+    for places, code in ((f"{search_path()}{os.pathsep}{tmp_path}", 0), (search_path(), 1)):
+        log.unlink()
+        assert run_elsewhere([*command[:2], "-c", look], log, places) == code
+        assert "site-packages" in log.read_text() and ("own_code.py" in log.read_text()) == (code == 0)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_every_python_that_is_started_is_told_to_ignore_the_working_directory():
+    """`-P`: what lies where a command is called must never be run because of its name."""
+    sources = [file.read_text() for file in Path(decentral.__file__).parent.rglob("*.py")]
+    started = [text.split("sys.executable")[1:] for text in sources if "sys.executable" in text]
+    assert started and all(after.startswith(', "-P"') for text in started for after in text)
 
 
 def test_processes_run_side_by_side_and_their_exit_codes_are_told(tmp_path):

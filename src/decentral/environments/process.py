@@ -6,17 +6,24 @@ import sys
 from contextlib import suppress
 from typing import BinaryIO, cast
 
+# How another Python is started. Without -P it would run modules of the working directory in place of the real ones.
+PYTHON = [sys.executable, "-P"]
+
+
+def search_path() -> str:
+    """Where this Python looks for modules, as the PYTHONPATH of another: what is found here is found there."""
+    return os.pathsep.join(os.path.abspath(place) for place in sys.path)
+
 
 class Process:
     """A process started by a command line: it shares nothing with this one but two pipes."""
 
     def __init__(self, module: str, *words: str, **variables: str):
-        places = os.pathsep.join(place or os.getcwd() for place in sys.path)
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module, *words],
+            [*PYTHON, "-m", module, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=variables | os.environ | {"PYTHONPATH": places},
+            env=variables | os.environ | {"PYTHONPATH": search_path()},
             start_new_session=True,  # so that Ctrl-C reaches neither it nor what it has started
         )
         self.questions = cast(BinaryIO, self.process.stdin)

@@ -1,12 +1,12 @@
 """A sweep in a file, as units of work: each is one `decentral train` command line, and goes on when run again."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from decentral.environments.names import recorded_class
+from decentral.environments.process import PYTHON
 from decentral.experiments.config_file import read_config_file
 from decentral.experiments.finished import finished_runs
 from decentral.experiments.names import recorded_algorithm
@@ -42,7 +42,7 @@ class Unit:
         """The command line that trains it, from wherever it was left."""
         config = self.planned.config
         words = ["train", config.algorithm_name, config.environment_name, "--config", str(self._file)]
-        return [sys.executable, "-m", "decentral", *words, "--out", str(self.planned.out), "--resume"]
+        return [*PYTHON, "-m", "decentral", *words, "--out", str(self.planned.out), "--resume"]
 
     @property
     def state(self) -> str:

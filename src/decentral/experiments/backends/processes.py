@@ -4,6 +4,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 
+from decentral.environments.process import search_path
 from decentral.experiments.backends.base import Ended, start
 from decentral.experiments.signals import Signals
 from decentral.experiments.units import Unit
@@ -21,7 +22,7 @@ def run_in_processes(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
         try:
             while (waiting or running) and not signals.asked:
                 while waiting and len(running) < at_once:
-                    process = start(waiting[0].command, waiting[0].log)
+                    process = start(waiting[0].command, waiting[0].log, search_path())
                     running[process.pid] = (waiting.pop(0), process)
                 for unit, process in list(running.values()):
                     if process.poll() is not None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from decentral.environments.process import search_path
 from decentral.experiments.backends.base import LOST, Ended, run_elsewhere
 from decentral.experiments.units import Unit
 from decentral.settings import Refused
@@ -21,7 +22,7 @@ def run_on_ray(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
         while waiting or running:
             while waiting and len(running) < at_once:
                 unit = waiting.pop(0)
-                running[task.remote(unit.command, unit.log)] = unit
+                running[task.remote(unit.command, unit.log, search_path())] = unit
             done, _ = ray.wait(list(running))
             for job in done:
                 ended(running.pop(job), _result(ray, job))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from decentral.environments.process import search_path
 from decentral.experiments.backends.base import LOST, Ended, run_elsewhere
 from decentral.experiments.units import Unit
 from decentral.settings import Refused
@@ -11,7 +12,8 @@ from decentral.settings import Refused
 def run_on_slurm(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
     """Submit all units and wait for them. What SLURM is to be asked for besides is said by its SBATCH_ variables."""
     executor = _executor(units[0], at_once)
-    jobs = executor.map_array(run_elsewhere, [unit.command for unit in units], [unit.log for unit in units])
+    commands, logs = [unit.command for unit in units], [unit.log for unit in units]
+    jobs = executor.map_array(run_elsewhere, commands, logs, [search_path()] * len(units))
     for unit, job in zip(units, jobs, strict=True):
         ended(unit, _result(job))
 
@@ -25,7 +27,9 @@ def _executor(unit: Unit, at_once: int) -> Any:
         executor = submitit.AutoExecutor(folder=unit.log.parent / "slurm", cluster="slurm")
     except RuntimeError as error:
         raise Refused(f"backend slurm can't be used here ({error})") from None
-    executor.update_parameters(name="decentral", slurm_array_parallelism=at_once)
+    # The jobs' own Python is submitit's to start, without -P.
+    safe = ["export PYTHONSAFEPATH=1"]
+    executor.update_parameters(name="decentral", slurm_array_parallelism=at_once, slurm_setup=safe)
     return executor
 
 
