@@ -31,6 +31,11 @@ def save(directory, turn, keep=2, diverged=()):
     """A test at a turn, then its checkpoint."""
     directory.append_metrics([{"seed": 3, "step": turn}])
     directory.append_time(turn, 1.0)
+    checkpoint(directory, turn, keep, diverged)
+
+
+def checkpoint(directory, turn, keep=2, diverged=()):
+    """A checkpoint of what was tested so far."""
     moment = Moment(
         turn=turn, step=turn, seconds=1.0, lanes=2, placement=[1, 1], platform="cpu", packages={},
         settings=settings_digest(directory), diverged=list(diverged), grown=directory.fingerprint_grown(),

@@ -5,16 +5,15 @@ the last part of a path matters: a directory may well be a link. No JAX is impor
 """
 
 import errno
-import json
 import os
 import stat
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from decentral.plain_json import parse_json
 from decentral.refusal import Refused
 
 BLOCK = 2**20  # bytes read at a time where a file does not say how long it is
-MOST_NESTING = 100  # of lists and objects in data: deeper ones can't be walked through safely
 KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",
@@ -59,29 +58,10 @@ def read_plain(path: Path, most: int, follow: bool = False) -> bytes:
     return content
 
 
-def read_json(path: Path, most: int, follow: bool = False) -> Any:
-    """What a plain file of JSON holds."""
+def read_json(path: Path, most: int, follow: bool = False, non_finite: bool = False) -> Any:
+    """What a plain file of JSON holds. NaN and infinities are refused unless they may be there."""
     content = read_plain(path, most, follow)
     try:
-        return parse_json(content)
+        return parse_json(content, non_finite)
     except ValueError as error:
         raise Refused(f"{path} can't be read as JSON ({str(error).splitlines()[0]:.100})") from None
-
-
-def parse_json(text: bytes | str) -> Any:
-    """Data from JSON; a `ValueError` where it is none, or nested too deeply."""
-    try:
-        return not_too_deep(json.loads(text))
-    except RecursionError:
-        raise ValueError(f"it must be nested at most {MOST_NESTING} times") from None
-
-
-def not_too_deep(data: Any) -> Any:
-    """The data itself, unless lists and objects in it are nested too deeply."""
-    layer = [data]
-    for _ in range(MOST_NESTING):
-        containers = [own.values() if isinstance(own, dict) else own for own in layer if isinstance(own, dict | list)]
-        if not containers:
-            return data
-        layer = [inner for own in containers for inner in own]
-    raise ValueError(f"it must be nested at most {MOST_NESTING} times")

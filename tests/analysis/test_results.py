@@ -50,7 +50,10 @@ def test_a_torn_last_line_and_a_test_that_not_all_seeds_have_done_are_passed_ove
     [
         (line(0, 0, 1.0)[:9] + "\n" + line(0, 10, 2.0), "broken at line 1"),
         ("", "has no records"),
-        (json.dumps({"seed": 0, "step": 1}) + "\n", "makes no sense .'test_return_mean'"),
+        (
+            json.dumps({"seed": 0, "step": 1}) + "\n",
+            "makes no sense at line 1 .test_return_mean must be a number, got None",
+        ),
         (line(0, 0, "high"), "makes no sense"),
         (line(0, 0, None), "makes no sense"),
         ("5\n" + line(0, 0, 1.0), "broken at line 1"),
@@ -65,10 +68,10 @@ def test_records_that_make_no_sense_are_refused(tmp_path, lines, refusal):
     ("config", "refusal"),
     [
         ({"algorithm": None}, "algorithm must be an object, got None"),
-        ({"algorithm": {"name": ["iql"]}}, "name must be text"),
+        ({"algorithm": {"name": ["iql"]}}, "name must be a line of text"),
         ({"references": {"optimal": "x"}}, "references must be an object of numbers"),
         ({"references": [1]}, "references must be an object of numbers"),
-        ({"reports": "win_rate"}, "reports must be a list of names, got 'win_rate'"),
+        ({"reports": "win_rate"}, "reports must be a list of different names, got 'win_rate'"),
         ({"reports": ["win_rate"]}, "makes no sense .'test_win_rate'"),
     ],
 )

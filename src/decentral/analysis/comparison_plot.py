@@ -21,6 +21,7 @@ from decentral.analysis.plots import (
     label_axes,
     look,
     save,
+    shown,
 )
 from decentral.analysis.results import Curves, labels, shared_references, shared_reports
 from decentral.analysis.statistics import mean_band, summarise
@@ -44,7 +45,7 @@ def plot_comparison(runs: list[Curves], out: Path) -> None:
         for number, (run, text, values) in enumerate(zip(runs, texts, tables, strict=True)):
             draw_curve(left, run, text, values, mean_band(values), look(number))
         label_axes(left, runs, quantity)
-        left.set_title(f"{runs[0].environment}: mean over seeds, 95 % interval")
+        left.set_title(shown(f"{runs[0].environment}: mean over seeds, 95 % interval"))
         _draw_finals(right, [values[:, -1] for values in tables], texts, left.get_ylabel())
     _draw_known(grid[0, 0], grid[0, 1], runs)
     _draw_legends(grid[0, 0], grid[-1, 0], grid[-1, 1], len(runs))
@@ -65,7 +66,7 @@ def _draw_finals(axes: Axes, finals: list[np.ndarray], texts: list[str], quantit
     width = 0.22 * min(1, len(finals) / 5)  # of the band in which the seeds lie
     for number, values in enumerate(finals):
         _draw_final(axes, values, number, width, look(number)["color"])
-    axes.set_yticks(range(len(finals)), texts)
+    axes.set_yticks(range(len(finals)), [shown(text) for text in texts])
     axes.set_ylim(len(finals) - 0.5, -0.5)
     axes.set_xlabel(quantity)
     axes.set_title("final test")

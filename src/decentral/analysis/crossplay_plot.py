@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from decentral.analysis.plots import check_file, save
+from decentral.analysis.plots import check_file, save, shown
 
 MOST_NUMBERS = 12  # rows up to which every cell shows its number
 
@@ -17,8 +17,9 @@ def plot_crossplay(labels: list[str], runs: list[int], returns: np.ndarray, titl
     side = min(14.0, 2.8 + 0.42 * teams)
     figure, axes = plt.subplots(figsize=(side + 1.0, side), layout="constrained")
     image = axes.imshow(returns, cmap="viridis")
-    axes.set_xticks(range(teams), labels, rotation=90)
-    axes.set_yticks(range(teams), labels)
+    texts = [shown(label) for label in labels]
+    axes.set_xticks(range(teams), texts, rotation=90)
+    axes.set_yticks(range(teams), texts)
     for border in np.flatnonzero(np.diff(runs)):
         axes.axhline(border + 0.5, color="white", linewidth=2)
         axes.axvline(border + 0.5, color="white", linewidth=2)
@@ -29,6 +30,6 @@ def plot_crossplay(labels: list[str], runs: list[int], returns: np.ndarray, titl
             axes.text(column, row, f"{value:.1f}", ha="center", va="center", color=colour, fontsize=8)
     axes.set_xlabel("the other agents")
     axes.set_ylabel("the first agent")
-    axes.set_title(title)
+    axes.set_title(shown(title))
     figure.colorbar(image, ax=axes, label="mean return", shrink=0.8)
     save(figure, out)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, NullFormatter
 
 from decentral.analysis.diagnostics import GROUPS, Band, Group, load_bands, number_of_contexts
-from decentral.analysis.plots import check_file, look, save
+from decentral.analysis.plots import check_file, look, save, shown
 from decentral.analysis.results import Curves, labels
 from decentral.settings import Refused
 
@@ -41,7 +41,7 @@ def diagnostics_figure(run: Curves) -> Figure:
         _draw(axes, group, run, measured)
     for axes in grid.flat[len(groups) :]:
         axes.remove()
-    figure.suptitle(f"{labels([run])[0]} on {run.environment}")
+    figure.suptitle(shown(f"{labels([run])[0]} on {run.environment}"))
     return figure
 
 

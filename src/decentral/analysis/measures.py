@@ -18,7 +18,7 @@ def load_measures(run: Curves, names: Iterable[str]) -> dict[str, np.ndarray]:
     """
     by_seed: dict[int, list[dict[str, Any]]] = {seed: [] for seed in run.seeds}
     for row in RunDirectory(run.path).read_metrics():
-        by_seed[int(row["seed"])].append(row)
+        by_seed[row["seed"]].append(row)
     tests = list(zip(*by_seed.values(), strict=False))  # those that every seed has done
     tables = {name: _table([[_numbers(run, name, row) for row in test] for test in tests]) for name in names}
     return {name: table for name, table in tables.items() if np.isfinite(table).any()}

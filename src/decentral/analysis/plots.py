@@ -1,5 +1,6 @@
 """Learning curves: the mean over seeds with its spread, several runs side by side, and what is known exactly."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def curves_figure(runs: list[Curves], names: list[str], title: str | None = None
     for axes, quantity in zip(grid, ("return", *reports), strict=True):
         label_axes(axes, runs, quantity)
         if title is not None:
-            axes.set_title(title)
+            axes.set_title(shown(title))
     beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "fontsize": "small"} if many else {}
     grid[-1 if many else 0].legend(frameon=False, **beside)
     return figure
@@ -80,12 +81,19 @@ def save_all(figure: Figure, files: list[Path]) -> None:
     try:
         for out in files:
             out.parent.mkdir(parents=True, exist_ok=True)
-            with plt.rc_context({"svg.hashsalt": "decentral"}):
+            with plt.rc_context({"svg.hashsalt": "decentral"}), warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Glyph .* missing")  # a letter of some name: it has an empty box
                 figure.savefig(out, dpi=150, metadata={"Date": None} if out.suffix.lower() == ".svg" else None)
     except OSError as error:
         raise Refused(f"out must be a file that can be written, got {out} ({error.strerror})") from None
     finally:
         plt.close(figure)
+
+
+def shown(text: str) -> str:
+    """A text as a picture shows it, letter by letter: a dollar begins no formula, and what has no look is spelled."""
+    spelled = (letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    return "".join(spelled).replace("$", r"\$")
 
 
 def look(number: int) -> dict[str, Any]:
@@ -97,7 +105,7 @@ def look(number: int) -> dict[str, Any]:
 def draw_curve(axes: Axes, run: Curves, label: str, values: np.ndarray, band: Band, appearance: dict[str, Any]) -> None:
     """The mean over seeds of what each test gave [seeds, tests], with a band around it."""
     seeds = len(run.seeds)
-    name = f"{label} ({seeds} seed{'s' if seeds > 1 else ''})"
+    name = f"{shown(label)} ({seeds} seed{'s' if seeds > 1 else ''})"
     axes.plot(run.steps, values.mean(axis=0), label=name, **appearance)
     low, high = band
     axes.fill_between(run.steps, low, high, color=appearance["color"], alpha=0.2, linewidth=0)
@@ -116,6 +124,6 @@ def label_axes(axes: Axes, runs: list[Curves], quantity: str = "return") -> None
     """Say what a panel of learning curves shows."""
     axes.set_xlabel("environment steps")
     axes.set_ylabel(f"test {quantity.replace('_', ' ')}")
-    axes.set_title(" and ".join(dict.fromkeys(run.environment for run in runs)))
+    axes.set_title(shown(" and ".join(dict.fromkeys(run.environment for run in runs))))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.spines[["top", "right"]].set_visible(False)

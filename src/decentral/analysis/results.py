@@ -1,6 +1,7 @@
 """The learning curves of a run, read from its directory."""
 
 import math
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,11 @@ from typing import Any
 import numpy as np
 
 from decentral.records import RunDirectory
+from decentral.records.metrics import LARGEST, RETURN
 from decentral.settings import Refused
+
+LONGEST_NAME = 300  # letters of an algorithm's or a world's: those of code have the name of its module
+LONGEST_VALUE = 60  # of a setting in the name of a run
 
 
 @dataclass(frozen=True)
@@ -53,13 +58,13 @@ def load_curves(directory: RunDirectory) -> Curves:
     config = directory.read_json("config.json")
     _check_config(config, directory.path / "config.json")
     by_seed: dict[int, list[dict[str, Any]]] = {}
+    for row in directory.read_metrics():
+        by_seed.setdefault(row["seed"], []).append(row)
+    tests = min((len(rows) for rows in by_seed.values()), default=0)
     try:
-        for row in directory.read_metrics():
-            by_seed.setdefault(int(row["seed"]), []).append(row)
-        tests = min((len(rows) for rows in by_seed.values()), default=0)
-        steps, returns = (_table(by_seed, key, tests) for key in ("step", "test_return_mean"))
+        steps, returns = (_table(by_seed, key, tests) for key in ("step", RETURN))
         reports = {name: _table(by_seed, f"test_{name}", tests) for name in config.get("reports", [])}
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError) as error:
         raise Refused(f"{directory.path / 'metrics.jsonl'} has a record that makes no sense ({error})") from None
     if not tests:
         raise Refused(f"{directory.path} has no records: the run has not been tested yet")
@@ -67,26 +72,42 @@ def load_curves(directory: RunDirectory) -> Curves:
 
 
 def _table(by_seed: dict[int, list[dict[str, Any]]], key: str, tests: int) -> np.ndarray:
-    return np.asarray([[float(row[key]) for row in by_seed[seed][:tests]] for seed in sorted(by_seed)])
+    """A number at every test [seeds, tests]; NaN where it is not finite."""
+    table = np.asarray([[float(row[key]) for row in by_seed[seed][:tests]] for seed in sorted(by_seed)])
+    return np.where(np.isfinite(table), table, np.nan)
 
 
 def _check_config(config: dict[str, Any], file: Path) -> None:
     """Refuse a configuration that lacks what tables and plots read of it."""
     for group in ("algorithm", "environment", "training"):
         if not isinstance(config.get(group), dict):
-            raise Refused(f"{file}: {group} must be an object, got {config.get(group)!r}")
+            raise Refused(f"{file}: {group} must be an object, got {config.get(group)!r:.80}")
     for group in ("algorithm", "environment"):
-        if not isinstance(config[group].get("name"), str):
-            raise Refused(f"{file}: {group}.name must be text, got {config[group].get('name')!r}")
+        name = config[group].get("name")
+        if not (isinstance(name, str) and name.isprintable() and 0 < len(name) <= LONGEST_NAME):
+            raise Refused(f"{file}: {group}.name must be a line of text, got {name!r:.80}")
+    if not _is_number(config["training"].get("steps", 0)):
+        raise Refused(f"{file}: training.steps must be a number, got {config['training']['steps']!r:.80}")
     known = config.get("references", {})
-    if not isinstance(known, dict) or not all(isinstance(value, int | float) for value in known.values()):
-        raise Refused(f"{file}: references must be an object of numbers, got {known!r}")
+    if not isinstance(known, dict) or not all(map(_is_name, known)) or not all(map(_is_number, known.values())):
+        raise Refused(f"{file}: references must be an object of numbers, got {known!r:.80}")
     reports = config.get("reports", [])
-    if not isinstance(reports, list) or not all(isinstance(name, str) for name in reports):
-        raise Refused(f"{file}: reports must be a list of names, got {reports!r}")
+    if not isinstance(reports, list) or not all(map(_is_name, reports)) or len(set(reports)) < len(reports):
+        raise Refused(f"{file}: reports must be a list of different names, got {reports!r:.80}")
     strictness = config.get("strictness", {})
     if not isinstance(strictness, dict) or not isinstance(strictness.get("decentralised", True), bool):
-        raise Refused(f"{file}: strictness must be an object whose decentralised is true or false, got {strictness!r}")
+        raise Refused(
+            f"{file}: strictness must be an object whose decentralised is true or false, got {strictness!r:.80}"
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < LARGEST
+
+
+def _is_name(text: Any) -> bool:
+    """Of a return that is known exactly, or of what a world reports."""
+    return isinstance(text, str) and re.fullmatch(r"\w[\w .-]{0,40}", text) is not None
 
 
 def shared_references(runs: list[Curves]) -> dict[str, float]:
@@ -119,7 +140,7 @@ def names(runs: list[Curves]) -> list[str]:
         alike = [other for other in runs if other.algorithm == run.algorithm]
         where = f" on {run.environment}" if _differs("environment.name", alike) else ""
         details = [
-            f"{key.split('.', 1)[1]}={value}"
+            f"{key.split('.', 1)[1]}={value!s:.{LONGEST_VALUE}}"
             for key, value in flat_settings(run.config).items()
             if key != "environment.name" and _differs(key, alike)
         ]

@@ -6,6 +6,7 @@ import numpy as np
 
 from decentral.analysis.results import Curves
 from decentral.bundles.parity import Parity
+from decentral.refusal import Refused
 
 LIMITS = """\
 - It acts greedily and learns no more. What it does is a function of its own percepts and actions alone.
@@ -19,16 +20,21 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
     """The card of a bundle; `returns` are those of its team's recorded episodes."""
     origin, config = spec["origin"], curves.config
     final = curves.returns[:, -1]
+    if origin["seed"] not in curves.seeds:
+        raise Refused(f"{curves.path / 'metrics.jsonl'} must have records of seed {origin['seed']}, which it has not")
     own = final[curves.seeds.index(origin["seed"])]
     known = ", ".join(f"{name} {value:.2f}" for name, value in curves.references.items())
-    packages = ", ".join(f"{name} {version}" for name, version in versions.get("packages", {}).items() if version)
+    known_packages = versions.get("packages")
+    named = known_packages.items() if isinstance(known_packages, dict) else ()
+    packages = ", ".join(f"{name} {version}" for name, version in named if version)
+    member = config["agents"][origin["agent"]] if config.get("agents") else config["algorithm"]
     seeds = "1 seed" if len(final) == 1 else f"{len(final)} seeds"
     lines = [
         *_opening(spec, curves.environment),
         "## Trained on",
         "",
         f"- environment: {_settings(config['environment'])}",
-        f"- algorithm: {_settings(config['agents'][origin['agent']] if 'agents' in config else config['algorithm'])}",
+        f"- algorithm: {_settings(member)}",
         f"- training: {curves.steps[-1]:,.0f} environment steps; {_settings(config['training'])}",
         f"- decentralised: {'yes' if curves.decentralised else 'no'}",
         "",

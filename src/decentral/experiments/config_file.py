@@ -14,7 +14,8 @@ from decentral.environments.names import recorded_class
 from decentral.experiments.config import FORMAT, Config, MemberRequest, resolve
 from decentral.experiments.members import source_of
 from decentral.experiments.names import recorded_algorithm
-from decentral.plain_files import not_too_deep, parse_json, read_plain
+from decentral.plain_files import read_plain
+from decentral.plain_json import not_too_deep, parse_json
 from decentral.refusal import Refused, did_you_mean
 
 LARGEST_FILE = 2**20  # bytes

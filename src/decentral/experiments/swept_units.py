@@ -8,6 +8,7 @@ from pathlib import Path
 
 from decentral.experiments.units import Unit
 from decentral.records import durable
+from decentral.records.metrics import RETURN
 
 TABLE = "results.csv"
 
@@ -27,8 +28,8 @@ def standing(unit: Unit) -> Standing:
     state = unit.state
     tested = (unit.directory.path / "metrics.jsonl").is_file()
     rows = unit.directory.read_metrics() if tested else []
-    last = max((int(row["step"]) for row in rows), default=0)
-    returns = {int(row["seed"]): float(row["test_return_mean"]) for row in rows if row["step"] == last}
+    last = max((row["step"] for row in rows), default=0)
+    returns = {row["seed"]: float(row[RETURN]) for row in rows if row["step"] == last}
     return Standing(unit, state, last, returns)
 
 

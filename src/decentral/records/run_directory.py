@@ -12,6 +12,7 @@ finished.json   written last: the SHA-256 of all the files of a finished run, an
 import fcntl
 import itertools
 import json
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,16 +22,18 @@ from typing import Any
 
 import numpy as np
 
-from decentral.plain_files import parse_json, read_json, read_plain
+from decentral.plain_files import read_json, read_plain
+from decentral.plain_json import parse_json
 from decentral.records import durable
 from decentral.records.checkpoints import Checkpoints
 from decentral.records.durable import Fingerprint
+from decentral.records.metrics import check_record
 from decentral.records.sealed import read_sealed, sealed
 from decentral.records.tensors import Tensor, pieces, read_tensors
 from decentral.settings import Refused
 
 MOST_JSON = 2**24  # bytes of config.json or versions.json
-MOST_LINES = 2**30  # bytes of metrics.jsonl or times.jsonl
+MOST_RECORDS = 2**28  # bytes of records: a run of 5 seeds and 100,000 tests has fewer
 UNBORN = ".config.json.new"  # all that a crash leaves of a run that has not begun
 GROWING = ("metrics.jsonl", "times.jsonl")  # files that a training adds to
 
@@ -110,25 +113,37 @@ class RunDirectory:
         """How long training had taken at the last test; runs of earlier versions have it in their records."""
         timed = (self.path / "times.jsonl").is_file()
         rows = self._read_lines(self.path / "times.jsonl") if timed else self.read_metrics()
-        return rows[-1].get("seconds") if rows else None
+        seconds = rows[-1].get("seconds") if rows else None
+        if seconds is not None and not (type(seconds) in (int, float) and 0 <= seconds < math.inf):
+            raise Refused(f"{self.path / 'times.jsonl'}: seconds must be a number at least 0, got {seconds!r:.40}")
+        return seconds
 
     def read_metrics(self) -> list[dict[str, Any]]:
-        """Every record."""
+        """Every record, each of them one that a training could have written."""
         file = self.path / "metrics.jsonl"
         if not file.is_file():
             raise Refused(f"{self.path} has no metrics.jsonl: the run has not been tested yet")
-        return self._read_lines(file)
+        rows = self._read_lines(file)
+        for number, row in enumerate(rows, start=1):
+            try:
+                check_record(row)
+            except ValueError as error:
+                raise Refused(f"{file} has a record that makes no sense at line {number} ({error})") from None
+        return rows
 
     def _read_lines(self, file: Path) -> list[dict[str, Any]]:
         """The objects of a file. A torn last line, as a crash leaves it, is passed over; one elsewhere is refused."""
-        lines = read_plain(file, MOST_LINES).decode(errors="replace").splitlines()
+        lines = read_plain(file, MOST_RECORDS).splitlines()
         rows = []
         for number, line in enumerate(lines, start=1):
             try:
-                rows.append(dict(parse_json(line)))
-            except (ValueError, TypeError):
+                row = parse_json(line, non_finite=True)  # as those of a seed that diverged are
+                if not isinstance(row, dict):
+                    raise ValueError("it is no object")
+                rows.append(row)
+            except ValueError as error:
                 if number < len(lines):
-                    raise Refused(f"{file} is broken at line {number}") from None
+                    raise Refused(f"{file} is broken at line {number} ({error!s:.100})") from None
         return rows
 
     def fingerprint_grown(self) -> dict[str, Fingerprint]:

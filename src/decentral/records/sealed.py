@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from decentral.plain_files import parse_json, read_plain
+from decentral.plain_files import read_plain
+from decentral.plain_json import parse_json
 from decentral.refusal import Refused
 
 MOST_BYTES = 2**24  # of the file
@@ -20,7 +21,7 @@ def read_sealed(path: Path) -> dict[str, Any]:
     """The content of a sealed file; one that was changed, by accident or by hand, is refused."""
     text = read_plain(path, MOST_BYTES)
     try:
-        content = parse_json(text)["content"]
+        content = parse_json(text, non_finite=True)["content"]
         whole = isinstance(content, dict) and sealed(content) == text
     except (ValueError, KeyError, TypeError):
         whole = False

@@ -16,7 +16,8 @@ from typing import Any, BinaryIO
 import ml_dtypes
 import numpy as np
 
-from decentral.plain_files import open_plain, parse_json
+from decentral.plain_files import open_plain
+from decentral.plain_json import parse_json
 from decentral.refusal import Refused
 
 MOST_HEADER = 2**23  # bytes

@@ -1,0 +1,87 @@
+"""Spoiled run directories through the commands that read them: one line, never a traceback. Many more in the soak."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.fuzzing import Reached, outcome
+from tests.spoiled_runs import COMMANDS, RUN, copy_of, faults_of, nothing_trained, prepare
+
+# Playing is compiled, which takes long; pages, plots and tables are made.
+PLAYING = (
+    "decentral.experiments.trained._PLAY",
+    "decentral.experiments.crossplay._PLAY",
+    "decentral.api.showings.film",
+    "decentral.bundles.export.record",
+)
+LOOKING = ("report", "compare", "plot", "verify", "show", "sweep")
+SAMPLE = (0, 3, 4, 7, 8, 10, 11)  # of a few ways; many more in the soak
+
+
+@pytest.fixture(scope="module", name="whole", autouse=True)
+def whole_fixture(tmp_path_factory):
+    def stop(*_, **__):
+        raise Reached
+
+    with pytest.MonkeyPatch.context() as patched, nothing_trained():
+        patched.chdir(tmp_path_factory.mktemp("spoiled"))
+        for place in PLAYING:
+            patched.setattr(place, stop)
+        yield prepare()
+
+
+def test_a_whole_run_goes_through_every_command(whole):
+    """Else the others would be refused for a reason that all share."""
+    copy_of(whole)
+    for forms in (own for own in COMMANDS if own[0].split()[0] in LOOKING):
+        assert outcome(*forms[0].replace("RUN", RUN).split())[0] == 0, forms
+
+
+def test_no_spoiled_run_breaks_a_command(whole):
+    known = set()
+    assert [faults_of(whole, seed, known)[1] for seed in SAMPLE] == [{}] * len(SAMPLE)
+    assert len(known) > 5 * len(SAMPLE)
+
+
+@pytest.mark.parametrize(
+    ("file", "was", "put", "complaint"),
+    [
+        ("config.json", '"steps": 20', '"steps": NaN', "NaN is no number of JSON"),
+        ("config.json", '"steps": 20', '"steps": "20"', "training.steps must be a number, got '20'"),
+        ("config.json", '"steps": 20', '"steps": 20, "steps": 20', "'steps' comes twice"),
+        ("config.json", '"dac"', '"\\u001b[31mdac"', "algorithm.name must be a line of text"),
+        ("config.json", '"optimal"', '"[/bold]"', "references must be an object of numbers"),
+        ("config.json", "8.0", "1e308", "references must be an object of numbers"),
+        ("config.json", '"reports": []', '"reports": ["a", "a"]', "reports must be a list of different names"),
+        ("versions.json", '"0"', "Infinity", "Infinity is no number of JSON"),
+        ("times.jsonl", "2.0", "-Infinity", "seconds must be a number at least 0"),
+        ("metrics.jsonl", "0.2", "-1e308", "at line 1 (context_partner_bits must be numbers, got [-1e+308])"),
+        ("metrics.jsonl", "6.0", "9" * 400, "too large for a number"),
+        ("metrics.jsonl", '"seed": 1', '"seed": Infinity', "at line 2 (seed must be a whole number at least 0"),
+        ("metrics.jsonl", "0.2", '"0.2"', "context_partner_bits must be numbers, got ['0.2']"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line_that_names_it(whole, file, was, put, complaint):
+    _put(copy_of(whole) / file, was, put)
+    commands = [["report", RUN]]
+    if file in ("config.json", "metrics.jsonl"):
+        commands += [["compare", "--runs", RUN], ["plot", RUN], ["plot", RUN, "--diagnostics"]]
+    for words in commands:
+        code, _, err = outcome(*words)
+        assert code == 2 and complaint in err and err.count("\n") == 1, (words, err)
+
+
+def _put(file, was, put):
+    text = file.read_text()
+    assert was in text
+    file.write_text(text.replace(was, put))
+
+
+def test_a_name_is_drawn_letter_by_letter(whole):
+    """A dollar begins no formula, and a letter that no font has is no reason to warn."""
+    _put(copy_of(whole) / "config.json", '"dac"', PRETTY)
+    assert outcome("plot", RUN, "--out", "pretty.svg") == (0, "written to pretty.svg\n", "")
+    assert "$" in Path("pretty.svg").read_text()
+
+
+PRETTY = '"$\\\\frac{ $ 🦊"'
