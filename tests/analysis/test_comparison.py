@@ -4,10 +4,12 @@ import io
 import json
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from rich.console import Console
 
+from decentral.analysis import comparison_plot
 from decentral.analysis.comparison import as_data, rows_of, write
 from decentral.analysis.comparison_plot import plot_comparison
 from decentral.analysis.plots import look, plot_curves
@@ -36,7 +38,25 @@ def test_a_row_sums_up_the_last_test(tmp_path):
     assert (first.label, first.decentralised, first.steps) == ("iql", True, 12)
     assert first.returns == [0.0, 1.0, 2.0, 9.0]
     assert (first.summary.seeds, first.summary.mean, first.summary.iqm) == (4, 3.0, 1.5)
-    assert (second.label, second.summary.low, second.summary.high) == ("dac", 8.0, 8.0)
+    assert (second.label, second.summary.low, second.summary.high) == ("dac", None, None)
+
+
+def test_one_seed_has_no_interval_in_the_table_and_in_the_picture(tmp_path):
+    runs, console = [curves(tmp_path, "iql", (6.0,)), curves(tmp_path, "dac", (7.0, 8.0))], Console(width=120)
+    with console.capture() as printed:
+        print_comparison(console, rows_of(runs), {})
+    lines = [line for line in printed.get().splitlines() if line.startswith("│")]
+    assert [word.strip() for word in lines[0].split("│")[3:-1]] == ["1", "6.00", "-", "6.00", "-"]
+    assert lines[1].split("│")[7].strip() == "7.00 to 8.00"
+    drawn = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(comparison_plot, "save", lambda figure, out: drawn.append(figure))
+        plot_comparison(runs, tmp_path / "a.png")
+    curves_shown, finals = drawn[0].axes
+    intervals = [line for line in finals.lines if line.get_marker() == "|"]
+    assert len(intervals) == 1 and len(curves_shown.collections) == 1  # of the run with two seeds
+    assert "iql (1 seed)" in curves_shown.get_legend_handles_labels()[1]
+    plt.close(drawn[0])
 
 
 def test_what_all_worlds_report_of_tests_stands_beside_the_returns(tmp_path):

@@ -79,7 +79,8 @@ def _draw_final(axes: Axes, values: np.ndarray, place: int, width: float, colour
     summary, count = summarise(values), len(values)
     apart = np.linspace(-width, width, count) if count > 1 else np.zeros(1)
     axes.plot(values, place + apart, color=colour, **_SEED)
-    axes.plot([summary.low, summary.high], [place, place], color=colour, **_INTERVAL)
+    if summary.low is not None and summary.high is not None:
+        axes.plot([summary.low, summary.high], [place, place], color=colour, **_INTERVAL)
     axes.plot(summary.iqm, place, color=colour, **_IQM)
     axes.plot(summary.mean, place, color=colour, **_MEAN)
 

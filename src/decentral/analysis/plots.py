@@ -103,10 +103,12 @@ def look(number: int) -> dict[str, Any]:
 
 
 def draw_curve(axes: Axes, run: Curves, label: str, values: np.ndarray, band: Band, appearance: dict[str, Any]) -> None:
-    """The mean over seeds of what each test gave [seeds, tests], with a band around it."""
+    """The mean over seeds of what each test gave [seeds, tests], with a band around it; one seed has none."""
     seeds = len(run.seeds)
     name = f"{shown(label)} ({seeds} seed{'s' if seeds > 1 else ''})"
     axes.plot(run.steps, values.mean(axis=0), label=name, **appearance)
+    if seeds == 1:
+        return
     low, high = band
     axes.fill_between(run.steps, low, high, color=appearance["color"], alpha=0.2, linewidth=0)
 

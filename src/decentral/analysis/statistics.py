@@ -16,22 +16,25 @@ Statistic = Callable[[np.ndarray], np.ndarray]  # [..., scores] to [...]
 
 @dataclass(frozen=True)
 class Summary:
-    """What the scores of several seeds say together."""
+    """What the scores of several seeds say together. One seed says nothing of others: no spread and no interval."""
 
     seeds: int
     mean: float
-    mean_low: float  # the mean's interval
-    mean_high: float
-    spread: float  # standard deviation over the seeds, divided by their number
+    mean_low: float | None  # the mean's interval
+    mean_high: float | None
+    spread: float | None  # standard deviation over the seeds, divided by their number
     iqm: float
-    low: float  # the interquartile mean's interval
-    high: float
+    low: float | None  # the interquartile mean's interval
+    high: float | None
 
 
 def summarise(scores: np.ndarray) -> Summary:
     """One score per seed [seeds], summed up, with intervals of 95 %."""
     if not scores.size or not np.isfinite(scores).all():
         raise Refused(f"scores must be finite numbers, one per seed, got {scores.tolist()!r:.60}")
+    if len(scores) == 1:
+        alone = float(scores[0])
+        return Summary(1, mean=alone, mean_low=None, mean_high=None, spread=None, iqm=alone, low=None, high=None)
     mean_low, mean_high = bootstrap_interval(scores, mean)
     low, high = bootstrap_interval(scores, interquartile_mean)
     return Summary(
@@ -86,7 +89,10 @@ def bootstrap_interval(
 
 
 def mean_band(returns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The 95 % interval of the mean over seeds at every test, its low and its high end, of returns [seeds, tests]."""
+    """The 95 % interval of the mean over seeds at every test, its low and its high end, of returns [seeds, tests].
+
+    Of one seed it is a line without width: there is no interval.
+    """
     low, high = zip(*(bootstrap_interval(test, mean, resamples=BAND_RESAMPLES) for test in returns.T), strict=True)
     return np.asarray(low), np.asarray(high)
 

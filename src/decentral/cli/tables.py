@@ -56,7 +56,8 @@ def print_evaluation(console: Screen, seeds: list[int], scores: Scores, referenc
     table.add_section()
     of_seeds = returns.mean(axis=1)
     reported = (f"{values.mean():.2f}" for values in reports.values())
-    table.add_row("all", f"{of_seeds.mean():.2f}", f"{of_seeds.std():.2f} over seeds", *reported)
+    spread = "1 seed" if len(seeds) == 1 else f"{of_seeds.std():.2f} over seeds"
+    table.add_row("all", f"{of_seeds.mean():.2f}", spread, *reported)
     console.print(table)
     _print_references(console, references)
 
@@ -151,9 +152,7 @@ def print_standings(console: Screen, standings: list[Standing]) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for own in standings:
         returns = list(own.returns.values())
-        tested = (
-            (f"{own.step:,}", str(len(returns)), f"{np.mean(returns):.2f} ± {np.std(returns):.2f}") if returns else ()
-        )
+        tested = (f"{own.step:,}", str(len(returns)), _mean_and_spread(np.asarray(returns))) if returns else ()
         table.add_row(own.unit.name, own.state, *tested)
     console.print(table)
 
@@ -197,12 +196,13 @@ def _crossplay_cell(returns: np.ndarray, same_run: bool) -> str:
 
 
 def _mean_and_spread(values: np.ndarray) -> str:
-    return f"{values.mean():.2f} ± {values.std():.2f}"
+    """Over seeds; one has no spread."""
+    return f"{values.mean():.2f} ± {values.std():.2f}" if values.size > 1 else f"{values.mean():.2f}"
 
 
 def _summary_cells(summary: Summary) -> list[str]:
-    numbers = [f"{number:.2f}" for number in (summary.mean, summary.spread, summary.iqm)]
-    return [str(summary.seeds), *numbers, f"{summary.low:.2f} to {summary.high:.2f}"]
+    numbers = ["-" if number is None else f"{number:.2f}" for number in (summary.mean, summary.spread, summary.iqm)]
+    return [str(summary.seeds), *numbers, "-" if summary.low is None else f"{summary.low:.2f} to {summary.high:.2f}"]
 
 
 def _print_references(console: Screen, references: dict[str, float]) -> None:

@@ -14,9 +14,13 @@ function finalTable(runs) {
   return make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "final test" }, table);
 }
 
+function interval(summary) {
+  return summary.low === null ? "none: 1 seed" : `${exact(summary.low)} to ${exact(summary.high)}`;
+}
+
 function finalRow(run, number, reports) {
   const numbers = run.summary === null ? ["none", "none", "none", "none"]
-    : [...SUMMARY.map(([, key]) => exact(run.summary[key])), `${exact(run.summary.low)} to ${exact(run.summary.high)}`];
+    : [...SUMMARY.map(([, key]) => exact(run.summary[key])), interval(run.summary)];
   const each = run.returns.map((own) => exact(own[own.length - 1])).join("  ");
   const told = [whole(run.steps[run.steps.length - 1]), run.seeds.length, ...numbers,
     ...reports.map((name) => exact(run.reports[name].mean[run.steps.length - 1]))];
