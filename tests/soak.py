@@ -1,9 +1,9 @@
 """The long versions of the reliability tests, in real processes: `make soak`. Prints a figure with its N for each.
 
-python -m tests.soak [--kills 300] [--signals 60] [--corruptions 5000] [--devices 1] [--examples 5000] [--minutes 60]
-                     [--faults 1]
+python -m tests.soak [--only PART ...] [--kills 300] [--stops 60] [--faults 100] [--agents 20] [--signals 60]
+                     [--spoiled 5000] [--corruptions 5000] [--examples 5000] [--devices 1] [--worlds 1] [--minutes 60]
 
-A number of 0 leaves a part out.
+A number of 0 leaves a part out, and `--only kills faults` runs these alone. A fault is an exception and exit code 1.
 """
 
 import argparse
@@ -23,7 +23,9 @@ from decentral.refusal import Refused
 from tests.corruption import WAYS, spoil
 from tests.faults import FAULTS
 from tests.saved_runs import PARTS, begin, save
-from tests.soak_faults import faults
+from tests.soak_faults import faults as in_faulty_worlds
+from tests.soak_kills import agents_killed, kills, stops
+from tests.soak_machine import faults
 from tests.states import state
 
 SETTINGS = {
@@ -180,37 +182,81 @@ def resident(process):
     return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024
 
 
+def spoiled(count, processes):
+    """Spoiled run directories through all commands that read runs, in several processes."""
+    share = -(-count // processes)
+    parts = [(first, min(share, count - first)) for first in range(0, count, share)]
+    words = [sys.executable, "-m", "tests.spoiled_runs"]
+    running = [
+        subprocess.Popen([*words, "--seed", str(seed), "--count", str(own)], stdout=subprocess.PIPE, text=True)
+        for seed, own in parts
+    ]
+    said = [process.communicate()[0] for process in running]
+    if any(process.returncode for process in running):
+        raise Failed("".join(said))
+    for lines in said:
+        print(lines.strip().splitlines()[-1], flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, count in (
-        ("kills", 300),
-        ("signals", 60),
-        ("corruptions", 5000),
-        ("devices", 1),
-        ("examples", 5000),
-        ("minutes", 60),
-        ("faults", 1),
-    ):
+    for name, count in COUNTS.items():
         parser.add_argument(f"--{name}", type=int, default=count)
+    parser.add_argument("--only", nargs="+", choices=list(COUNTS), default=list(COUNTS), help="parts to run")
+    parser.add_argument("--processes", type=int, default=2, help="at once, for spoiled runs")
     wanted = parser.parse_args()
+    counts = {name: getattr(wanted, name) if name in wanted.only else 0 for name in COUNTS}
     with tempfile.TemporaryDirectory() as place:
         out = Path(place)
         os.environ["DECENTRAL_CACHE_DIR"] = str(out / "cache")
-        if wanted.minutes:
-            flat_memory(out, wanted.minutes)
-        if wanted.examples:
-            command_lines(wanted.examples)
-        if wanted.faults and (wrong := faults(out, list(FAULTS))):
-            raise Failed(f"faults: {wrong}")
-        corruptions(out, wanted.corruptions)
-        to_its_end(out / "first")  # compiles
-        _, seconds = to_its_end(out / "whole")
-        whole = {"state": state(out / "whole"), "seconds": seconds}
-        print(f"a training takes {seconds:.0f} s", flush=True)
-        interruptions(out, "kills", [signal.SIGKILL], wanted.kills, whole)
-        interruptions(out, "signals", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1], wanted.signals, whole)
-        if wanted.devices:
-            devices(out)
+        for name, part in PARTS_OF_SOAK.items():
+            if counts[name]:
+                (out / name).mkdir()
+                begun = time.monotonic()
+                part(out / name, counts[name], wanted.processes)
+                print(f"{name} took {time.monotonic() - begun:.0f} s", flush=True)
+
+
+def signals(out, wanted):
+    """Signals that ask a training to stop, so many."""
+    to_its_end(out / "first")  # compiles
+    _, seconds = to_its_end(out / "whole")
+    whole = {"state": state(out / "whole"), "seconds": seconds}
+    interruptions(out, "signals", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1], wanted, whole)
+
+
+def faulty_worlds(out):
+    """A training in every faulty world, through the command line."""
+    if wrong := in_faulty_worlds(out, list(FAULTS)):
+        raise Failed(f"worlds: {wrong}")
+
+
+COUNTS = {
+    "minutes": 60,
+    "examples": 5000,
+    "spoiled": 5000,
+    "corruptions": 5000,
+    "kills": 300,
+    "stops": 60,
+    "faults": 100,
+    "agents": 20,
+    "signals": 60,
+    "devices": 1,
+    "worlds": 1,
+}
+PARTS_OF_SOAK = {
+    "minutes": lambda out, count, _: flat_memory(out, count),
+    "examples": lambda out, count, _: command_lines(count),
+    "spoiled": lambda out, count, processes: spoiled(count, processes),
+    "corruptions": lambda out, count, _: corruptions(out, count),
+    "kills": lambda out, count, _: kills(out, count),
+    "stops": lambda out, count, _: stops(out, count),
+    "faults": lambda out, count, _: faults(out, count),
+    "agents": lambda out, count, _: agents_killed(out, count),
+    "signals": lambda out, count, _: signals(out, count),
+    "devices": lambda out, count, _: devices(out),
+    "worlds": lambda out, count, _: faulty_worlds(out),
+}
 
 
 if __name__ == "__main__":

@@ -156,15 +156,18 @@ def _spoil_bytes(rng, file):
 
 def _spoil_json(rng, file):
     """Change something of what a file says; one that seals itself is sealed again, half of the time."""
-    lines = file.read_bytes().decode(errors="replace").splitlines() if file.suffix == ".jsonl" else [file.read_text()]
+    text = file.read_bytes().decode(errors="replace")
+    lines = text.splitlines() if file.suffix == ".jsonl" else [text]
     number = rng.randrange(len(lines)) if lines else 0
     try:
         content = json.loads(lines[number])
         sealing = file.suffix == ".json" and set(content) == {"content", "sha256"} and rng.random() < 0.5
     except (ValueError, IndexError, TypeError, RecursionError):
         return _spoil_bytes(rng, file)
-    token = rng.choice(TOKENS)
-    how = _change(rng, content["content"] if sealing else content, token)
+    inner, token = content["content"] if sealing else content, rng.choice(TOKENS)
+    if not isinstance(inner, dict | list):  # spoiled before
+        return _spoil_bytes(rng, file)
+    how = _change(rng, inner, token)
     text = json.dumps(content, indent=rng.choice((None, 1)) if file.suffix == ".json" else None)
     if sealing and _is_json(token):
         from decentral.records.sealed import sealed
