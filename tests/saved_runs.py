@@ -22,14 +22,14 @@ def begin(path):
     directory = RunDirectory.create(path)
     directory.write_json("config.json", {"training": {"steps": 9, "seed": 3}})
     directory.write_json("versions.json", {})
-    directory.append_metrics([{"seed": 3, "step": 0}])
+    directory.append_metrics([{"seed": 3, "step": 0, "test_return_mean": 0.0}])
     directory.append_time(0, 0.5)
     return directory
 
 
 def save(directory, turn, keep=2, diverged=()):
     """A test at a turn, then its checkpoint."""
-    directory.append_metrics([{"seed": 3, "step": turn}])
+    directory.append_metrics([{"seed": 3, "step": turn, "test_return_mean": 0.0}])
     directory.append_time(turn, 1.0)
     checkpoint(directory, turn, keep, diverged)
 

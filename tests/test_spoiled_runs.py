@@ -2,8 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from decentral.analysis.results import load_curves
+from decentral.bundles.card import write_card
+from decentral.bundles.parity import Parity
+from decentral.records import RunDirectory
+from decentral.settings import Refused
 from tests.cli.fuzzing import Reached, outcome
 from tests.spoiled_runs import COMMANDS, RUN, copy_of, faults_of, nothing_trained, prepare
 
@@ -82,6 +88,17 @@ def test_a_name_is_drawn_letter_by_letter(whole):
     _put(copy_of(whole) / "config.json", '"dac"', PRETTY)
     assert outcome("plot", RUN, "--out", "pretty.svg") == (0, "written to pretty.svg\n", "")
     assert "$" in Path("pretty.svg").read_text()
+
+
+@pytest.mark.parametrize("packages", [{"jax": "\ud800"}, "jax", None, {"jax": ["0"]}])
+def test_a_card_can_be_written_whatever_versions_are_told(whole, packages):
+    spec = {"algorithm": "dac", "origin": {"seed": 1, "agent": 0}, "parameters": {"sha256": "0"}}
+    curves, one = load_curves(RunDirectory(whole)), np.ones(1)
+    card = write_card(spec, curves, one, Parity(1, 0.0), {"packages": packages})
+    assert "# dac on matrix-game" in card.encode().decode()
+    curves.seeds.remove(1)
+    with pytest.raises(Refused, match="must have records of seed 1"):
+        write_card(spec, curves, one, Parity(1, 0.0), {})
 
 
 PRETTY = '"$\\\\frac{ $ 🦊"'

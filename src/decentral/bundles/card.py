@@ -59,7 +59,7 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
         f"- compared with the trained agent over {parity.steps} steps: values at most {parity.difference:.1e} apart",
         "",
     ]
-    return "\n".join(lines)
+    return "\n".join(lines).encode(errors="backslashreplace").decode()  # a command may hold bytes that are no text
 
 
 def _opening(spec: dict[str, Any], environment: str) -> list[str]:
