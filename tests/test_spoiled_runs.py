@@ -92,7 +92,8 @@ def test_a_name_is_drawn_letter_by_letter(whole):
 
 @pytest.mark.parametrize("packages", [{"jax": "\ud800"}, "jax", None, {"jax": ["0"]}])
 def test_a_card_can_be_written_whatever_versions_are_told(whole, packages):
-    spec = {"algorithm": "dac", "origin": {"seed": 1, "agent": 0}, "parameters": {"sha256": "0"}}
+    spec = {"algorithm": "dac", "agent": "row", "origin": {"seed": 1, "agent": 0}, "parameters": {"sha256": "0"}}
+    spec |= {"observation": {"size": 1, "entries": []}, "output": {"first": 0, "count": 1, "names": ["a1"]}}
     curves, one = load_curves(RunDirectory(whole)), np.ones(1)
     card = write_card(spec, curves, one, Parity(1, 0.0), {"packages": packages})
     assert "# dac on matrix-game" in card.encode().decode()

@@ -28,7 +28,6 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
     named = known_packages.items() if isinstance(known_packages, dict) else ()
     packages = ", ".join(f"{name} {version}" for name, version in named if version)
     member = config["agents"][origin["agent"]] if config.get("agents") else config["algorithm"]
-    several, seeds = len(final) > 1, f"{len(final)} seeds"
     lines = [
         *_opening(spec, curves.environment),
         "## Trained on",
@@ -41,11 +40,7 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
         "## Results (return of the whole team)",
         "",
         f"- last test of this seed: {own:.2f}",
-        *(
-            [f"- last test over {seeds}: {final.mean():.2f} ± {final.std():.2f} (standard deviation)"]
-            if several
-            else []
-        ),
+        *([f"- last test over {len(final)} seeds: {final.mean():.2f} ± {final.std():.2f}"] if len(final) > 1 else []),
         f"- {len(returns)} greedy episodes of this seed: {returns.mean():.2f} ± {returns.std():.2f}",
         *([f"- known exactly: {known}"] if known else []),
         "",
