@@ -37,7 +37,8 @@ def test_a_run_of_an_arena_is_a_run_and_its_messages_can_be_audited(capsys, tmp_
 
     code, said, err = outcome(capsys, "audit", out, "--messages", log, "--seed", "1", "--agent", "1")
     assert (code, err) == (0, "")
-    assert "messages: 18 a, 1 c, 1 d, 1 m, 12 r, 12 s, 6 t, 1 w; 522 bytes in all; 0 actions differ" in said
+    assert "messages: 18 a, 1 c, 1 d, 1 m, 12 r, 12 s, 6 t, 1 w; 522 bytes in all\n" in said
+    assert "play: 0 of its actions differ from those that it chooses alone" in said
     assert "identical: the agent learned from nothing but these messages" in said
     assert run.audit_messages(log, agent=0, seed=0).agrees
 

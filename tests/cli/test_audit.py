@@ -1,8 +1,11 @@
 """`decentral audit`: the hashes agree, or one line says why there is no evidence."""
 
 import json
+import re
 import shutil
+from dataclasses import replace
 
+import equinox as eqx
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
@@ -22,6 +25,9 @@ def test_an_agent_of_a_run_is_found_to_have_learned_alone(capsys):
     assert "own networks yes, own replays yes, own optimisers yes" in out and "identical" in out
     hashes = [line.split()[-1] for line in out.splitlines() if len(line.split()[-1]) == 64]
     assert len(hashes) == 3 and len(set(hashes)) == 1
+    # a step is an episode of this game: a hundred while training; four in each test after 0, 40, 80 and 100 steps
+    assert "agent 1, play in training: 100 of 100 actions are those that it chooses alone\n" in out
+    assert "agent 1, play in tests: 16 of 16 actions are those that it chooses alone\n" in out
 
 
 def test_one_other_bit_in_a_run_is_found_out(capsys, tmp_path):
@@ -39,17 +45,38 @@ def test_one_other_bit_in_a_run_is_found_out(capsys, tmp_path):
 def test_an_agent_that_learned_from_more_is_found_out(capsys, monkeypatch):
     """Taught by another log than its own, it comes to other parameters."""
 
-    def with_the_log_of_the_other(trainee, seed, place):
-        return live_again(trainee, seed, place)[0], live_again(trainee, seed, 1 - place)[1]
+    def with_the_log_of_the_other(trainee, seed, places):
+        one, other = (live_again(trainee, seed, [0, 1])[place] for place in (0, 1))
+        return {place: replace((one, other)[place], log=(other, one)[place].log) for place in places}
 
     monkeypatch.setattr(audit, "live_again", with_the_log_of_the_other)
-    code, _, err = outcome(capsys, "audit", str(small_run("iql").path))
+    code, out, err = outcome(capsys, "audit", str(small_run("iql").path))
     assert code == 1 and err.count("\n") == 1 and "it learned from more than its own log" in err
+    assert "agent 0, play: not checked" in out
+
+
+def test_an_agent_that_acted_on_more_is_found_out_and_the_first_action_is_named(capsys, monkeypatch):
+    """In the test after 40 steps its actions are others than those that it chooses alone."""
+
+    def with_other_actions(trainee, seed, places):
+        lived = live_again(trainee, seed, places)
+        test = lived[1].tests[1]
+        other = eqx.tree_at(lambda own: own.actions, test.episodes, (test.episodes.actions + 1) % 3)
+        lived[1].tests[1] = replace(test, episodes=other)
+        return lived
+
+    monkeypatch.setattr(audit, "live_again", with_other_actions)
+    code, out, err = outcome(capsys, "audit", str(small_run("iql").path), "--seed", "1")
+    assert code == 1 and err.count("\n") == 1
+    assert "agent 1 alone chooses other actions: it acted on more than its own percepts and chance" in err
+    assert "agent 0, play in tests: 16 of 16 actions" in out, "all agents are audited unless one is named"
+    told = re.search(r"agent 1, play in tests: 12 of 16 actions .*, 4 differ; first in (.*)\n", out)[1]
+    assert re.fullmatch(r"test after 40 steps, episode 0, step 0: action [012] in the run, [012] alone", told)
 
 
 def test_the_same_from_python():
     found = small_run("iql").audit(agent=1, seed=1)
-    assert found.agrees and found.turns == 100
+    assert found.agrees and found.turns == 100 and [own.agent for own in found.agents] == [1]
 
 
 def described(path, *request):

@@ -1,45 +1,50 @@
-"""Taught again from its own log alone, an agent becomes the same, to the bit. The last tests plant leaks."""
+"""Taught again from its own log alone, an agent becomes the same, to the bit."""
 
 import equinox as eqx
-import jax
 import numpy as np
 
 from decentral.algorithms import ALGORITHMS
 from decentral.experiments.audit import fingerprint
 from decentral.experiments.members import Member, team_of
 from decentral.experiments.parameters import as_arrays
-from decentral.experiments.relived import live_again, teach_alone
+from decentral.experiments.played_alone import Play, PlayAudit
+from decentral.experiments.relived import live_again, same_state
+from decentral.experiments.taught_alone import teach_alone
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
-from decentral.training.separate import Clock, Separate
+from decentral.training.separate import Clock
 from tests.small import each_of, small
 from tests.worlds import Fuse, Noise
 
-PLAN = Plan(batch_episodes=1, replay_episodes=4, epsilon_steps=100, steps=3 * 10)  # the ring is filled twice
+# the ring is filled twice; four greedy episodes at the start and at the end
+PLAN = Plan(batch_episodes=1, replay_episodes=4, epsilon_steps=100, steps=3 * 10, test_episodes=4)
 algorithms = each_of(ALGORITHMS, always=["iql", "dac"], group="isolation")
 
 
 def same(one, other):
-    return fingerprint(as_arrays(one)) == fingerprint(as_arrays(other))
+    """To the bit in what it acts with, and in all else up to rounding."""
+    hashes = [fingerprint(as_arrays(agent.online)) for agent in (one, other)]
+    return hashes[0] == hashes[1] and same_state(one, other)
 
 
-def hashes(trainee, seed, place):
-    """The agent's parameters in its team and alone, and its log."""
-    again, log = live_again(trainee, seed, place)
-    alone = teach_alone(trainee, seed, place, log)
-    return fingerprint(as_arrays(again)), fingerprint(as_arrays(alone)), log
+def relived(trainee, seed, place):
+    """The agent in its team and alone, its log, and its play."""
+    lived = live_again(trainee, seed, [place])[place]
+    play = PlayAudit(trainee, seed, place, lived)
+    return lived.agent, teach_alone(trainee, seed, place, lived.log, play.watch), lived.log, play
 
 
 @algorithms
 def test_an_agent_alone_with_its_own_log_becomes_the_same_agent(name):
-    in_the_team, alone, log = hashes(Trainee.alike(small(name), Noise(), PLAN), 0, 1)
-    assert in_the_team == alone
+    in_the_team, alone, log, play = relived(Trainee.alike(small(name), Noise(), PLAN), 0, 1)
+    assert same(in_the_team, alone)
+    assert play.training == Play(actions=30) and play.testing == Play(actions=2 * 4 * 3)
     assert log.episodes.rewards.shape == (10, 1, 3) and log.steps.tolist() == [3] * 10
 
 
 def test_another_log_makes_another_agent():
     trainee = Trainee.alike(small("iql"), Noise(), PLAN)
-    again, log = live_again(trainee, 0, 1)
+    again, log = (lived := live_again(trainee, 0, [1])[1]).agent, lived.log
     other = eqx.tree_at(lambda told: told.episodes.rewards, log, -log.episodes.rewards)
     assert not same(again, teach_alone(trainee, 0, 1, other))
 
@@ -49,9 +54,10 @@ def test_agents_of_a_mixed_team_with_clocks_of_their_own_become_the_same_alone()
     late = Member("lenient", small("lenient"), Clock(joins_at=18, update_period=2))
     plan = Plan(batch_episodes=4, replay_episodes=6, num_environments=2, epsilon_steps=100, steps=72, seeds=2, seed=5)
     trainee = Trainee(team_of([Member("iql", small("iql")), late]), Noise(), plan)
-    for place in (0, 1):
-        again, log = live_again(trainee, 6, place)
-        assert same(again, teach_alone(trainee, 6, place, log))
+    for place, lived in live_again(trainee, 6, [0, 1]).items():
+        log, play = lived.log, PlayAudit(trainee, 6, place, lived)
+        assert same(lived.agent, teach_alone(trainee, 6, place, log, play.watch))
+        assert play.training == Play(actions=72 - 18 * place) and play.testing.agrees
         blank = ~log.episodes.happened.any(axis=(1, 2))
         assert log.steps.tolist() == [6] * 12 and blank.tolist() == [place == 1 and turn < 3 for turn in range(12)]
 
@@ -60,33 +66,9 @@ def test_an_agent_whose_episodes_end_early_becomes_the_same_alone():
     """Updates are as long as the longest episode that any agent of any seed draws: only the rounding tells of it."""
     plan = Plan(batch_episodes=3, replay_episodes=6, epsilon_steps=100, steps=400, seeds=2)
     trainee = Trainee.alike(small("iql", hidden=16), Fuse(limit=64, longest=60.0), plan)
-    again, log = live_again(trainee, 1, 1)
-    assert same(again, teach_alone(trainee, 1, 1, log))
+    lived = live_again(trainee, 1, [1])[1]
+    (again, log), play = (lived.agent, lived.log), PlayAudit(trainee, 1, 1, lived)
+    assert same(again, teach_alone(trainee, 1, 1, log, play.watch))
+    assert play.training == Play(actions=int(log.steps.sum())) and play.testing.agrees
     by_its_own_lengths = eqx.tree_at(lambda told: told.longest, log, np.zeros_like(log.longest))
     assert not same(again, teach_alone(trainee, 1, 1, by_its_own_lengths))
-
-
-def with_a_leak(monkeypatch, name, leaky, hidden):
-    """A team that learns by a leaky function; its size is its own, so that no other test meets its programs."""
-    monkeypatch.setattr(Separate, name, leaky)
-    in_the_team, alone, _ = hashes(Trainee.alike(small("iql", hidden=hidden), Noise(), PLAN), 0, 1)
-    return in_the_team != alone
-
-
-def test_a_shared_replay_is_found_out(monkeypatch):
-    honest = Separate.learn
-
-    def leaky(self, agents, replays, batch, keys, now):
-        return honest(self, agents, jax.tree.map(lambda leaf: leaf[::-1], replays), batch, keys, now)
-
-    assert with_a_leak(monkeypatch, "learn", leaky, 5)
-
-
-def test_a_percept_of_another_agent_is_found_out(monkeypatch):
-    honest = Separate.learn
-
-    def leaky(self, agents, replays, batch, keys, now):
-        told = eqx.tree_at(lambda own: own.episodes.percepts.observation, replays, replace_fn=lambda leaf: leaf[::-1])
-        return honest(self, agents, told, batch, keys, now)
-
-    assert with_a_leak(monkeypatch, "learn", leaky, 6)

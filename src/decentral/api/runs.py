@@ -11,7 +11,7 @@ from decentral.api.live import Live
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.arenas.audit import MessageAudit, audit_messages
 from decentral.arenas.run import resume_arena
-from decentral.experiments.audit import Audit, Audited
+from decentral.experiments.audit import Audit, Audited, audit_all
 from decentral.experiments.begun import go_on, go_on_in
 from decentral.experiments.config import Config, MemberRequest, resolve
 from decentral.experiments.names import take_names
@@ -84,9 +84,12 @@ class Run:
         """What is not as it was written, a line each; nothing where all is well."""
         return verify(self.directory).broken
 
-    def audit(self, agent: int = 0, seed: int | None = None) -> Audit:
-        """Train one agent again from its own log alone, and compare its parameters; of the first seed unless told."""
-        return Audited.of(self.directory, seed, agent).audit()
+    def audit(self, agent: int | None = None, seed: int | None = None) -> Audit:
+        """Train agents again from their own logs alone, and compare their parameters and every action.
+
+        All agents that learn unless told otherwise, of the first seed.
+        """
+        return Audit(tuple(audit_all(Audited.all_of(self.directory, seed, agent))))
 
     def audit_messages(self, messages: Place, agent: int = 0, seed: int | None = None) -> MessageAudit:
         """The same of a run of an arena, from the directory in which its messages were logged."""

@@ -1,7 +1,8 @@
-"""The evidence that an agent of a run learned alone: taught again from its own log, it comes to the same parameters."""
+"""The evidence that agents learned and acted alone: taught again by its own log, each becomes and does the same."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,19 +12,25 @@ from decentral.experiments.config import Config
 from decentral.experiments.config_file import read_config_file
 from decentral.experiments.parameters import as_arrays, from_arrays
 from decentral.experiments.placement import use_every_core
-from decentral.experiments.relived import live_again, teach_alone
+from decentral.experiments.played_alone import Play, PlayAudit
+from decentral.experiments.relived import Lived, live_again, same_state
+from decentral.experiments.taught_alone import teach_alone
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 
 
 @dataclass(frozen=True)
-class Audit:
-    """One agent's parameters, as SHA-256: as the run left them, lived again with the team, and learned alone."""
+class AgentAudit:
+    """What an audit found of one agent: its parameters, as SHA-256, and its actions."""
 
+    agent: int
     turns: int
-    stored: str
-    lived_again: str
-    alone: str
+    stored: str  # the parameters as the run left them
+    lived_again: str  # once more with the team
+    alone: str  # learned alone
+    same_state: bool  # is all else the same alone as in the team: optimiser, target, notes, stream of chance?
+    training: Play | None  # its actions while it learned; none where they could not be compared
+    testing: Play
 
     @property
     def repeats(self) -> bool:
@@ -31,9 +38,34 @@ class Audit:
         return self.stored == self.lived_again
 
     @property
+    def learned_alone(self) -> bool:
+        """Does the agent come to the same parameters, and to the same state, alone?"""
+        return self.repeats and self.alone == self.stored and self.same_state
+
+    @property
+    def acted_alone(self) -> bool:
+        """Does the agent choose the same actions alone? It is asked as what it became alone."""
+        return self.learned_alone and self.training is not None and self.training.agrees and self.testing.agrees
+
+    @property
     def agrees(self) -> bool:
-        """Does the agent come to the same parameters alone?"""
-        return self.repeats and self.alone == self.stored
+        return self.acted_alone
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found of every agent that it looked at."""
+
+    agents: tuple[AgentAudit, ...]
+
+    @property
+    def turns(self) -> int:
+        return self.agents[0].turns
+
+    @property
+    def agrees(self) -> bool:
+        """Did all of them learn alone and act alone?"""
+        return all(own.agrees for own in self.agents)
 
 
 @dataclass(frozen=True)
@@ -57,24 +89,39 @@ class Audited:
             raise Refused(f"agent must be one of the run's, 0 to {places - 1}, got {agent}")
         return Audited(directory, config, seed, agent)
 
+    @staticmethod
+    def all_of(directory: RunDirectory, seed: int | None, agent: int | None) -> "list[Audited]":
+        """The agent of a place, or all that learn."""
+        if agent is not None:
+            return [Audited.of(directory, seed, agent)]
+        first = Audited.of(directory, seed, 0)
+        learners = [place for place, member in enumerate(first.config.members) if member.source is None]
+        return [replace(first, agent=place) for place in learners or [0]]
+
     @property
     def strictness(self) -> Strictness:
         return self.config.strictness
 
-    def audit(self) -> Audit:
-        """Train the whole team again, and this agent alone from what it lived through."""
-        self._check_it_learns()
-        use_every_core()
-        keep_compiled_programs()
+    def audit(self, lived: Lived) -> AgentAudit:
+        """Teach this agent alone by what it lived through, and compare what it becomes and what it does."""
         trainee, member = self.config.trainee, self.config.members[self.agent]
         found = self.directory.read_agent(self.seed, self.agent)
         file = str(self.directory.agent_file(self.seed, self.agent))
         stored = from_arrays(member.algorithm, trainee.environment.spec, found, file)
-        again, log = live_again(trainee, self.seed, self.agent)
-        alone = teach_alone(trainee, self.seed, self.agent, log)
-        return Audit(len(log.steps), *(fingerprint(as_arrays(models)) for models in (stored, again, alone)))
+        play = PlayAudit(trainee, self.seed, self.agent, lived)
+        alone = teach_alone(trainee, self.seed, self.agent, lived.log, play.watch)
+        return AgentAudit(
+            self.agent,
+            len(lived.log.steps),
+            stored=fingerprint(as_arrays(stored)),
+            lived_again=fingerprint(as_arrays(lived.agent.online)),
+            alone=fingerprint(as_arrays(alone.online)),
+            same_state=same_state(alone, lived.agent),
+            training=play.training if trainee.plan.replay_type == "float32" else None,
+            testing=play.testing,
+        )
 
-    def _check_it_learns(self) -> None:
+    def check(self) -> None:
         """Refuse an agent that did not learn alone, or one that can't be taught again to the bit."""
         member = self.config.members[self.agent]
         if "arena" in self.directory.read_json("config.json"):
@@ -92,6 +139,17 @@ class Audited:
                 f"training.replay_type must be float32 for {member.name} to be audited, got {kept}: "
                 "it reflects on what it saw before the replay rounds it"
             )
+
+
+def audit_all(audited: Sequence[Audited]) -> Iterator[AgentAudit]:
+    """Train the team of a run again, once, and then each of its audited agents alone."""
+    for own in audited:
+        own.check()
+    use_every_core()
+    keep_compiled_programs()
+    lived = live_again(audited[0].config.trainee, audited[0].seed, [own.agent for own in audited])
+    for own in audited:
+        yield own.audit(lived[own.agent])
 
 
 def fingerprint(arrays: dict[str, np.ndarray]) -> str:

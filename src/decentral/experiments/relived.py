@@ -1,74 +1,171 @@
-"""A training lived through again: first by the whole team, to write down one agent's log; then by that agent alone.
+"""A training lived through again by the whole team, to write down what single agents lived through: their logs.
 
-The log is read from the agent's own replay, turn by turn, while the run's own program trains it: what is written down
-changes nothing of what is computed. The second program is given the log, the seed and the agent's place, no more.
+A log is read from the agent's own replay, turn by turn, while the run's own program trains it: what is written down
+changes nothing of what is computed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
-from functools import cache, partial
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
-from decentral.algorithms.base import Models
-from decentral.experiments.machine import Machine, programs
-from decentral.experiments.placement import Placement
-from decentral.training.alone import Log, begin_alone, longest_of_updates, squad_of, told_turns
+from decentral.algorithms.base import Agent, Models
+from decentral.environments.host import HostEnvironment
+from decentral.experiments.host import rollout_for
+from decentral.experiments.machine import Machine
+from decentral.experiments.parameters import as_arrays
+from decentral.experiments.runner import test_steps
+from decentral.training.alone import Log, longest_of_updates
 from decentral.training.compact import unpack
-from decentral.training.loop import Trainee
+from decentral.training.evaluation import greedy_episodes
+from decentral.training.host_loop import host_greedy_episodes
+from decentral.training.loop import Trainee, key_of_test
 from decentral.training.replay import Replay
+from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.separate import Separate
-from decentral.training.spread import SEEDS
-from decentral.training.squads import Agents, Replays, Squad
+from decentral.training.squads import Agents, Replays
 from decentral.types import Episode
 
-MOST_TURNS = 256  # written down or told at once
+MOST_TURNS = 256  # written down at once
+ROUNDING = 1e-5
 
 
-def live_again(trainee: Trainee, seed: int, place: int) -> tuple[Models, Log]:
-    """Train the whole team again: what one agent of one seed acts with at the end, and its log."""
-    lane, (own, number) = seed - trainee.plan.seed, _squad_and_number(trainee, place)
-    at_once, parts = _turns_at_once(trainee, trainee.team.squads[own]), []
-    with closing(Machine.start(trainee)) as machine:
-        while left := machine.turns_until(trainee.plan.steps):
-            parts.append(_live(machine, min(left, at_once), lane, (own, number)))
-    log = jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts)
-    bodies = jax.device_get(trainee.team.squads[own].bodies(machine.lanes.agents[own]))
-    return jax.tree.map(lambda leaf: leaf[lane, number], bodies), log
+@dataclass(frozen=True)
+class Test:
+    """A greedy test, as one agent lived through it."""
+
+    turns: int  # that were played before it
+    steps: int
+    episodes: Episode  # [E, ...]
 
 
-def teach_alone(trainee: Trainee, seed: int, place: int, log: Log) -> Models:
-    """What one agent acts with in the end, taught by its own log alone."""
-    seeds, squad = trainee.plan.seeds, squad_of(trainee, place)
-    placement = Placement.of(trainee, seeds)
-    begin, tell = _programs_of_one(placement, place)
-    (own,) = squad.team.squads
-    with programs(placement, False).placed():
-        lanes = begin(squad, np.full(seeds, seed))
-        for first, count, learning in _stretches(len(log.steps), trainee.plan.idle_turns):
-            lanes = tell(squad, lanes, _cut(log, first, count), count, learning)
-    at = (seed - trainee.plan.seed, own.places.index(place))
-    return jax.tree.map(lambda leaf: leaf[at], jax.device_get(own.bodies(lanes.agents[0])))
+@dataclass(frozen=True)
+class Lived:
+    """What one agent was at the end of a training, and all that it lived through."""
+
+    agent: Agent
+    log: Log
+    tests: list[Test]
 
 
-def _live(machine: Machine, count: int, lane: int, where: tuple[int, int]) -> Log:
-    """The next turns of a machine, as one agent lived through them; blank before it joined."""
-    squad, number = where
-    plan, before, steps = machine.trainee.plan, _remembered(machine, squad)[lane, number], machine.steps[lane]
-    keys = _keys_of_learning(machine.trainee, machine.lanes.agents[squad], squad)
+def live_again(trainee: Trainee, seed: int, places: Sequence[int]) -> dict[int, Lived]:
+    """Train and test the whole team again: what some agents of one seed became, and their logs."""
+    wheres = {place: _squad_and_number(trainee, place) for place in places}
+    parts: dict[int, list[Log]] = {place: [] for place in places}
+    tests: dict[int, list[Test]] = {place: [] for place in places}
+    lane, at_once = seed - trainee.plan.seed, min(_turns_at_once(trainee, own) for own, _ in wheres.values())
+    with closing(Machine.start(trainee)) as machine, closing(_Tester(trainee, seed)) as tester:
+        for step in test_steps(trainee.plan):
+            if machine.turn > 0 and machine.steps.min() >= step:
+                continue  # as in the run: a turn is longer than the interval
+            while left := machine.turns_until(step):
+                for place, part in _live(machine, min(left, at_once), lane, wheres).items():
+                    parts[place].append(part)
+            told = tester.test(machine, lane)
+            for place in places:
+                own = jax.tree.map(lambda leaf, place=place: leaf[place], told)
+                tests[place].append(Test(machine.turn, int(machine.steps[lane]), own))
+        return {
+            place: Lived(
+                agent_at(machine.lanes.agents[own], lane, number),
+                jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts[place]),
+                tests[place],
+            )
+            for place, (own, number) in wheres.items()
+        }
+
+
+class _Tester:
+    """Plays the tests of a training once more and keeps what every agent lived through in them."""
+
+    def __init__(self, trainee: Trainee, seed: int):
+        self.trainee, self.seed = trainee, seed
+        self.rollout = rollout_for(trainee) if isinstance(trainee.environment, HostEnvironment) else None
+
+    def test(self, machine: Machine, lane: int) -> Episode:
+        """Every agent's record of the test that is due now [N, E, ...]."""
+        team, plan = self.trainee.team, self.trainee.plan
+        bodies = team.each(lambda squad, own: squad.bodies(own), machine.lanes.agents)
+        bodies = jax.device_get(jax.tree.map(lambda leaf: leaf[lane], bodies))
+        key = key_of_test(int(machine.steps[lane]), self.seed)
+        if self.rollout is None:
+            return jax.device_get(_greedy_records(self.trainee, bodies, key))
+        alone = jax.tree.map(lambda leaf: leaf[None], bodies)
+        lived = host_greedy_episodes(self.rollout, self.trainee, alone, plan.test_episodes, key)
+        return jax.device_get(_handed_out(jax.tree.map(lambda leaf: leaf[0], lived)))
+
+    def close(self) -> None:
+        if self.rollout is not None:
+            self.rollout.close()
+
+
+@jax.jit
+def _greedy_records(trainee: Trainee, bodies: tuple[Models, ...], key: Key[Array, ""]) -> Episode:
+    return _handed_out(greedy_episodes(trainee.team, trainee.compiled_world, bodies, trainee.plan.test_episodes, key))
+
+
+def _handed_out(lived: Trajectory) -> Episode:
+    return jax.vmap(hand_out, out_axes=1)(lived)
+
+
+def agent_at(agents: Agents, lane: int, number: int) -> Agent:
+    """One agent of a squad's [S, n], on no device of the training."""
+
+    def on_host(leaf: Array) -> np.ndarray | Key[Array, ""]:
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            return jax.random.wrap_key_data(jnp.asarray(np.asarray(jax.random.key_data(leaf))))
+        return np.asarray(leaf)
+
+    return jax.tree.map(on_host, _at(agents, lane, number))
+
+
+@jax.jit
+def _at(agents: Agents, lane: Int[Array, ""] | int, number: Int[Array, ""] | int) -> Agent:
+    return jax.tree.map(lambda leaf: leaf[lane, number], agents)
+
+
+def same_state(one: Agent, other: Agent) -> bool:
+    """Are two agents the same in all that they are, up to the rounding of what is not networks?"""
+    pairs = zip(_arrays(one).values(), _arrays(other).values(), strict=True)
+    return all(np.allclose(ours, theirs, rtol=ROUNDING, atol=ROUNDING) for ours, theirs in pairs)
+
+
+def _arrays(agent: Agent) -> dict[str, np.ndarray]:
+    return as_arrays(eqx.tree_at(lambda own: own.key, agent, jax.random.key_data(agent.key)))
+
+
+def _live(machine: Machine, count: int, lane: int, wheres: dict[int, tuple[int, int]]) -> dict[int, Log]:
+    """The next turns of a machine, as some agents lived through them; blank before they joined."""
+    squads = {squad for squad, _ in wheres.values()}
+    before, steps = {squad: _remembered(machine, squad)[lane] for squad in squads}, machine.steps[lane]
+    keys = {squad: _keys_of_learning(machine.trainee, machine.lanes.agents[squad], squad) for squad in squads}
     machine.advance(count)
-    longest = np.tile(_longest(machine.trainee, keys, machine.lanes.replays[squad]), (count, 1))
-    slots = (before + np.arange(count * plan.num_environments)) % plan.replay_episodes
+    longest = {squad: _longest(machine.trainee, keys[squad], machine.lanes.replays[squad]) for squad in squads}
+    passed = np.asarray([machine.steps[lane] - steps])
+    return {
+        place: _read(machine, count, (lane, *where), before[where[0]], (passed, np.asarray(longest[where[0]])))
+        for place, where in wheres.items()
+    }
+
+
+def _read(
+    machine: Machine, count: int, where: tuple[int, int, int], before: np.ndarray, common: tuple[np.ndarray, ...]
+) -> Log:
+    """What one agent put into its replay in the last turns."""
+    (lane, squad, number), (passed, longest) = where, common
+    plan, each = machine.trainee.plan, np.tile(longest, (count, 1))
+    slots = (before[number] + np.arange(count * plan.num_environments)) % plan.replay_episodes
     episodes = jax.device_get(_written(machine.lanes.replays[squad], lane, number, slots))
     told = jax.tree.map(lambda leaf: leaf.reshape(count, plan.num_environments, *leaf.shape[1:]), episodes)
-    if _remembered(machine, squad)[lane, number] == before:
-        return Log(jax.tree.map(np.zeros_like, told), np.asarray([machine.steps[lane] - steps]), longest)
-    return Log(told, told.happened.sum(axis=(1, 2), dtype=np.int32), longest)
+    if _remembered(machine, squad)[lane, number] == before[number]:
+        return Log(jax.tree.map(np.zeros_like, told), passed, each)
+    return Log(told, told.happened.sum(axis=(1, 2), dtype=np.int32), each)
 
 
 @partial(jax.jit, static_argnums=2)
@@ -103,43 +200,10 @@ def _squad_and_number(trainee: Trainee, place: int) -> tuple[int, int]:
     )
 
 
-def _turns_at_once(trainee: Trainee, squad: Squad) -> int:
+def _turns_at_once(trainee: Trainee, own: int) -> int:
     """No more than a replay holds; one by one to see when an agent joins that joins later, or how long updates are."""
+    squad = trainee.team.squads[own]
     joins_later = isinstance(squad, Separate) and squad.clock.joins_at > 0
     if joins_later or len(trainee.batch.lengths) > 1:
         return 1
     return min(MOST_TURNS, trainee.plan.replay_episodes // trainee.plan.num_environments)
-
-
-def _stretches(turns: int, idle: int) -> Iterator[tuple[int, int, bool]]:
-    """First turn, count and whether there is enough to learn from: as the turns of a machine are cut."""
-    first = 0
-    while first < turns:
-        learning = first >= idle
-        end = turns if learning else min(turns, idle)
-        count = min(MOST_TURNS, end - first)
-        yield first, count, learning
-        first += count
-
-
-def _cut(log: Log, first: int, count: int) -> Log:
-    """A stretch of a log, filled up to the most turns that are told at once: one shape, one program."""
-
-    def cut(leaf: Any) -> np.ndarray:
-        kept = np.asarray(leaf[first : first + count])
-        return np.concatenate([kept, np.zeros((MOST_TURNS - count, *kept.shape[1:]), kept.dtype)])
-
-    return jax.tree.map(cut, log)
-
-
-@cache
-def _programs_of_one(placement: Placement, place: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The programs of an agent alone: its birth, and turns that it is told of."""
-    mesh = placement.mesh
-    lanes = None if mesh is None else placement.of_lanes(mesh)
-    every_lane = partial(jax.vmap, spmd_axis_name=None if mesh is None else SEEDS)
-    tell = every_lane(told_turns, (None, 0, None, None, None))
-    return (
-        jax.jit(every_lane(partial(begin_alone, place=place), (None, 0)), out_shardings=lanes),
-        jax.jit(tell, static_argnums=4, donate_argnums=1, out_shardings=lanes),
-    )

@@ -36,20 +36,20 @@ def squad_of(trainee: Trainee, place: int) -> Trainee:
     return Trainee(Team(squads), trainee.environment, trainee.plan)
 
 
-def begin_alone(trainee: Trainee, seed: Int[Array, ""] | int, place: int) -> Lane:
+def begin_alone(trainee: Trainee, seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Lane:
     """The agent of a place before its first turn, with copies of itself in the places of its squad."""
     (squad,) = trainee.team.squads
     own = stream_of(seed, place)
     return newborn(trainee, seed, (jnp.broadcast_to(own, (len(squad.places),)),))
 
 
-def told_turns(trainee: Trainee, lane: Lane, log: Log, count: Int[Array, ""] | int, learning: bool) -> Lane:
-    """The first `count` turns of a log, not played but told: the agent remembers its own record, then learns."""
+def told_turns(trainee: Trainee, lane: Lane, log: Log, which: Int[Array, "2"], learning: bool) -> Lane:
+    """The turns `which` (from, to) of a log, not played but told: the agent remembers its own record, then learns."""
 
     def tell(turn: Int[Array, ""], lane: Lane) -> Lane:
         return told_turn(trainee, lane, jax.tree.map(lambda leaf: leaf[turn], log), learning)
 
-    return jax.lax.fori_loop(0, count, tell, lane)
+    return jax.lax.fori_loop(which[0], which[1], tell, lane)
 
 
 def told_turn(trainee: Trainee, lane: Lane, told: Log, learning: bool) -> Lane:

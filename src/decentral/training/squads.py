@@ -118,14 +118,30 @@ class Squad(eqx.Module):
         """Every agent chooses by its own networks, memory and scene."""
 
         def choose(body: Models, notes: Notes, memory: Memory, scene: Scene) -> tuple[Array, Memory]:
-            values, memory = self.algorithm.values(body, memory, scene)
-            epsilon = scene.epsilon
-            if notes is not None:
-                epsilon = self.algorithm.explore(notes, scene.percept, epsilon)
-            return epsilon_greedy(values, scene.percept.available, epsilon, scene.dice), memory
+            choice, memory = choose_one(self.algorithm, body, notes, memory, scene)
+            return choice.action, memory
 
         told = eqx.tree_at(lambda scene: scene.percept, scenes, self.read(scenes.percept))
         return self.of_each(choose, bodies, notes, memories, told)
+
+
+class Choice(eqx.Module):
+    """What one agent chooses, and what it was chosen by."""
+
+    action: Int[Array, ""]
+    values: Float[Array, " actions"]
+    epsilon: Float[Array, ""]  # the probability with which chance was to choose
+
+
+def choose_one(
+    algorithm: Algorithm, body: Models, notes: Notes | None, memory: Memory, scene: Scene
+) -> tuple[Choice, Memory]:
+    """One agent's choice, and its memory after the percept; without notes it does not explore by them."""
+    values, memory = algorithm.values(body, memory, scene)
+    epsilon = scene.epsilon
+    if notes is not None:
+        epsilon = algorithm.explore(notes, scene.percept, epsilon)
+    return Choice(epsilon_greedy(values, scene.percept.available, epsilon, scene.dice), values, epsilon), memory
 
 
 def fresh_keys(agent: Agent, count: int) -> tuple[Agent, Key[Array, " count"]]:

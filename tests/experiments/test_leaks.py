@@ -1,0 +1,86 @@
+"""Planted leaks, and what finds each: the table of docs/decentralisation.md is what the audits really find."""
+
+import functools
+from pathlib import Path
+
+import jax
+import pytest
+
+from decentral.experiments.examination import examine
+from decentral.experiments.machine import Machine
+from decentral.experiments.played_alone import PlayAudit
+from decentral.experiments.relived import live_again
+from decentral.experiments.taught_alone import teach_alone
+from tests.experiments.test_relived import same
+from tests.leaks import LEAKS, WORLDS, Telling, trainee_with
+from tests.training.test_isolation import isolated
+
+pytestmark = pytest.mark.xdist_group("leaks")
+PAGE = Path(__file__).parents[2] / "docs" / "decentralisation.md"
+
+
+@functools.cache
+def audited(leak):
+    """Of every agent: does it learn the same alone, and its play."""
+    trainee, found = trainee_with(leak), []
+    for place, lived in live_again(trainee, 0, [0, 1]).items():
+        play = PlayAudit(trainee, 0, place, lived)
+        alone = teach_alone(trainee, 0, place, lived.log, play.watch)
+        found.append((same(alone, lived.agent), play))
+    return found
+
+
+def by_learning(leak):
+    return not all(same for same, _ in audited(leak))
+
+
+def by_play(leak):
+    return any(same and not (play.training.agrees and play.testing.agrees) for same, play in audited(leak))
+
+
+def by_isolation(leak):
+    machine = Machine.start(trainee_with(leak))
+    machine.advance(3)
+    return not isolated(machine.trainee, jax.tree.map(lambda leaf: leaf[0], machine.lanes))
+
+
+def by_check_env(leak):
+    world = Telling(leak=trainee_with(leak).environment.leak)
+    return any(found.verdict == "wrong" and found.rule == "secrets" for found in examine(world, 2, 0))
+
+
+def table():
+    """The rows of the page: by leak, what finds it."""
+    lines = PAGE.read_text().split("| planted leak |")[1].split("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {row[0]: row[1:] for row in rows}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_planted_leak_is_found_by_what_the_page_says(leak):
+    tools = [by_learning, by_play, by_isolation, *([by_check_env] if leak in WORLDS else [])]
+    found = ["found" if tool(leak) else "-" for tool in tools]
+    assert found == table()[leak][: len(tools)]
+    assert "found" in found
+
+
+def test_where_nothing_leaks_nothing_is_found():
+    assert not any(tool("none") for tool in (by_learning, by_play, by_isolation, by_check_env))
+    for _, play in audited("none"):
+        assert play.training.actions == 30 and play.testing.actions == 2 * 4 * 3
+        assert play.training.ties == play.testing.ties == 0
+
+
+def test_the_first_action_that_differs_is_named():
+    (_, zero), (same, one) = audited("dice of agent 0 for all")
+    assert zero.training.agrees, "the dice are its own"
+    assert same and one.training.others > 0
+    assert str(one.training.first).startswith("episode 0, step ")
+    first = one.training.first
+    assert {first.taken, first.alone} == {0, 1}
+
+
+def test_leaks_that_nothing_finds_are_on_the_page_too():
+    assert {leak: cells for leak, cells in table().items() if "found" not in cells} == {
+        "another's action in the time that a step takes": ["-", "-", "-", "-"]
+    }
