@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import optax
 
 from decentral.algorithms.iql import IQL
+from decentral.environments.base import Outcome
 from decentral.settings import setting
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
@@ -25,7 +26,11 @@ SQUADS = (
     "gradients averaged over agents",
     "a norm over stacked agents",
 )
-WORLDS = ("another's action in an observation",)
+WORLDS = (
+    "another's action in an observation",
+    "another's action in the reward's low digits",
+    "another's action in the end of an episode",
+)
 LEAKS = (*WHISPERS, *SQUADS, *WORLDS)
 
 
@@ -118,7 +123,7 @@ class Leaky(Separate):
 
 
 class Telling(Noise):
-    """Noise that may tell an agent what the other did last."""
+    """Noise that may tell an agent what the other did last, and may end where it says that it never does."""
 
     leak: float = setting(-1.0, "which leak is planted")
 
@@ -132,7 +137,10 @@ class Telling(Noise):
 
     def step(self, state, actions, key):
         noise, outcome = Noise.step(self, state[0], actions, key)
-        return (noise, actions.astype(jnp.int32)), outcome
+        fine = outcome.reward + 1e-5 * actions[1]
+        reward = planted(self.leak, "another's action in the reward's low digits", fine, outcome.reward)
+        ended = planted(self.leak, "another's action in the end of an episode", actions[1] == 1, outcome.terminated)
+        return (noise, actions.astype(jnp.int32)), Outcome(reward, ended, facts={})
 
 
 PLAN = Plan(batch_episodes=1, replay_episodes=4, epsilon_start=0.5, steps=3 * 10, test_episodes=4)

@@ -45,8 +45,10 @@ def by_isolation(leak):
 
 
 def by_check_env(leak):
+    """Wrong, or not certain."""
     world = Telling(leak=trainee_with(leak).environment.leak)
-    return any(found.verdict == "wrong" and found.rule == "secrets" for found in examine(world, 2, 0))
+    (found,) = (finding for finding in examine(world, 2, 0) if finding.rule == "secrets")
+    return "may be" if "may be a copy" in found.said else found.verdict == "wrong"
 
 
 def table():
@@ -59,9 +61,10 @@ def table():
 @pytest.mark.parametrize("leak", LEAKS)
 def test_a_planted_leak_is_found_by_what_the_page_says(leak):
     tools = [by_learning, by_play, by_isolation, *([by_check_env] if leak in WORLDS else [])]
-    found = ["found" if tool(leak) else "-" for tool in tools]
+    words = {True: "found", False: "-"}
+    found = [words.get(said := tool(leak), said) for tool in tools]
     assert found == table()[leak][: len(tools)]
-    assert "found" in found
+    assert set(found) != {"-"}
 
 
 def test_where_nothing_leaks_nothing_is_found():
@@ -81,6 +84,6 @@ def test_the_first_action_that_differs_is_named():
 
 
 def test_leaks_that_nothing_finds_are_on_the_page_too():
-    assert {leak: cells for leak, cells in table().items() if "found" not in cells} == {
+    assert {leak: cells for leak, cells in table().items() if set(cells) == {"-"}} == {
         "another's action in the time that a step takes": ["-", "-", "-", "-"]
     }
