@@ -68,7 +68,8 @@ def test_an_agent_that_acted_on_more_is_found_out_and_the_first_action_is_named(
     monkeypatch.setattr(audit, "live_again", with_other_actions)
     code, out, err = outcome(capsys, "audit", str(small_run("iql").path), "--seed", "1")
     assert code == 1 and err.count("\n") == 1
-    assert "agent 1 alone chooses other actions: it acted on more than its own percepts and chance" in err
+    assert "agent 1 alone chooses other actions, first in seed 1, test after 40 steps, episode 0, step 0: " in err
+    assert err.endswith("alone: it acted on more than its own percepts and chance\n")
     assert "agent 0, play in tests: 16 of 16 actions" in out, "all agents are audited unless one is named"
     told = re.search(r"agent 1, play in tests: 12 of 16 actions .*, 4 differ; first in (.*)\n", out)[1]
     assert re.fullmatch(r"test after 40 steps, episode 0, step 0: action [012] in the run, [012] alone", told)

@@ -4,13 +4,16 @@ import functools
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import pytest
 
 from decentral.experiments.examination import examine
 from decentral.experiments.machine import Machine
-from decentral.experiments.played_alone import PlayAudit
+from decentral.experiments.played_alone import Difference, Play, PlayAudit, compared
 from decentral.experiments.relived import live_again
 from decentral.experiments.taught_alone import teach_alone
+from decentral.training.acting_alone import Chosen
+from decentral.types import Episode, Percept
 from tests.experiments.test_relived import same
 from tests.leaks import LEAKS, WORLDS, Telling, trainee_with
 from tests.training.test_isolation import isolated
@@ -81,6 +84,20 @@ def test_the_first_action_that_differs_is_named():
     assert str(one.training.first).startswith("episode 0, step ")
     first = one.training.first
     assert {first.taken, first.alone} == {0, 1}
+
+
+def test_another_action_of_the_same_value_is_a_tie_which_is_counted_and_granted_once_in_a_thousand():
+    """Alone always the first action; the second was taken at two steps of four, of which one did not happen."""
+    actions, happened = jnp.asarray([0, 1, 0, 1]), jnp.asarray([True, True, True, False])
+    percepts = Percept(jnp.zeros((5, 1)), jnp.ones((5, 2), bool))
+    episode = Episode(percepts, actions, jnp.zeros(4), jnp.zeros(4, bool), happened)
+    for lost, by_chance, tie in ((1e-6, False, True), (1e-3, False, False), (1e-6, True, False)):
+        alone = Chosen(jnp.zeros(4, int), jnp.full(4, lost), jnp.full(4, by_chance))
+        play = compared(Play(), episode, alone, Difference(7, 0, 0, 0))
+        assert (play.actions, play.ties, play.others) == (3, int(tie), int(not tie))
+        assert str(play.first) == "episode 7, step 1: action 1 in the run, 0 alone"
+        assert play.agrees == tie
+    assert Play(actions=3000, ties=3).agrees and not Play(actions=3000, ties=4).agrees
 
 
 def test_leaks_that_nothing_finds_are_on_the_page_too():

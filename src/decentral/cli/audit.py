@@ -37,13 +37,13 @@ def audit_command(words: list[str]) -> None:
     announce("training the team again to write down what each agent lived through, then each alone with its own log")
     for audit in audit_all(audited):
         _print(audit)
-        _judge(audit, found.run, audited[0].config.trainee.plan.replay_type)
+        _judge(audit, found.run, audited[0])
     announce(
         "identical: nothing but its own percepts, actions, chance and the shared reward made each agent learn and act"
     )
 
 
-def _judge(audit: AgentAudit, run: Path, replay_type: str) -> None:
+def _judge(audit: AgentAudit, run: Path, audited: Audited) -> None:
     """Fail with the first thing that is no evidence."""
     if not audit.repeats:
         _fail(f"{run} does not repeat here to the bit (versions.json says where it was trained): no evidence")
@@ -51,10 +51,13 @@ def _judge(audit: AgentAudit, run: Path, replay_type: str) -> None:
         what = "state" if audit.alone == audit.stored else "parameters"
         _fail(f"agent {audit.agent} alone comes to another {what}: it learned from more than its own log")
     if audit.training is None:
-        _fail(f"training.replay_type must be float32 for play to be audited, got {replay_type}, which rounds percepts")
+        kept = audited.config.trainee.plan.replay_type
+        _fail(f"training.replay_type must be float32 for play to be audited, got {kept}, which rounds percepts")
     for play in (audit.training, audit.testing):
         if not play.agrees:
-            _fail(f"agent {audit.agent} alone chooses other actions: it acted on more than its own percepts and chance")
+            first = f"first in seed {audited.seed}, {play.first}"
+            said = f"agent {audit.agent} alone chooses other actions, {first}"
+            _fail(f"{said}: it acted on more than its own percepts and chance")
 
 
 def _audit_messages(audited: Audited, messages: Path) -> None:
