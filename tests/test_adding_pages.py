@@ -21,7 +21,7 @@ def elsewhere(tmp_path, monkeypatch):
 def test_the_algorithm_of_the_page_learns_and_keeps_what_every_algorithm_promises(capsys):
     found = run_page(DOCS / "adding" / "algorithm.md")
     assert decentral.load("runs/soft").returns[:, -1].tolist() == [8.0, 8.0]
-    assert "identical: the agent learned from nothing but its own" in capsys.readouterr().out
+    assert "identical: each agent learned from and acted on its own percepts" in capsys.readouterr().out
     learner = found["SoftHysteretic"](hidden=4)
     newborn = {id(learner): promised.be_born(learner, jax.random.key(0))}
     for promise in (

@@ -39,7 +39,7 @@ def audit_command(words: list[str]) -> None:
         _print(audit)
         _judge(audit, found.run, audited[0])
     announce(
-        "identical: nothing but its own percepts, actions, chance and the shared reward made each agent learn and act"
+        "identical: each agent learned from and acted on its own percepts, actions, chance and the shared reward alone"
     )
 
 

@@ -73,7 +73,7 @@ class PlayAudit:
         play, first = self.training, turn * self.plan.num_environments
         for number, key in enumerate(keys):
             episode = jax.tree.map(lambda leaf, number=number: leaf[turn, number], self.lived.log.episodes)
-            alone = choose_alone(self.squad.algorithm, agent, np.float32(epsilon), key, False, episode)
+            alone = choose_alone(self.squad.algorithm, agent, epsilon, key, False, episode)
             play = compared(play, episode, jax.device_get(alone), Difference(first + number, 0, 0, 0))
         return play
 

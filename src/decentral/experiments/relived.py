@@ -115,14 +115,15 @@ def _handed_out(lived: Trajectory) -> Episode:
 
 
 def agent_at(agents: Agents, lane: int, number: int) -> Agent:
-    """One agent of a squad's [S, n], on no device of the training."""
+    """One agent of a squad's [S, n], by itself; taken off the devices where the training is spread over several."""
 
     def on_host(leaf: Array) -> np.ndarray | Key[Array, ""]:
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             return jax.random.wrap_key_data(jnp.asarray(np.asarray(jax.random.key_data(leaf))))
         return np.asarray(leaf)
 
-    return jax.tree.map(on_host, _at(agents, lane, number))
+    own = _at(agents, lane, number)
+    return own if len(own.key.devices()) == 1 else jax.tree.map(on_host, own)
 
 
 @jax.jit

@@ -61,7 +61,8 @@ def chance_of_turn(
 ) -> tuple[Float[Array, ""], Key[Array, " E"]]:
     """How much an agent explores in its next turn, and its chance in each of the episodes, from its own stream."""
     _, (key_act, _) = fresh_keys(agent, 2)
-    return squad.epsilon(plan, jnp.asarray(steps)), jax.random.split(key_act, plan.num_environments)
+    epsilon = squad.epsilon(plan, jnp.asarray(steps)).astype(jnp.float32)
+    return epsilon, jax.random.split(key_act, plan.num_environments)
 
 
 @jax.jit
