@@ -69,7 +69,7 @@ def main(fault, seed, *words):
 
 def faults(out, wanted, jobs=JOBS):
     """Let the machine of jobs fail, so many times in all; then each goes on to the files that it leaves alone."""
-    wholes, counts, refused = {}, {}, 0
+    wholes, counts, refused, met = {}, {}, 0, 0
     for number in range(wanted):
         job, rng = jobs[number % len(jobs)], random.Random(number)
         if job.name not in wholes:
@@ -85,12 +85,13 @@ def faults(out, wanted, jobs=JOBS):
         if fault == "clock" and code != 0:
             raise Broken(f"{job.name} in {place}: a clock that jumps ended it with {code}: {complaint[-3000:]}")
         counts[fault] = counts.get(fault, 0) + 1
+        met += code != 0
         refused += _goes_on(job, place, wholes[job.name], code)
         shutil.rmtree(place)
         if (number + 1) % 10 == 0:
             print(f"machine faults: {number + 1} of {wanted}", flush=True)
     told = ", ".join(f"{count} {fault}" for fault, count in sorted(counts.items()))
-    same = f"{wanted - refused} ended in the same files, {refused} refused"
+    same = f"{met} were ended by it in one line; {wanted - refused} ended in the same files, {refused} refused"
     print(f"machine faults: {wanted} over {min(wanted, len(jobs))} commands ({told}); {same}; 0 faults", flush=True)
 
 
