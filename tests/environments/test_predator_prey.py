@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from decentral.environments import PredatorPrey
-from decentral.environments.predator_prey import Hunt, nth_free_cell
+from decentral.environments.hunt_moves import distinct_cells, nth_free_cell, who_moves, who_of_many
+from decentral.environments.predator_prey import Hunt
 from decentral.settings import Refused
 from decentral.training.evaluation import random_returns
 
@@ -22,7 +23,7 @@ def cell(row, column):
 
 
 def advance(places, moves):
-    moved = PredatorPrey().advance([cell(*place) for place in places], [jnp.asarray(move) for move in moves])
+    moved = PredatorPrey().advance(jnp.stack([cell(*place) for place in places]), jnp.asarray(moves))
     return [(int(at) // 5, int(at) % 5) for at in moved]
 
 
@@ -46,6 +47,89 @@ def test_moves_follow_the_order_of_the_source_task(story, places, moves, after):
     assert advance(places, moves) == after
 
 
+def plain_advance(cells, wanted):
+    """The rule as it is told: in order, each moves once; who stands in the way and has not moved yet moves first."""
+    cells, moved = list(cells), set()
+
+    def move(entity):
+        moved.add(entity)
+        for other, at in enumerate(cells):
+            if at == wanted[entity] and other not in moved:
+                move(other)
+        if wanted[entity] not in cells:
+            cells[entity] = wanted[entity]
+
+    for entity in range(len(cells)):
+        if entity not in moved:
+            move(entity)
+    return cells
+
+
+def all_wishes(entities):
+    """Who wants whose cell or which free one, in every way there is; free cells are numbered as they are wanted."""
+    wishes = [[]]
+    for _ in range(entities):
+        wishes = [[*own, goal] for own in wishes for goal in range(max(entities - 1, *own, 0) + 2)]
+    return wishes
+
+
+def check_wishes(rule, wishes):
+    cells = np.arange(len(wishes[0]))
+    moves = np.asarray(jax.jit(jax.vmap(rule, (None, 0)))(cells, np.asarray(wishes)))
+    np.testing.assert_array_equal(
+        np.where(moves, np.asarray(wishes), cells), [plain_advance(cells, own) for own in wishes]
+    )
+
+
+@pytest.mark.parametrize(("rule", "entities"), [(who_moves, 3), (who_of_many, 3), (who_moves, 4), (who_moves, 5)])
+def test_who_moves_is_the_plain_rule_whoever_wants_which_cell(rule, entities):
+    """On a grid of any size and shape: all that matters is who wants whose cell. Two to four predators."""
+    wishes = all_wishes(entities)
+    assert len(wishes) == {3: 77, 4: 799, 5: 10_427}[entities]
+    check_wishes(rule, wishes)
+
+
+def test_twenty_predators_follow_the_plain_rule_through_long_chains():
+    """Chains of all lengths up to one through everybody, onto a free cell and in a circle; then 500 drawn wishes."""
+    chains = [[*range(1, length), goal, *range(length, 21)] for length in range(1, 22) for goal in (0, 25)]
+    drawn = np.random.default_rng(0).integers(0, 30, (500, 21))
+    check_wishes(who_moves, [*chains, *[own[::-1] for own in chains], *drawn.tolist()])
+
+
+def test_all_moves_on_the_smallest_grid_are_those_of_the_plain_rule():
+    world = PredatorPrey(size=2)
+    cells = np.asarray(list(itertools.permutations(range(4), 3)))
+    moves = np.asarray(list(itertools.product(range(5), repeat=3)))
+    after = jax.jit(jax.vmap(jax.vmap(world.advance, (None, 0)), (0, None)))(cells, moves)
+
+    def neighbour(at, move):
+        row, column = at // 2 + (move == DOWN) - (move == UP), at % 2 + (move == RIGHT) - (move == LEFT)
+        return 2 * min(max(row, 0), 1) + min(max(column, 0), 1)
+
+    plain = [[plain_advance(at, list(map(neighbour, at, way))) for way in moves.tolist()] for at in cells.tolist()]
+    np.testing.assert_array_equal(after, plain)
+
+
+def test_each_entity_is_placed_on_a_cell_that_those_before_it_left_free():
+    """All ways to place four on six cells, each once."""
+    places = list(itertools.product(range(6), range(5), range(4), range(3)))
+    cells = np.asarray(jax.vmap(distinct_cells)(jnp.asarray(places)))
+    assert sorted(map(tuple, cells.tolist())) == sorted(itertools.permutations(range(6), 4))
+    for own, (*before, last) in zip(places[::50], cells[::50].tolist(), strict=True):
+        assert [at for at in range(6) if at not in before][own[3]] == last
+
+
+def test_the_program_of_a_step_hardly_grows_with_the_predators():
+    def lines(predators):
+        world = PredatorPrey(num_predators=predators, size=10, observe_teammate=True)
+        moves = jnp.zeros(predators, jnp.int32)
+        return str(
+            jax.make_jaxpr(lambda key: world.perceive(world.step(world.reset(key), moves, key)[0]))(jax.random.key(0))
+        ).count("\n")
+
+    assert lines(20) < 2 * lines(4)
+
+
 @pytest.mark.parametrize(
     ("places", "reward", "caught"),
     [
@@ -57,7 +141,7 @@ def test_moves_follow_the_order_of_the_source_task(story, places, moves, after):
     ],
 )
 def test_two_beside_the_prey_catch_it_and_one_alone_pays(places, reward, caught):
-    paid, is_caught = PredatorPrey(penalty=0.5).judge([cell(*place) for place in places])
+    paid, is_caught = PredatorPrey(penalty=0.5).judge(jnp.stack([cell(*place) for place in places]))
     assert float(paid) == reward and bool(is_caught) == caught
 
 
@@ -101,9 +185,12 @@ def test_the_teammate_is_seen_only_if_asked_for():
     np.testing.assert_allclose(shown.perceive(far).observation[0][-2:], [4, 3])
 
 
-@pytest.mark.parametrize(("index", "occupied", "found"), [(0, [0, 1, 2], 3), (3, [24, 3, 0], 5), (21, [0, 12, 24], 23)])
+@pytest.mark.parametrize(
+    ("index", "occupied", "found"),
+    [(0, [0, 1, 2], 3), (3, [24, 3, 0], 5), (21, [0, 12, 24], 23), (2, [4, 9, 2, 3, 0], 6)],
+)
 def test_free_cells_are_counted_past_the_occupied_ones(index, occupied, found):
-    assert int(nth_free_cell(jnp.asarray(index), [jnp.asarray(at) for at in occupied])) == found
+    assert int(nth_free_cell(jnp.asarray(index), jnp.asarray(occupied))) == found
 
 
 @pytest.mark.parametrize(
@@ -141,7 +228,7 @@ def best_moves():
 
     def worth(penalty, state, joint):
         hunt = eqx.tree_at(lambda own: own.penalty, world, penalty)
-        rewards = [hunt.judge(hunt.advance(list(state.cells), [*joint, prey]))[0] for prey in jnp.arange(5)]
+        rewards = [hunt.judge(hunt.advance(state.cells, jnp.append(joint, prey)))[0] for prey in jnp.arange(5)]
         return jnp.mean(jnp.stack(rewards))
 
     def look(penalty):

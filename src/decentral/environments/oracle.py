@@ -72,7 +72,7 @@ def _outcomes(
     """For each state and triple of moves: the reward, and what follows (counted from `states` on after a catch)."""
 
     def outcome(cells: Int[Array, "3"], moves: Int[Array, "3"]) -> tuple[Array, Array]:
-        moved = hunt.advance(list(cells), list(moves))
+        moved = hunt.advance(cells, moves)
         reward, caught = hunt.judge(moved)
         return reward, numbering[tuple(moved)] + jnp.where(caught, len(states), 0)
 

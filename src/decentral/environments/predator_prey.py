@@ -1,10 +1,8 @@
 """Predator-prey of Son et al. (2019): catch the prey together (+1); alone beside it, pay the penalty (-P).
 
-Cells are numbered row by row. Entities are the predators in order, then the prey. The state is kept as one
-scalar per entity and all rules are written on scalars, so that a whole step fuses into a few kernels.
+Cells are numbered row by row. Entities are the predators in order, then the prey.
 """
 
-from collections.abc import Sequence
 from typing import Literal
 
 import equinox as eqx
@@ -14,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.environments.base import Environment, Oracle, Outcome
+from decentral.environments.hunt_moves import Cells, Scalar, distinct_cells, how_many, nth_free_cell, who_moves
 from decentral.environments.hunt_pictures import hunt_picture, hunt_view
 from decentral.environments.oracle import MOVES, best_joint_actions, hunt_returns, state_number
 from decentral.pictures import Picture
@@ -25,13 +24,11 @@ ROW_OF_MOVE = (-1, 0, 0, 0, 1)
 COLUMN_OF_MOVE = (0, -1, 0, 1, 0)
 LARGEST_SOLVED_GRID = 6  # the exact references of a larger grid take too long to compute at the start of a run
 
-Scalar = Int[Array, ""]
-
 
 class Hunt(eqx.Module):
     """The cell of every entity, the prey last."""
 
-    cells: Int[Array, " entities"]
+    cells: Cells
 
 
 class PredatorPrey(Environment):
@@ -80,18 +77,15 @@ class PredatorPrey(Environment):
 
     def reset(self, key: Key[Array, ""]) -> Hunt:
         left = self.size**2 - jnp.arange(self.num_predators + 1)  # free cells as each entity is placed
-        places = jax.random.randint(key, left.shape, 0, left)
-        cells: list[Scalar] = []
-        for place in places:
-            cells.append(nth_free_cell(place, cells))
-        return Hunt(jnp.stack(cells))
+        return Hunt(distinct_cells(jax.random.randint(key, left.shape, 0, left)))
 
     def perceive(self, state: Hunt) -> Percept:
         place = self._unit * jnp.stack([state.cells // self.size, state.cells % self.size], axis=-1)
         predators, prey = place[:-1], place[-1]
         parts = [predators, jnp.eye(self.num_predators), prey[None] - predators]
         if self.observe_teammate:
-            parts += [jnp.roll(predators, -other, axis=0) - predators for other in range(1, self.num_predators)]
+            around = jnp.concatenate([predators, predators])
+            parts += [around[on : on + self.num_predators] - predators for on in range(1, self.num_predators)]
         available = jnp.ones((self.num_predators, len(ROW_OF_MOVE)), bool)
         return Percept(jnp.concatenate(parts, axis=-1), available)
 
@@ -127,26 +121,21 @@ class PredatorPrey(Environment):
         self, state: Hunt, actions: Int[Array, " predators"], chance: tuple[Scalar, Scalar]
     ) -> tuple[Hunt, Outcome]:
         prey_move, place = chance
-        cells = self.advance(list(state.cells), [*actions, prey_move])
+        cells = self.advance(state.cells, jnp.append(actions, prey_move))
         reward, caught = self.judge(cells)
         prey = jnp.where(caught, nth_free_cell(place, cells), cells[-1])
-        moved = Hunt(jnp.stack([*cells[:-1], prey]))
+        moved = Hunt(jnp.append(cells[:-1], prey))
         return moved, Outcome(reward, terminated=jnp.zeros((), bool), facts={})
 
-    def advance(self, cells: Sequence[Scalar], moves: Sequence[Scalar]) -> list[Scalar]:
+    def advance(self, cells: Cells, moves: Cells) -> Cells:
         """All entities move once, predators first; whoever stands in the way moves before the one it blocks."""
-        wanted = [self._neighbour(cell, move) for cell, move in zip(cells, moves, strict=True)]
-        moved = [jnp.zeros((), bool)] * len(cells)
-        cells = list(cells)
-        for entity in range(len(cells)):
-            cells, moved = push(entity, cells, wanted, moved)
-        return cells
+        wanted = self._neighbour(cells, moves)
+        return jnp.where(who_moves(cells, wanted), wanted, cells)
 
-    def judge(self, cells: Sequence[Scalar]) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+    def judge(self, cells: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]:
         """The team's reward for where everyone stands, and whether the prey is caught."""
-        beside = sum(self._beside(predator, cells[-1]).astype(jnp.int32) for predator in cells[:-1])
-        caught = jnp.asarray(beside >= 2)
-        alone = jnp.asarray(beside == 1)
+        beside = how_many(self._beside(cells[:-1], cells[-1]))
+        caught, alone = beside >= 2, beside == 1
         return jnp.where(caught, 1.0, jnp.where(alone, -self.penalty, 0.0)), caught
 
     def references(self) -> dict[str, float]:
@@ -180,12 +169,12 @@ class PredatorPrey(Environment):
     def _unit(self) -> float:
         return 1.0 if self.coordinates == "cells" else 1.0 / (self.size - 1)
 
-    def _neighbour(self, cell: Scalar, move: Scalar) -> Scalar:
+    def _neighbour(self, cell: Cells, move: Cells) -> Cells:
         row = jnp.clip(cell // self.size + jnp.asarray(ROW_OF_MOVE)[move], 0, self.size - 1)
         column = jnp.clip(cell % self.size + jnp.asarray(COLUMN_OF_MOVE)[move], 0, self.size - 1)
         return row * self.size + column
 
-    def _beside(self, cell: Scalar, other: Scalar) -> Bool[Array, ""]:
+    def _beside(self, cell: Int[Array, " predators"], other: Scalar) -> Bool[Array, " predators"]:
         rows = jnp.abs(cell // self.size - other // self.size)
         columns = jnp.abs(cell % self.size - other % self.size)
         return rows + columns == 1
@@ -200,48 +189,3 @@ class HuntOracle(Oracle):
     def approves(self, percepts: Percept, actions: Int[Array, " predators"]) -> Bool[Array, ""]:
         state = state_number(self.hunt.locate(percepts).cells, self.hunt.size)
         return self.best[state, MOVES * actions[0] + actions[1]]
-
-
-def push(
-    entity: int, cells: list[Scalar], wanted: list[Scalar], moved: list[Bool[Array, ""]]
-) -> tuple[list[Scalar], list[Bool[Array, ""]]]:
-    """Move `entity`, and before it, in a chain, everyone who stands in the way and has not moved yet."""
-    everyone = range(len(cells))
-    waiting = [(other == entity) & ~moved[other] for other in everyone]
-    chain = [list(waiting)]  # each link: who moves, as one truth value per entity
-    for _ in everyone[1:]:
-        goal = _of(wanted, chain[-1])
-        link = [_any(chain[-1]) & (cells[other] == goal) & ~moved[other] & ~waiting[other] for other in everyone]
-        waiting = [already | now for already, now in zip(waiting, link, strict=True)]
-        chain.append(link)
-    for link in reversed(chain):
-        free = ~_any([cell == _of(wanted, link) for cell in cells])
-        cells = [jnp.where(who & free, wanted[e], cells[e]) for e, who in enumerate(link)]
-        moved = [before | who for before, who in zip(moved, link, strict=True)]
-    return cells, moved
-
-
-def nth_free_cell(index: Scalar, occupied: Sequence[Scalar]) -> Scalar:
-    """The cell that is number `index` among those not occupied."""
-    taken = list(occupied)
-    for end in range(len(taken) - 1, 0, -1):  # sorted by exchanges, which fuse where a sort does not
-        for left in range(end):
-            low, high = jnp.minimum(taken[left], taken[left + 1]), jnp.maximum(taken[left], taken[left + 1])
-            taken[left], taken[left + 1] = low, high
-    for cell in taken:
-        index = index + (index >= cell)
-    return index
-
-
-def _any(truths: Sequence[Bool[Array, ""]]) -> Bool[Array, ""]:
-    result = truths[0]
-    for truth in truths[1:]:
-        result = result | truth
-    return result
-
-
-def _of(values: Sequence[Scalar], chosen: Sequence[Bool[Array, ""]]) -> Scalar:
-    result = jnp.zeros((), jnp.int32)
-    for value, here in zip(values, chosen, strict=True):
-        result = jnp.where(here, value, result)
-    return result
