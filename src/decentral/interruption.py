@@ -2,8 +2,9 @@
 
 
 class Interrupted(KeyboardInterrupt):
-    """A training was asked to stop, has saved where it was, and says how to go on."""
+    """A training was asked to stop, has saved what there was to save, and says how to go on."""
 
     def __init__(self, step: int, how: str):
-        super().__init__(f"interrupted at step {step:,} and saved; to go on: {how}")
+        when = f"at step {step:,} and saved" if step else "before the first step"
+        super().__init__(f"interrupted {when}; to go on: {how}")
         self.step = step

@@ -1,6 +1,8 @@
 """Signals are noted and leave the training time to save; a second Ctrl-C does not wait."""
 
 import os
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -11,12 +13,23 @@ import pytest
 
 from decentral.experiments.signals import STOPPING, Signals
 
-WAIT = """
-import hashlib
+LONG = 'hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)'  # minutes without a moment for a handler of Python
+SOON_READY = 'threading.Timer(0.2, print, ["ready"], {"flush": True}).start()'  # while it lasts
+TRAINING = f"""
+import hashlib, threading
 from decentral.experiments.signals import Signals
 with Signals() as signals:
-    print("ready", flush=True)
-    hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # minutes without a moment for a handler of Python
+    {SOON_READY}
+    {LONG}
+"""
+COMMAND = f"""
+import hashlib, importlib, threading
+main = importlib.import_module("decentral.cli.main")
+def compiling(name, words):
+    {SOON_READY}
+    {LONG}
+main.run_command = compiling
+main.main(["bench"])
 """
 
 
@@ -39,17 +52,69 @@ def test_the_first_signal_is_only_noted(number):
     assert signal.getsignal(number) is before
 
 
-def test_the_second_interrupt_ends_the_process_at_once_whatever_it_does():
-    with subprocess.Popen([sys.executable, "-c", WAIT], stdout=subprocess.PIPE, text=True) as process:
+@pytest.mark.parametrize(
+    ("program", "number", "code"),
+    [(TRAINING, signal.SIGINT, 130), (TRAINING, signal.SIGTERM, 143), (COMMAND, signal.SIGINT, 130)],
+)
+def test_while_a_program_compiles_the_first_signal_is_answered_and_the_second_ends_the_process(program, number, code):
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout.readline() == "ready\n"
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
+            assert select.select([process.stderr], [], [], 20)[0], "no answer"
+            assert re.fullmatch(
+                "decentral: stopping.* compiled.*; press again to stop now.*\n", process.stderr.readline()
+            )
             with pytest.raises(subprocess.TimeoutExpired):
                 process.wait(0.3)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 130
+            process.send_signal(number)
+            assert process.wait(30) == code
         finally:
             process.kill()
+
+
+def test_signals_that_come_in_twos_by_nature_do_not_end_the_process():
+    """A terminal that is closed and its shell both send SIGHUP."""
+    with Signals() as signals:
+        for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGHUP, signal.SIGTERM):
+            os.kill(os.getpid(), number)
+        assert noticed(signals)
+
+
+def test_a_hangup_that_is_ignored_stays_ignored():
+    """As `nohup` has it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Signals() as signals:
+            os.kill(os.getpid(), signal.SIGHUP)
+            time.sleep(0.05)
+            assert not signals.asked
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_what_is_shown_on_a_terminal_that_has_gone_keeps_nobody_from_saving():
+    program = """
+import os, sys
+from decentral.experiments.signals import Signals
+with Signals() as signals:
+    print("ready", flush=True)
+    while not signals.asked:
+        pass
+    print("bar", flush=True)
+os._exit(75)
+"""
+    master, slave = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n{program}"],
+        stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+    )  # fmt: skip
+    os.close(slave)
+    assert os.read(master, 5) == b"ready"
+    os.close(master)  # the terminal's window is closed
+    assert process.wait(30) == 75
 
 
 def test_in_another_thread_signals_are_left_alone():

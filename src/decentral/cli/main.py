@@ -7,6 +7,7 @@ import traceback
 
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.cli.parser import Parser, parser_for
+from decentral.experiments.signals import second_interrupt_ends
 from decentral.interruption import Interrupted
 from decentral.refusal import Failed, Refused, what_was_raised
 from decentral.terminal import complain
@@ -32,7 +33,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(name: str, words: list[str]) -> None:
     """Run a command; however it ends, say so in a line and by an exit code."""
     try:
-        run_command(name, words)
+        with second_interrupt_ends():
+            run_command(name, words)
     except Refused as refusal:
         complain(f"decentral {name}: {refusal}")
         raise SystemExit(2) from None

@@ -152,12 +152,14 @@ class Training:
     def finish(self, signals: Signals) -> None:
         """Go on to the end, unless a signal asks to stop."""
         pace = Pace()
+        if signals.asked and self.keeper.saved_turn in (None, self.machine.turn):  # nothing new, and all to be compiled
+            raise self._interrupted()
         for step in test_steps(self.machine.trainee.plan):
             if self.tested and self.machine.steps.min() >= step:
                 continue  # tested already, or a turn is longer than the interval
             while left := self.machine.turns_until(step):
                 pace.advance(self.machine, left)
-                self._look_round()
+                self._look_round(signals)
                 if self.machine.turns_until(step):
                     self._save_if_due(signals)
             self._test()
@@ -171,8 +173,8 @@ class Training:
                 listener.noted(str(own))
             listener.finished(rows, self.seconds)
 
-    def _look_round(self) -> None:
-        for listener in self.listeners:
+    def _look_round(self, signals: Signals) -> None:
+        for listener in self.listeners if not signals.asked else []:  # the terminal may have gone
             listener.advanced(int(self.machine.steps.min()))
         for own in self.health.look(self.machine):
             for listener in self.listeners:
@@ -192,9 +194,12 @@ class Training:
             return
         self.keeper.save(self.machine, self.health, self.seconds)
         if signals.asked:
-            step, out = int(self.machine.steps.min()), self.runs[0].out
-            how = f"decentral resume {out}" if len(self.runs) == 1 else f"the same command with --out {out.parent}"
-            raise Interrupted(step, how)
+            raise self._interrupted()
+
+    def _interrupted(self) -> Interrupted:
+        step, out = int(self.machine.steps.min()), self.runs[0].out
+        how = f"decentral resume {out}" if len(self.runs) == 1 else f"the same command with --out {out.parent}"
+        return Interrupted(step, how)
 
 
 def test_steps(plan: Plan) -> Iterator[int]:

@@ -1,61 +1,123 @@
-"""Signals that ask a training to stop: the first lets it save and leave, a second Ctrl-C ends the process at once."""
+"""Signals that ask to stop: the first lets a training save and leave, a second Ctrl-C or SIGTERM ends the process.
+
+Python runs a handler only between two of its own instructions, and compiling a program can take minutes without one.
+So a thread reads the signals' numbers from a pipe as they come: it can answer, and end the process, whatever the main
+thread is doing.
+"""
 
 import os
+import select
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
-from typing import Any
 
-STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
-AT_ONCE = 130  # the exit code of a process that Ctrl-C has ended
+STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP)
+INSISTING = (signal.SIGTERM, signal.SIGINT)  # the second of them ends the process; others may come in twos by nature
+PATIENCE = 0.5  # seconds that Ctrl-C may take where nothing is saved, before a word is said
+
+SAVING = "stopping: saves after this chunk of turns, or when the program is compiled; press again to stop now, unsaved"
+BUSY = "stopping as soon as the program is compiled or the computation done; press again to stop now"
 
 
 class Signals:
-    """While it is entered, signals are noted and do nothing else.
-
-    Python runs a handler only between two of its own instructions, and a compiled program can take long. So a thread
-    reads the signals' numbers from a pipe as they come, and needs nobody to end the process.
-    """
+    """While it is entered, signals are noted and answered, and a second one ends the process."""
 
     def __init__(self) -> None:
         self.asked = False  # to stop
-        self._before: dict[signal.Signals, Any] = {}
+        self._insisted = 0
+        self._entered = ExitStack()
 
     def __enter__(self) -> "Signals":
         if threading.current_thread() is not threading.main_thread():  # signals are the main thread's business
             return self
-        read, self._write = os.pipe()
-        os.set_blocking(self._write, False)
-        self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
-        self._before = {number: signal.signal(number, lambda *_: None) for number in STOPPING}
-        self._listener = threading.Thread(target=self._listen, args=(read,), daemon=True)
-        self._listener.start()
+        self._terminals = [stream for stream in (0, 1, 2) if os.isatty(stream)]
+        self._entered.enter_context(_listening(self._take))
+        for number in STOPPING:
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # by nohup: it stays ignored
+                before = signal.signal(number, lambda *_: None)
+                self._entered.callback(signal.signal, number, before)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._before:
-            return
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        signal.set_wakeup_fd(self._wakeup)
-        os.close(self._write)  # the listener's end of the pipe then is at its end
-        self._listener.join()
+        self._entered.close()
 
-    def _listen(self, read: int) -> None:
+    def _take(self, numbers: int) -> None:
+        for number in _read(numbers):
+            if number == signal.SIGHUP:
+                _leave(self._terminals)
+            self._insisted += number in INSISTING
+            if self._insisted > 1:
+                _end_at_once(number)
+            if number in STOPPING and not self.asked:
+                self.asked = True
+                _say(SAVING)
+
+
+@contextmanager
+def second_interrupt_ends() -> Iterator[None]:
+    """Ctrl-C interrupts as ever; where it has to wait for a compiler it is answered, and a second one does not wait."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def take(numbers: int) -> None:
         presses = 0
-        with os.fdopen(read, "rb", buffering=0) as numbers:
-            while number := numbers.read(1):
-                self.asked = self.asked or number[0] in STOPPING
-                presses += number[0] == signal.SIGINT
-                if presses > 1:
-                    _end_at_once()
+        for number in _read(numbers):
+            presses += number == signal.SIGINT
+            if presses > 1:
+                _end_at_once(number)
+            if presses and not select.select([numbers], [], [], PATIENCE)[0]:
+                _say(BUSY)
+
+    with _listening(take):
+        yield
 
 
-def _end_at_once() -> None:
+@contextmanager
+def _listening(take: Callable[[int], None]) -> Iterator[None]:
+    """Let a thread have the numbers of all signals that Python handles, from a pipe that it is given."""
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    listener = threading.Thread(target=take, args=(read,), daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(write)  # the listener's end of the pipe then is at its end
+        listener.join()
+        os.close(read)
+
+
+def _read(numbers: int) -> Iterator[int]:
+    while number := os.read(numbers, 1):
+        yield number[0]
+
+
+def _say(line: str) -> None:
+    with suppress(OSError):  # nobody is there any more to read it
+        start = "\r\x1b[2K" if os.isatty(2) else ""  # over a progress bar
+        os.write(2, f"{start}decentral: {line}\n".encode())
+
+
+def _leave(terminals: list[int]) -> None:
+    """What was to be shown on a terminal that has gone goes nowhere: it must not keep a training from saving."""
+    gone = [stream for stream in terminals if not os.isatty(stream)]
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in gone:
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+def _end_at_once(number: int) -> None:
     """Leave without a word to anyone: what is on the disk is whole at every moment."""
     if sys.stderr.isatty():
-        os.write(2, b"\x1b[?25h\n")  # a progress bar hides the cursor
-    os._exit(AT_ONCE)
+        with suppress(OSError):
+            os.write(2, b"\x1b[?25h\n")  # a progress bar hides the cursor
+    os._exit(128 + number)  # as a shell tells it of a process that the signal has ended
