@@ -14,7 +14,7 @@ import pytest
 import decentral
 from decentral.experiments.config import resolve
 from decentral.experiments.resuming import Start
-from decentral.experiments.runner import Planned, run_together
+from decentral.experiments.runner import Planned, describe, run, run_together
 from decentral.experiments.saving import Saving
 from decentral.interruption import Interrupted
 from decentral.records import RunDirectory
@@ -184,6 +184,19 @@ def test_what_is_not_the_same_run_is_refused(changes, refusal):
     with pytest.raises(decentral.Refused, match=refusal):
         decentral.train("dac", "matrix-game", **wanted)
     assert state(uninterrupted().path) == before
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_who_comes_second_is_told_that_another_process_is_training(tmp_path, begun):
+    """Whether the first has not written anything yet, or has begun; resumed or not."""
+    config = resolve("iql", "matrix-game", training_settings=PLAN)
+    with RunDirectory.created_alone(tmp_path / "run") as directory:
+        if begun:
+            describe(Planned(config, directory.path))
+        for resume in (True, False):
+            with pytest.raises(decentral.Refused, match=r"must not be in use, got .*run, which another process is"):
+                run(config, directory.path, [], resume=resume)
+    assert begun == directory.has_begun
 
 
 def test_a_run_that_is_being_trained_is_left_alone(tmp_path):

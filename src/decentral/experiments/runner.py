@@ -84,18 +84,19 @@ def run_together(
     trainees = [own.config.trainee for own in runs]
     directories = [RunDirectory(own.out) for own in runs]
     lanes = sum(trainee.plan.seeds for trainee in trainees)
-    start = Start.find(directories, lanes) if resume else Start(directories, lanes, [], [])
-    use_every_core(start.devices)
-    keep_compiled_programs()
-    described = Machine.describe(*trainees)
-    memory = memory_statement(trainees[0].plan, described)
-    begun = [resume and directory.has_begun for directory in directories]
-    _create([own for own, has_begun in zip(runs, begun, strict=True) if not has_begun])
+    begun = [own for own in runs if resume and RunDirectory(own.out).has_begun]
+    fresh = [own for own in runs if not any(own is other for other in begun)]
     with ExitStack() as entered:
+        for own in begun:  # alone from here on: what is found must be what is gone on from
+            entered.enter_context(RunDirectory(own.out).alone())
+        start = Start.find(directories, lanes) if resume else Start(directories, lanes, [], [])
+        use_every_core(start.devices)
+        keep_compiled_programs()
+        described = Machine.describe(*trainees)
+        memory = memory_statement(trainees[0].plan, described)
+        _create(fresh, entered)
         for listener in listeners:
             entered.callback(listener.closed)
-        for directory in directories:
-            entered.enter_context(directory.alone())
         for listener in listeners:
             listener.started(runs, memory)
             for line in (*start.notes, *start.differences()):
@@ -103,18 +104,17 @@ def run_together(
         signals = entered.enter_context(Signals())
         # The machine first: what it reads may be refused, and nothing has been changed yet.
         machine = entered.enter_context(closing(start.machine(trainees, described)))
-        for own, has_begun in zip(runs, begun, strict=True):
-            if has_begun:
-                note_resumption(RunDirectory(own.out), own.config, start.step)
+        for own in begun:
+            note_resumption(RunDirectory(own.out), own.config, start.step)
         start.forget_later()
         Training(runs, trainees, start, machine, saving, listeners).finish(signals)
     return directories
 
 
-def _create(runs: Sequence[Planned]) -> None:
+def _create(runs: Sequence[Planned], entered: ExitStack) -> None:
     """New runs, with all that is known of them before they begin; none, if one of the places is taken."""
     for own in runs:
-        RunDirectory.create(own.out)
+        entered.enter_context(RunDirectory.created_alone(own.out))
     for own in runs:
         describe(own)
 

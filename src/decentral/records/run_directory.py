@@ -47,15 +47,36 @@ class RunDirectory:
     @staticmethod
     def create(path: Path) -> "RunDirectory":
         """A fresh directory for a new run. One that holds anything is refused: nothing is ever overwritten."""
+        directory = RunDirectory(path)
+        directory._make()
+        directory._check_empty()
+        return directory
+
+    @staticmethod
+    @contextmanager
+    def created_alone(path: Path) -> Iterator["RunDirectory"]:
+        """The same, kept from other processes before anything is written: of several that come at once, one trains."""
+        directory = RunDirectory(path)
+        directory._make()
+        with directory.alone():
+            directory._check_empty()
+            yield directory
+
+    def _make(self) -> None:
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            if any(entry.name != UNBORN for entry in path.iterdir()):
-                raise Refused(f"out must be an empty or a new directory, got {path}, which holds files")
+            self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise Refused(f"out must be a directory that can be written, got {path} ({error.strerror})") from None
-        if not os.access(path, os.W_OK | os.X_OK):
-            raise Refused(f"out must be a directory that can be written, got {path}")
-        return RunDirectory(path)
+            raise Refused(f"out must be a directory that can be written, got {self.path} ({error.strerror})") from None
+        if not os.access(self.path, os.W_OK | os.X_OK):
+            raise Refused(f"out must be a directory that can be written, got {self.path}")
+
+    def _check_empty(self) -> None:
+        try:
+            taken = any(entry.name != UNBORN for entry in self.path.iterdir())
+        except OSError as error:
+            raise Refused(f"out must be a directory that can be written, got {self.path} ({error.strerror})") from None
+        if taken:
+            raise Refused(f"out must be an empty or a new directory, got {self.path}, which holds files")
 
     @staticmethod
     def open(path: Path) -> "RunDirectory":
