@@ -1,9 +1,11 @@
 """`decentral resume` and `verify` as a user meets them."""
 
 import shutil
+import sys
 
 import pytest
 
+from decentral.cli.main import main
 from decentral.experiments import runner
 from decentral.interruption import Interrupted
 from tests.cli.test_cli import outcome
@@ -66,3 +68,11 @@ def test_an_interrupted_training_exits_with_75_and_says_how_to_go_on(capsys, tmp
     monkeypatch.setattr(runner.Training, "finish", interrupted)
     code, _, err = outcome(capsys, "train", "iql", "matrix-game", "--steps", "9", "--out", str(tmp_path / "new"))
     assert code == 75 and err == "decentral train: interrupted at step 3 and saved; to go on: decentral resume here\n"
+
+
+def test_running_out_of_memory_is_one_line_and_exit_code_1(capsys, monkeypatch):
+    def no_room(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(sys.modules[main.__module__], "run_command", no_room)
+    assert outcome(capsys, "list") == (1, "", "decentral list: failed: out of memory\n")

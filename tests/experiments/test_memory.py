@@ -1,5 +1,8 @@
 """What a run keeps in memory is counted byte by byte, without allocating any of it."""
 
+import resource
+from pathlib import Path
+
 import pytest
 
 from decentral.algorithms import ALGORITHMS
@@ -11,22 +14,37 @@ from decentral.settings import Refused
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
 from tests.small import small
-from tests.worlds import Corridor, Crowd
+from tests.worlds import Corridor, Crowd, Fuse
 
 STEP = 1 + 4 + 1 + 1  # action, reward, terminated, happened
 
 
-def test_the_replay_of_a_seed_is_counted_byte_by_byte():
-    config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 100})
+@pytest.mark.parametrize(
+    ("plan", "episodes"),
+    [
+        ({"replay_episodes": 100}, 100),
+        ({"steps": 1600, "batch_episodes": 8}, 16),  # no more than can be played
+        ({"steps": 1601, "batch_episodes": 8}, 32),  # in powers of two
+        ({"steps": 100}, 32),  # a batch, though it is never filled
+        ({"steps": 1700, "num_environments": 9, "batch_episodes": 8}, 32),  # the last turn is taken as a whole
+    ],
+)
+def test_the_replay_of_a_seed_is_counted_byte_by_byte(plan, episodes):
+    config = resolve("iql", "predator-prey", training_settings=plan)
     percept = 6 * 4 + 5  # observation, available
-    assert needs(Machine.describe(config.trainee)).replays == 2 * (100 * (100 * STEP + 101 * percept) + 4)
+    assert needs(Machine.describe(config.trainee)).replays == 2 * (episodes * (100 * STEP + 101 * percept) + 4)
+
+
+def test_where_episodes_may_end_early_each_step_may_be_one():
+    trainee = Trainee.alike(small("iql"), Fuse(limit=20), Plan(steps=100, batch_episodes=8))
+    assert trainee.environment.may_end_early and trainee.replay_capacity == 128
 
 
 @pytest.mark.parametrize(
     ("kind", "size", "words"), [("float32", 4, "3.1 GiB (float32)"), ("bfloat16", 2, "1.6 GiB (bfl")]
 )
 def test_ten_agents_of_a_large_battle_fit_into_a_graphics_card(kind, size, words, monkeypatch):
-    trainee = Trainee.alike(small("iql"), Crowd(), Plan(replay_type=kind))
+    trainee = Trainee.alike(small("iql"), Crowd(), Plan(replay_type=kind, steps=750_000))
     assert needs(Machine.describe(trainee)).replays == 10 * (5000 * (150 * STEP + 151 * (105 * size + 17)) + 4)
     monkeypatch.setattr(memory, "free_bytes", lambda: 24 * GIB)
     statement = memory_statement(trainee.plan, Machine.describe(trainee))
@@ -40,7 +58,7 @@ def test_the_tables_of_agents_are_counted(monkeypatch):
     tables = algorithm.states * 2 * (1 + 2 * algorithm.successors) * 4
     assert 6 * tables <= needs(Machine.describe(trainee)).agents < 6 * tables + 300
     monkeypatch.setattr(memory, "free_bytes", lambda: 6 * tables)
-    with pytest.raises(Refused, match=r"and the agents .* GiB are free: lower it, the seeds or the agents' sizes"):
+    with pytest.raises(Refused, match=r"and the agents .* GiB are free: lower it, the seeds or the agents' sizes, or"):
         memory_statement(trainee.plan, Machine.describe(trainee))
 
 
@@ -56,6 +74,17 @@ def test_trainees_side_by_side_are_all_counted(monkeypatch):
 
 
 def test_a_replay_that_cannot_fit_is_refused_by_name():
-    config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 10**9})
+    config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 10**9, "steps": 2 * 10**9})
     with pytest.raises(Refused, match=r"training.replay_episodes = 1000000000 in float32 .* GiB are free"):
         memory_statement(config.trainee.plan, Machine.describe(config.trainee))
+
+
+def test_a_limit_on_the_memory_of_the_process_counts():
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + GIB, limits[1]))
+    try:
+        free = memory.free_bytes()
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    assert GIB / 2 < free < 1.5 * GIB

@@ -23,7 +23,8 @@ from tests.runs import SMALL, small_run
 from tests.saved_runs import begin, save
 from tests.states import state
 
-PLAN = {"batch_episodes": 4, "replay_episodes": 16, "test_interval": 10, "test_episodes": 2}
+# 30 episodes get a smaller replay than 60, which fill theirs.
+PLAN = {"batch_episodes": 4, "replay_episodes": 48, "test_interval": 10, "test_episodes": 2}
 OFTEN = {"interval": 0}
 DAC = {"algorithm": SMALL | {"window": 1, "contexts": 3}, "training": PLAN, "seeds": 2, "steps": 60}
 

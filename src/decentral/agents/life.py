@@ -45,7 +45,7 @@ def be_born(
 ) -> Life:
     """A newborn, with the stream of chance that the agent of a place has in a training of this seed."""
     agent = squad.be_born(spec, stream_of(seed, place)[None])
-    replay = squad.empty_replays(agent, blank_episode(spec, time_limit), plan)
+    replay = squad.empty_replays(agent, blank_episode(spec, time_limit), plan.replay_episodes, plan.replay_type)
     zero, memory = jnp.zeros((), jnp.int32), squad.start(squad.bodies(agent))
     unused = squad.roll(agent.key, time_limit)  # every episode begins with dice and a key of its own
     return Life(agent, replay, zero, zero, memory, jnp.zeros(()), unused, agent.key)

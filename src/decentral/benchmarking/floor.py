@@ -65,7 +65,7 @@ def moved_bytes(trainee: Trainee, lane: Lane) -> int:
     """
     plan, total = trainee.plan, 0
     for squad, agents, replays in zip(trainee.team.squads, lane.agents, lane.replays, strict=True):
-        episode = size_of(replays) // plan.replay_episodes  # of all the squad's agents
+        episode = size_of(replays) // trainee.replay_capacity  # of all the squad's agents
         total += episode * (plan.updates_per_turn * plan.batch_episodes + plan.num_environments)
         if isinstance(squad.algorithm, GradientLearner):
             total += 2 * size_of((agents.online, agents.optimiser)) + size_of(agents.target)

@@ -44,6 +44,9 @@ def _run(name: str, words: list[str]) -> None:
     except BrokenPipeError:  # the reader of a pipe has gone
         sys.stderr.close()
         raise SystemExit(1) from None
+    except MemoryError:
+        print(f"decentral {name}: failed: out of memory", file=sys.stderr)
+        raise SystemExit(1) from None
     except (OSError, RuntimeError) as failure:
         if not _is_of_the_machine(failure):
             raise

@@ -1,5 +1,6 @@
 """How much memory a run's replays and agents take, and whether that can fit."""
 
+import resource
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,8 @@ def free_bytes() -> int:
     stats = jax.devices()[0].memory_stats()
     if stats and "bytes_limit" in stats:
         return stats["bytes_limit"] - stats["bytes_in_use"]
-    return min(filter(None, (_free_of_machine(), _free_of_container())), default=sys.maxsize)
+    known = (_free_of_machine(), _free_of_container(), _free_of_process())
+    return min((free for free in known if free is not None), default=sys.maxsize)
 
 
 def memory_statement(plan: Plan, lanes: Lane) -> str:
@@ -46,7 +48,8 @@ def memory_statement(plan: Plan, lanes: Lane) -> str:
         raise Refused(
             f"training.replay_episodes = {plan.replay_episodes} in {plan.replay_type} with {plan.seeds} seeds{several} "
             f"needs {in_words(needed.replays)} of memory and the agents {in_words(needed.agents)}, "
-            f"{free / GIB:.1f} GiB are free: lower it, the seeds{fewer} or the agents' sizes"
+            f"{free / GIB:.1f} GiB are free: lower it, the seeds{fewer} or the agents' sizes, "
+            f"or take training.replay_type float16"
         )
     return (
         f"replay {in_words(needed.replays // count)} ({plan.replay_type}) and agents "
@@ -69,6 +72,18 @@ def _free_of_container() -> int | None:
         return int(_told_by_kernel(place / "memory.max")) - int(_told_by_kernel(place / "memory.current"))
     except ValueError:  # none, or without a limit
         return None
+
+
+def _free_of_process() -> int | None:
+    """What a limit on this process's own memory (`ulimit -v`) leaves: whoever goes beyond it is aborted."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        taken = int(_told_by_kernel(Path("/proc/self/statm")).split()[0]) * resource.getpagesize()
+    except (Refused, ValueError):
+        return limit
+    return max(0, limit - taken)
 
 
 def _told_by_kernel(file: Path) -> str:

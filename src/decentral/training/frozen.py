@@ -43,7 +43,7 @@ class Frozen(Squad):
     def draw_keys(self, agents: Agent, count: int) -> tuple[Agent, Key[Array, "count n"]]:
         return jax.vmap(fresh_keys, (0, None), (0, 1))(agents, count)
 
-    def empty_replays(self, agents: Agent, blank: Episode, plan: Plan) -> tuple[()]:
+    def empty_replays(self, agents: Agent, blank: Episode, capacity: int, kind: str) -> tuple[()]:
         return ()
 
     def remember(self, agents: Agent, replays: tuple[()], episodes: Episode, now: Now) -> tuple[Agent, tuple[()]]:

@@ -10,7 +10,6 @@ from decentral.centralised.base import Centralised
 from decentral.centralised.sharing import Sharing
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
-from decentral.training.plan import Plan
 from decentral.training.replay import Replay
 from decentral.training.squads import Now, Squad, fresh_keys, reflect_on_all, with_blank_remarks
 from decentral.types import AgentSpec, Episode, Metrics, Percept
@@ -45,10 +44,10 @@ class Joined(Squad):
         agents, keys = fresh_keys(agents, count * len(self.places))
         return agents, keys.reshape(count, len(self.places))
 
-    def empty_replays(self, agents: Agent, blank: Episode, plan: Plan) -> Replay:
+    def empty_replays(self, agents: Agent, blank: Episode, capacity: int, kind: str) -> Replay:
         of_all = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), blank)
         remarked = with_blank_remarks(self.algorithm, agents, of_all)
-        return ring.empty_replay(remarked, plan.replay_episodes, plan.replay_type)
+        return ring.empty_replay(remarked, capacity, kind)
 
     def remember(self, agents: Agent, replays: Replay, episodes: Episode, now: Now) -> tuple[Agent, Replay]:
         together = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), episodes)  # [E, n, ...]

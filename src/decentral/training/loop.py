@@ -83,6 +83,17 @@ class Trainee(eqx.Module):
         return self.environment.oracle() if self.plan.diagnostics else None
 
     @property
+    def replay_capacity(self) -> int:
+        """Episodes that every agent has room for: no more than a run of this plan can play.
+
+        A power of two below `replay_episodes`, so that runs of about the same length share a compiled program.
+        """
+        plan, shortest = self.plan, 1 if self.environment.may_end_early else self.environment.time_limit
+        turns = -(-plan.steps // (shortest * plan.num_environments))
+        most = max(turns * plan.num_environments, plan.batch_episodes)
+        return min(plan.replay_episodes, 1 << (most - 1).bit_length())
+
+    @property
     def batch(self) -> Batch:
         """What every update is made from."""
         return Batch.of(self.environment, self.plan.batch_episodes)
@@ -111,10 +122,11 @@ def stream_of_world(seed: Int[Array, ""] | int) -> Key[Array, ""]:
 
 def newborn(trainee: Trainee, seed: Int[Array, ""] | int, keys: Keys) -> Lane:
     """A lane whose agents are born from their own keys."""
-    environment, team, plan = trainee.environment, trainee.team, trainee.plan
+    environment, team = trainee.environment, trainee.team
+    room = (trainee.replay_capacity, trainee.plan.replay_type)
     agents = team.each(lambda squad, keys: squad.be_born(environment.spec, keys), keys)
     blank = blank_episode(environment.spec, environment.time_limit)
-    replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, plan), agents)
+    replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, *room), agents)
     zero = jnp.zeros((), jnp.int32)
     return Lane(
         agents=agents,

@@ -50,10 +50,10 @@ class Separate(Squad):
     def draw_keys(self, agents: Agent, count: int) -> tuple[Agent, Key[Array, "count n"]]:
         return jax.vmap(fresh_keys, (0, None), (0, 1))(agents, count)
 
-    def empty_replays(self, agents: Agent, blank: Episode, plan: Plan) -> Replay:
+    def empty_replays(self, agents: Agent, blank: Episode, capacity: int, kind: str) -> Replay:
         def of_one(agent: Agent) -> Replay:
             remarked = with_blank_remarks(self.algorithm, agent, blank)
-            return ring.empty_replay(remarked, plan.replay_episodes, plan.replay_type)
+            return ring.empty_replay(remarked, capacity, kind)
 
         return jax.vmap(of_one)(agents)
 

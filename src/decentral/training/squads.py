@@ -57,8 +57,8 @@ class Squad(eqx.Module):
         """`count` fresh keys for every agent, each from its own stream."""
 
     @abstractmethod
-    def empty_replays(self, agents: Agents, blank: Episode, plan: Plan) -> Replays:
-        """Room for as many episodes like `blank`, one agent's, as the plan says."""
+    def empty_replays(self, agents: Agents, blank: Episode, capacity: int, kind: str) -> Replays:
+        """Room for so many episodes like `blank`, one agent's; `kind`: the type of observations in it."""
 
     @abstractmethod
     def remember(self, agents: Agents, replays: Replays, episodes: Episode, now: Now) -> tuple[Agents, Replays]:
