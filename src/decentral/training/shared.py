@@ -15,7 +15,6 @@ from decentral.algorithms.base import Agent, Models, Notes, Remarks
 from decentral.centralised.sharing import Sharing
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
-from decentral.training.plan import Plan
 from decentral.training.replay import Replay
 from decentral.training.squads import Now, Squad, fresh_keys, reflect_on_all, with_blank_remarks
 from decentral.types import AgentSpec, Episode, Metrics, Percept
@@ -51,13 +50,13 @@ class Shared(Squad):
         agents, keys = fresh_keys(agents, count * len(self.places))
         return agents, keys.reshape(count, len(self.places))
 
-    def empty_replays(self, agents: Agent, blank: Episode, plan: Plan) -> Replay:
+    def empty_replays(self, agents: Agent, blank: Episode, capacity: int, kind: str) -> Replay:
         of_all = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), blank)
         one = replace(agents, notes=jax.tree.map(lambda leaf: leaf[0], agents.notes))
         told = jax.tree.map(lambda leaf: leaf[0], self.told(of_all))
         remarks = with_blank_remarks(self.algorithm, one, told).remarks
         of_each = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), remarks)
-        return ring.empty_replay(replace(of_all, remarks=of_each), plan.replay_episodes, plan.replay_type)
+        return ring.empty_replay(replace(of_all, remarks=of_each), capacity, kind)
 
     def remember(self, agents: Agent, replays: Replay, episodes: Episode, now: Now) -> tuple[Agent, Replay]:
         def keep(notes: Notes, told: Episode) -> tuple[Notes, Remarks]:
