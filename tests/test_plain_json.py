@@ -39,6 +39,12 @@ def test_what_nobody_writes_is_refused_and_said_why(text, complaint):
         parse_json(text)
 
 
+def test_a_key_that_comes_twice_is_found_at_once_among_many():
+    many = ", ".join(f'"{number}": 0' for number in range(200_000))
+    with pytest.raises(ValueError, match="'199999' comes twice"):
+        parse_json(f'{{{many}, "199999": 0}}')
+
+
 def test_a_record_of_a_seed_that_diverged_is_one():
     row = parse_json(b'{"seed": 0, "step": 1, "test_return_mean": NaN, "loss": [Infinity]}', non_finite=True)
     check_record(row)

@@ -1,6 +1,7 @@
 """JSON from files that may have gone bad: what this library writes, and nothing that only Python's reader takes."""
 
 import json
+from collections import Counter
 from typing import Any
 
 MOST_DIGITS = 25  # of a whole number: hashes and 64-bit counters have fewer
@@ -58,7 +59,6 @@ def _whole(text: str) -> int:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise ValueError(f"{twice!r:.40} comes twice")
     return content

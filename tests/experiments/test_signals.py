@@ -128,3 +128,38 @@ def test_in_another_thread_signals_are_left_alone():
     thread.start()
     thread.join()
     assert found == [(True, False)]
+
+
+FORKED = """
+import os, signal, sys, time
+from decentral.experiments.signals import Signals
+with Signals() as signals:
+    children = []
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            time.sleep(60)
+            os._exit(0)
+        children.append(child)
+    time.sleep(0.3)
+    for child in children[:1] * 2:
+        os.kill(child, signal.SIGTERM)
+    time.sleep(0.3)
+    assert not signals.asked
+os.kill(children[1], signal.SIGKILL)
+print("ended")
+"""
+
+
+def test_processes_that_an_environment_forks_neither_stop_the_training_nor_hold_up_its_end():
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (0, "ended\n")
+
+
+def test_a_training_still_stops_where_others_have_taken_the_way_of_signals_away():
+    with Signals() as signals:
+        before = signal.set_wakeup_fd(-1)  # as asyncio does when it is done
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert noticed(signals)
+        signal.set_wakeup_fd(before)

@@ -79,8 +79,7 @@ class ProcessLine(Line):
         self.process.questions.close()  # an agent that waits to be told something then ends by itself
         with suppress(subprocess.TimeoutExpired):
             own.wait(patience)
-        if own.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):  # its session is its own, with all that it started
-                os.killpg(own.pid, signal.SIGKILL)  # nothing less ends a process that was stopped
+        with suppress(ProcessLookupError, PermissionError):  # its session is its own, with all that it started
+            os.killpg(own.pid, signal.SIGKILL)  # nothing less ends a process that was stopped
         how = self.process.end(GRACE)
         return how if own.returncode else ""

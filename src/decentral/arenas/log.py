@@ -6,7 +6,7 @@ from pathlib import Path
 
 from decentral.arenas.homes import make_own
 from decentral.arenas.wire import AWAKE
-from decentral.environments.host_wire import framed
+from decentral.environments.host_wire import CLOSE, framed
 from decentral.plain_files import BLOCK, open_plain, read_plain
 from decentral.records import durable
 from decentral.records.durable import Fingerprint
@@ -54,12 +54,13 @@ class MessageLog:
 
 
 def _created(path: Path) -> int:
-    """A new log; one in which agents did no more than wake up counts as new, for the seed is begun anew then."""
+    """A new log; one in which an agent only woke up and was sent away counts as new: its seed is begun anew then."""
     make_own(path.parent)
     most = MOST_AWAKENINGS * len(framed(AWAKE))
     if path.is_file() and not path.is_symlink() and path.stat().st_size <= most:
         held = read_plain(path, most)
-        if held == framed(AWAKE) * (len(held) // len(framed(AWAKE))):
+        frame = len(framed(AWAKE))
+        if {held[at : at + frame] for at in range(0, len(held), frame)} <= {framed(AWAKE), framed(CLOSE)}:
             path.unlink()
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW, 0o600)
 

@@ -22,8 +22,12 @@ class CheckedStage(Stage):
         self.environment = environment
         self.streams = StandardStreams()
         self.taken = 0  # steps of the episode
-        with self._asked("when opened"):
-            self.stage = environment.open()
+        try:
+            with self._asked("when opened"):
+                self.stage = environment.open()
+        except BaseException:
+            self.streams.release()
+            raise
 
     def reset(self, seed: int) -> Percepts:
         self.taken = 0

@@ -134,7 +134,14 @@ def _at(agents: Agents, lane: Int[Array, ""] | int, number: Int[Array, ""] | int
 def same_state(one: Agent, other: Agent) -> bool:
     """Are two agents the same in all that they are, up to the rounding of what is not networks?"""
     pairs = zip(_arrays(one).values(), _arrays(other).values(), strict=True)
-    return all(np.allclose(ours, theirs, rtol=ROUNDING, atol=ROUNDING) for ours, theirs in pairs)
+    return all(_same_numbers(ours, theirs) for ours, theirs in pairs)
+
+
+def _same_numbers(one: np.ndarray, other: np.ndarray) -> bool:
+    """Up to rounding; whole numbers, such as keys and counters, have none."""
+    if not np.issubdtype(one.dtype, np.floating):
+        return np.array_equal(one, other)
+    return np.allclose(one, other, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
 
 
 def _arrays(agent: Agent) -> dict[str, np.ndarray]:
@@ -161,7 +168,7 @@ def _read(
     """What one agent put into its replay in the last turns."""
     (lane, squad, number), (passed, longest) = where, common
     plan, each = machine.trainee.plan, np.tile(longest, (count, 1))
-    slots = (before[number] + np.arange(count * plan.num_environments)) % plan.replay_episodes
+    slots = (before[number] + np.arange(count * plan.num_environments)) % machine.trainee.replay_capacity
     episodes = jax.device_get(_written(machine.lanes.replays[squad], lane, number, slots))
     told = jax.tree.map(lambda leaf: leaf.reshape(count, plan.num_environments, *leaf.shape[1:]), episodes)
     if _remembered(machine, squad)[lane, number] == before[number]:
@@ -207,4 +214,4 @@ def _turns_at_once(trainee: Trainee, own: int) -> int:
     joins_later = isinstance(squad, Separate) and squad.clock.joins_at > 0
     if joins_later or len(trainee.batch.lengths) > 1:
         return 1
-    return min(MOST_TURNS, trainee.plan.replay_episodes // trainee.plan.num_environments)
+    return min(MOST_TURNS, trainee.replay_capacity // trainee.plan.num_environments)

@@ -12,11 +12,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from types import TracebackType
+from types import FrameType, TracebackType
 
 STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP)
 INSISTING = (signal.SIGTERM, signal.SIGINT)  # the second of them ends the process; others may come in twos by nature
+NO_MORE = 0  # in the place of a signal's number: listen no longer
 PATIENCE = 0.5  # seconds that Ctrl-C may take where nothing is saved, before a word is said
+
+_pipes: list[int] = []  # into which signals are written just now
 
 SAVING = "stopping: saves after this chunk of turns, or when the program is compiled; press again to stop now, unsaved"
 BUSY = "stopping as soon as the program is compiled or the computation done; press again to stop now"
@@ -27,6 +30,7 @@ class Signals:
 
     def __init__(self) -> None:
         self.asked = False  # to stop
+        self._answered = False
         self._insisted = 0
         self._entered = ExitStack()
 
@@ -37,7 +41,7 @@ class Signals:
         self._entered.enter_context(_listening(self._take))
         for number in STOPPING:
             if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # by nohup: it stays ignored
-                before = signal.signal(number, lambda *_: None)
+                before = signal.signal(number, self._ask)  # enough to stop, should others take our pipe away
                 self._entered.callback(signal.signal, number, before)
         return self
 
@@ -46,6 +50,9 @@ class Signals:
     ) -> None:
         self._entered.close()
 
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+
     def _take(self, numbers: int) -> None:
         for number in _read(numbers):
             if number == signal.SIGHUP:
@@ -53,8 +60,8 @@ class Signals:
             self._insisted += number in INSISTING
             if self._insisted > 1:
                 _end_at_once(number)
-            if number in STOPPING and not self.asked:
-                self.asked = True
+            if number in STOPPING and not self._answered:
+                self.asked = self._answered = True
                 _say(SAVING)
 
 
@@ -83,6 +90,7 @@ def _listening(take: Callable[[int], None]) -> Iterator[None]:
     """Let a thread have the numbers of all signals that Python handles, from a pipe that it is given."""
     read, write = os.pipe()
     os.set_blocking(write, False)
+    _pipes.append(write)
     before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
     listener = threading.Thread(target=take, args=(read,), daemon=True)
     listener.start()
@@ -90,14 +98,29 @@ def _listening(take: Callable[[int], None]) -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        os.close(write)  # the listener's end of the pipe then is at its end
+        _pipes.remove(write)
+        os.write(write, bytes([NO_MORE]))
         listener.join()
+        os.close(write)
         os.close(read)
 
 
 def _read(numbers: int) -> Iterator[int]:
-    while number := os.read(numbers, 1):
-        yield number[0]
+    while (number := os.read(numbers, 1)[0]) != NO_MORE:
+        yield number
+
+
+def _let_go() -> None:
+    """In a copy of this process, such as an environment may fork: its signals are no business of ours."""
+    if _pipes:
+        with suppress(ValueError, OSError):
+            signal.set_wakeup_fd(-1)
+        while _pipes:
+            with suppress(OSError):
+                os.close(_pipes.pop())
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def _say(line: str) -> None:

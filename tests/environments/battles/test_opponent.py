@@ -56,3 +56,15 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, **r
 )
 def test_an_enemy_takes_the_target_that_the_rules_say(rules, wanted):
     assert target_of(**rules) == wanted
+
+
+def test_a_unit_calls_for_help_once_in_32_loops():
+    world = battle("3m")
+    field = scene(world, {0: (10, 16, 45), 3: (20, 16, 45), 4: (23, 16, 45)})
+    damage = jnp.zeros((6, 6)).at[0, 4].set(6.0)
+    turned = []
+    for _ in range(66):
+        field = changed(field, target=jnp.full(6, NOBODY, jnp.int32))
+        field = choose_targets(world.roster, RULES, field, take_aim(world.roster, field), damage)
+        turned.append(int(field.target[3]))
+    assert [loop for loop, target in enumerate(turned) if target == 0] == [0, 32, 64]

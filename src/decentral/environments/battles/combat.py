@@ -87,10 +87,14 @@ def attack(
 
 
 def _comes_too_late(roster: Roster, field: Battlefield, fires: Bool[Array, " units"]) -> Bool[Array, " units"]:
-    """Would an instant shot fall on one whom others kill in this loop? Then the unit holds its fire."""
+    """Would an instant shot fall on one whom others kill in this loop? Then the unit holds its fire.
+
+    Each shot counts as if armour lessened all of it, so that nobody is taken for dead who is not.
+    """
     instant = fires & (roster.missile_speed == 0)
     aimed = points_at(field.target)
-    shots = jnp.where(aimed & instant[:, None], roster.damage, 0.0)
+    lessened = jnp.maximum(roster.damage - roster.armour[None, :], LEAST_DAMAGE)
+    shots = jnp.where(aimed & instant[:, None], lessened, 0.0)
     earlier = jnp.cumsum(shots, axis=0) - shots
     spent = aimed & (earlier >= (field.health + field.shield)[None, :])
     return instant & any_of(spent, axis=1)

@@ -32,7 +32,7 @@ def choose_targets(
     keeps = _keeps(roster, rules, field, aim, found)
     target = roster.joined(field.target[ours], jnp.where(keeps, field.target[theirs], found))
     changed = target != field.target
-    waits = jnp.where(calls, HELP_PERIOD, field.help_wait[theirs] - 1.0)
+    waits = jnp.where(calls, HELP_PERIOD, field.help_wait[theirs]) - 1.0
     return eqx.tree_at(
         lambda old: (old.target, old.windup, old.taken_x, old.taken_y, old.help_wait),
         field,
