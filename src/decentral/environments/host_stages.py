@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
@@ -131,7 +130,7 @@ class Elsewhere(Line):
         self.ear = Ear(self.worker.answers, lambda: self.worker.process.poll() is None)
 
     def ask(self, question: Question) -> None:
-        self.ear.until = time.monotonic() + self.seconds
+        self.ear.left = self.seconds
         with suppress(BrokenPipeError):  # it has died: there will be no answer
             self.wire.ask(self.worker.questions, question)
 
@@ -154,7 +153,7 @@ class Elsewhere(Line):
     def close(self) -> None:
         if self.worker.answers.closed:  # it has ended
             return
-        self.ear.until = time.monotonic() + PATIENCE
+        self.ear.left = PATIENCE
         try:
             self.wire.answer(*read(self.ear, self.wire.longest))  # an answer that nobody waited for, or trouble
         except EOFError:

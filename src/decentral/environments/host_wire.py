@@ -42,14 +42,15 @@ class Late(Exception):
 
 
 class Ear:
-    """The end of a pipe, listened to until a moment and not longer, and only while somebody lives at the other end.
+    """The end of a pipe, listened to for so long and not longer, and only while somebody lives at the other end.
 
-    A process that has died may leave the pipe open: to others that it has started.
+    A process that has died may leave the pipe open: to others that it has started. Only time really spent waiting
+    counts: if this process itself was stopped for a while, that is not the other's fault.
     """
 
     def __init__(self, stream: BinaryIO, lives: Callable[[], bool]):
         self.number, self.lives = stream.fileno(), lives
-        self.until = 0.0  # by time.monotonic
+        self.left = 0.0  # seconds
 
     def read(self, count: int) -> bytes:
         """So many bytes, or fewer where the stream ends."""
@@ -63,13 +64,15 @@ class Ear:
         poll = select.poll()
         poll.register(self.number, select.POLLIN)
         lives = True
-        while not poll.poll(1000 * min(GLANCE, max(self.until - time.monotonic(), 0))):
-            if not lives:
-                return False
-            if time.monotonic() >= self.until:
+        while True:
+            begun = time.monotonic()
+            found = poll.poll(1000 * min(GLANCE, max(self.left, 0)))
+            self.left -= min(time.monotonic() - begun, GLANCE)
+            if found or not lives:
+                return bool(found)
+            if self.left <= 0:
                 raise Late
             lives = self.lives()  # then look once more: its last words may have come in between
-        return True
 
 
 def read(stream: BinaryIO | Ear, longest: int = 2**16) -> tuple[bytes, bytes]:
