@@ -1,31 +1,35 @@
 """The GPU's kernel of a step, run by Pallas' interpreter, against the loops."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.environments.battles.actions import give_orders
+from decentral.environments.battles import battle_on
 from decentral.environments.battles.fight import fight, fight_in_kernel
-from tests.environments.battles.scenes import POLICIES, battle, campaign
+from decentral.environments.battles.maps import Group, Map
+from tests.environments.battles.scenes import battle, changed
 
-MOMENTS = np.s_[POLICIES.index("script"), :2, 6:16:3]
+SIDES = [(Group("stalker", 1, (x, 16)), Group("zealot", 2, (x, 16))) for x in (14, 17)]
 
 
-def test_the_kernel_fights_as_the_loops_do(name="2s3z"):
-    world = battle(name)
-    fields = jax.tree.map(lambda leaf: jnp.asarray(leaf[MOMENTS]).reshape(8, *leaf.shape[3:]), campaign(name)[0])
-    script = world.scripts()["script"]
-    ground, keys = world.battle_map.ground, jax.random.split(jax.random.key(0), 8)
+def test_the_kernel_fights_as_the_loops_do():
+    """Sides that stand close: missiles fly, zealots strike, shields break, friends are called and units pushed."""
+    world = battle_on(Map("close", *SIDES, limit=9))()
+    targets = jnp.asarray([3, 4, 5, -1, 1, 0], jnp.int32)
 
-    def both(field, key):
-        ordered = give_orders(world.roster, ground, field, script.choose(field, script.start())[0])
-        fought = partial(fight, world.roster, ground, world.rules, ordered, world.draw(key))
-        return fought(), partial(fight_in_kernel, *fought.args, interpret=True)()
+    def before(key):
+        field = world.reset(key)
+        hurt = jax.random.uniform(key, (6,), minval=0.1, maxval=1.0)
+        return changed(field, target=targets, shield=0.2 * hurt * field.shield, health=hurt * field.health)
 
-    by_loops, by_kernel = jax.jit(jax.vmap(both))(fields, keys)
-    assert (by_loops.health < fields.health).any()
+    def both(key):
+        given = (world.roster, world.battle_map.ground, world.rules, before(key), world.draw(key))
+        return fight(*given), fight_in_kernel(*given, interpret=True)
+
+    keys = jax.random.split(jax.random.key(0), 4)
+    by_loops, by_kernel = jax.jit(jax.vmap(both))(keys)
+    fields = jax.vmap(before)(keys)
+    assert (by_loops.health < fields.health).any() and (by_loops.target != fields.target).any()
     for plain, kernel in zip(jax.tree.leaves(by_loops), jax.tree.leaves(by_kernel), strict=True):
         np.testing.assert_allclose(plain, kernel, rtol=1e-5, atol=1e-5)
 
