@@ -33,6 +33,14 @@ main.main(["bench"])
 """
 
 
+@pytest.fixture(autouse=True)
+def hangups():
+    """Whoever runs the tests by `nohup` ignores them, and all that is started here would."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def noticed(signals):
     """Whether the signal comes through; another thread hears of it."""
     for _ in range(500):
@@ -97,12 +105,12 @@ def test_a_hangup_that_is_ignored_stays_ignored():
 
 def test_what_is_shown_on_a_terminal_that_has_gone_keeps_nobody_from_saving():
     program = """
-import os, sys
+import os, signal, sys, time
 from decentral.experiments.signals import Signals
 with Signals() as signals:
     print("ready", flush=True)
     while not signals.asked:
-        pass
+        time.sleep(0.01)
     print("bar", flush=True)
 os._exit(75)
 """
@@ -112,9 +120,12 @@ os._exit(75)
         stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
     )  # fmt: skip
     os.close(slave)
-    assert os.read(master, 5) == b"ready"
-    os.close(master)  # the terminal's window is closed
-    assert process.wait(30) == 75
+    try:
+        assert os.read(master, 5) == b"ready"
+        os.close(master)  # the terminal's window is closed
+        assert process.wait(30) == 75
+    finally:
+        process.kill()
 
 
 def test_in_another_thread_signals_are_left_alone():
