@@ -85,11 +85,14 @@ def test_a_frozen_partner_is_found_again_where_it_came_from(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ('{"training": {"stesp": 5}}', "unknown setting training.stesp: did you mean steps? training has batch_"),
+        (
+            '{"training": {"stesp": 5}}',
+            "unknown setting training.stesp: did you mean steps? training has agent_ids, batch_",
+        ),
         ('{"trainig": {}}', "unknown key trainig: did you mean training? a configuration has format, algorithm"),
         ('{"training": {"name": "x"}}', "unknown setting training.name"),
         ('{"training": {"steps": true}}', "training.steps must be a whole number at least 1 and at most"),
-        ('{"training": {"steps": NaN}}', "training.steps must be a whole number at least 1"),
+        ('{"training": {"steps": NaN}}', "NaN is no number of JSON"),
         ('{"training": 5}', "training must be a table of settings, got 5"),
         ('{"format": 2}', "format must be 1, got 2"),
         ('{"agents": [3]}', "agents.0 must be the name of an algorithm, or settings with a name, got 3"),

@@ -105,7 +105,7 @@ def test_a_search_goes_on_where_it_was_and_can_be_made_longer(file, monkeypatch)
     def all_but_one(units, at_once, ended):
         asked.append([unit.name for unit in units])
         for unit in units[len(asked) == 1 :]:
-            main(unit.command[3:])
+            main(unit.command[unit.command.index("decentral") + 1 :])
             ended(unit, 0)
 
     monkeypatch.setitem(sweep_files.BACK_ENDS, "processes", all_but_one)

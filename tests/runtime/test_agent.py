@@ -42,7 +42,7 @@ def test_it_runs_where_there_is_no_jax_and_none_of_the_library_besides(tmp_path)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     action, imported = done.stdout.splitlines()
     assert action == "1"
-    own = {"decentral.percepts", "decentral.plain_files", "decentral.refusal", "decentral.tensors"}
+    own = {f"decentral.{name}" for name in ("percepts", "plain_files", "plain_json", "refusal", "tensors")}
     assert all(name in own or name.startswith("decentral.runtime") for name in imported.split())
 
 

@@ -45,7 +45,7 @@ def _run(name: str, words: list[str]) -> None:
         sys.stderr.close()
         raise SystemExit(1) from None
     except MemoryError:
-        print(f"decentral {name}: failed: out of memory", file=sys.stderr)
+        complain(f"decentral {name}: failed: out of memory")
         raise SystemExit(1) from None
     except (OSError, RuntimeError) as failure:
         if not _is_of_the_machine(failure):
