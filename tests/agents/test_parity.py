@@ -27,7 +27,7 @@ def settings_of(name):
     return often | {"learning_rate": 0.1} if name == "i2q-tabular" else often
 
 
-@each_of(ALGORITHMS, always=["iql", "i2q-tabular", "dac"])
+@each_of(ALGORITHMS, always=["iql", "i2q-tabular"])
 def test_the_same_stream_of_percepts_and_rewards_makes_the_same_agent(name):
     algorithm = small(name, **settings_of(name))
     trainee = Trainee.alike(algorithm, Short(limit=LIMIT, longest=5.0), Plan(**PLAN))

@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import numpy as np
+import pytest
 
 from decentral.algorithms import ALGORITHMS
 from decentral.experiments.audit import fingerprint
@@ -49,6 +50,7 @@ def test_another_log_makes_another_agent():
     assert not same(again, teach_alone(trainee, 0, 1, other))
 
 
+@pytest.mark.long
 def test_agents_of_a_mixed_team_with_clocks_of_their_own_become_the_same_alone():
     """Two seeds, two worlds side by side, idle turns; the second agent joins after a while and learns less often."""
     late = Member("lenient", small("lenient"), Clock(joins_at=18, update_period=2))

@@ -23,6 +23,7 @@ def test_iqls_tables_hold_one_value_per_action():
     assert all(table.values.shape == (3,) and table.by_context is None for table in tables)
 
 
+@pytest.mark.long
 def test_untrained_cells_are_the_same_for_both_agents_where_they_share_a_network_and_differ_where_not():
     """As in the paper's Table 1. Without ids: two agents of one network that perceive the same have one table."""
     plan = {"sharing": True, "agent_ids": False, "num_environments": 4, "batch_episodes": 4, "replay_episodes": 8}
