@@ -2,11 +2,17 @@
 
 import gc
 import os
+import signal
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+
+# Started by `nohup` or in the background these are ignored, and so they would be by all that the tests start.
+for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
 
 # Most of the tests' time goes into compiling small programs: compile them less hard, and each only once.
 FLAGS = ["--xla_backend_optimization_level=1"]

@@ -64,6 +64,7 @@ def test_agents_of_a_mixed_team_with_clocks_of_their_own_become_the_same_alone()
         assert log.steps.tolist() == [6] * 12 and blank.tolist() == [place == 1 and turn < 3 for turn in range(12)]
 
 
+@pytest.mark.long
 def test_an_agent_whose_episodes_end_early_becomes_the_same_alone():
     """Updates are as long as the longest episode that any agent of any seed draws: only the rounding tells of it."""
     plan = Plan(batch_episodes=3, replay_episodes=6, epsilon_steps=100, steps=400, seeds=2)

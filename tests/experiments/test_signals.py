@@ -33,14 +33,6 @@ main.main(["bench"])
 """
 
 
-@pytest.fixture(autouse=True)
-def hangups():
-    """Whoever runs the tests by `nohup` ignores them, and all that is started here would."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
 def noticed(signals):
     """Whether the signal comes through; another thread hears of it."""
     for _ in range(500):

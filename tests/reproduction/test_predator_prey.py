@@ -121,6 +121,7 @@ def test_the_figure_has_a_panel_per_view_and_penalty(results):
     assert len(figure.axes[0].get_lines()) == 6 + 2  # the methods, the optimum and random play
 
 
+@pytest.mark.long
 def test_a_sweep_is_a_piece_of_several_runs_in_the_order_of_its_configurations(tmp_path):
     plan = {
         "diagnostics": True,

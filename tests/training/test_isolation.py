@@ -80,6 +80,7 @@ def test_an_agent_does_not_notice_what_another_remembers(name):
     assert isolated(*young_team(name))
 
 
+@pytest.mark.long
 def test_agents_of_a_mixed_team_do_not_notice_what_another_remembers():
     team = team_of([Member("iql", small("iql")), Member("lenient", small("lenient"), Clock(update_period=2))])
     assert len(team.squads) == 2

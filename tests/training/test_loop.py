@@ -203,6 +203,7 @@ def test_distributed_values_are_the_best_that_ever_followed():
     assert earned == 8.0
 
 
+@pytest.mark.long
 def test_tabular_i2q_is_ideal_where_the_next_state_tells_what_the_others_did():
     """Each value is 0.99 times the best payoff of its action."""
     values, earned = matrix_team("i2q-tabular", MatrixGame(revealed=True), learning_rate=0.1, states=1024)

@@ -77,6 +77,7 @@ def test_what_a_type_can_not_hold_becomes_the_largest_that_it_can():
     assert kept(2, "bfloat16", 3.4e38, -3.4e38)[0] == [largest, -largest]
 
 
+@pytest.mark.long
 def test_training_is_the_same_to_the_bit_where_the_type_holds_every_observation():
     """Places in cells are small whole numbers."""
 
