@@ -12,9 +12,9 @@ from jaxtyping import Array, Bool, Float, Key
 from decentral.algorithms.base import Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.environments.base import Chance, Environment, Script, State, begin
-from decentral.training.batches import largest_of_all
 from decentral.training.squads import Squad
 from decentral.training.team import Team
+from decentral.training.until_over import until_all_are_over
 from decentral.types import Episode, Percept
 
 Draws = Any  # what a player needs of chance, one entry per step
@@ -85,18 +85,9 @@ def _live_through(
         following, actions, _ = step(now, chance)
         return following, (now[0], actions)
 
-    def step_if_any_goes_on(lived: tuple, chance: tuple) -> tuple[tuple, tuple]:
-        now, over = lived
-        goes_on = 1 - over.astype(jnp.int32)
-        stay = (now, jnp.zeros(environment.num_agents, jnp.int32), over)
-        reached = jax.lax.cond(largest_of_all(goes_on) > 0, lambda: step(now, chance), lambda: stay)
-        following, actions, ended = jax.tree.map(lambda old, new: jnp.where(over, old, new), stay, reached)
-        return (following, over | ended), (now[0], actions)
-
     beginning = (world, memories, silence)
     if environment.may_end_early:
-        never = jnp.zeros((), bool)
-        ((final, _, _), _), (worlds, actions) = jax.lax.scan(step_if_any_goes_on, (beginning, never), (lucks, draws))
+        (final, _, _), (worlds, actions) = until_all_are_over(step, beginning, (lucks, draws), environment.time_limit)
     else:
         (final, _, _), (worlds, actions) = jax.lax.scan(step_and_keep, beginning, (lucks, draws))
     every = with_last(worlds, final)

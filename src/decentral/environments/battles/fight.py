@@ -76,13 +76,13 @@ def fight_in_kernel(
     given = (
         padded([*(getattr(field, name) for name in TIMED), jitter]),
         padded([getattr(field, name) for name in COUNTED]),
-        jnp.stack([jnp.asarray(rules.leash, jnp.float32), jnp.asarray(rules.call_radius, jnp.float32)]),
+        *(jnp.asarray(limit, jnp.float32).reshape(1) for limit in (rules.leash, rules.call_radius)),
         padded([jnp.asarray(getattr(roster, name)) for name in COLUMNS]),
         jnp.pad(jnp.stack([jnp.asarray(getattr(roster, name)) for name in PAIRS]), ((0, 0), (0, spare), (0, spare))),
     )
 
     def program(
-        timed: Any, counted: Any, limits: Any, columns: Any, pairs: Any, timed_out: Any, counted_out: Any
+        timed: Any, counted: Any, leash: Any, call: Any, columns: Any, pairs: Any, timed_out: Any, counted_out: Any
     ) -> None:
         whole = replace(
             roster,
@@ -91,7 +91,7 @@ def fight_in_kernel(
             **{name: columns[place] for place, name in enumerate(COLUMNS)},
             **{name: pairs[place] for place, name in enumerate(PAIRS)},
         )
-        own = eqx.tree_at(lambda old: (old.leash, old.call_radius), rules, (limits[0], limits[1]))
+        own = eqx.tree_at(lambda old: (old.leash, old.call_radius), rules, (leash[0], call[0]))
         names = (*TIMED, *COUNTED)
         values = [timed[place] for place in range(len(TIMED))] + [counted[place] for place in range(len(COUNTED))]
         now = _with(field, names, values)

@@ -1,0 +1,68 @@
+"""A loop of steps that stops when the episodes of all lanes are over."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+from decentral.training.batches import largest_of_all
+from decentral.training.packing import Packing
+
+MOST_UNASKED = 8  # steps
+
+Now = tuple  # the world first, then whatever else a step leads on
+
+
+def until_all_are_over(
+    step: Callable[[Now, Any], tuple[Now, Array, Bool[Array, ""]]], beginning: Now, chances: Any, limit: int
+) -> tuple[Now, tuple[Any, Array]]:
+    """Take steps until every lane is over; gives how each stands then, the worlds before all steps, and the actions.
+
+    A step gives what follows, the actions, and whether that is the end. A lane that is over stands still: what is kept
+    of it does not depend on how long the others beside it go on. Worlds are kept packed, since every array that is
+    written in a step costs a GPU one program more.
+    """
+    packing = Packing.of(beginning[0])
+    _, silent, _ = jax.eval_shape(step, beginning, jax.tree.map(lambda drawn: drawn[0], chances))
+    idle = jnp.zeros(silent.shape, silent.dtype)
+    room = jax.tree.map(lambda part: jnp.zeros((limit, *part.shape), part.dtype), (packing.pack(beginning[0]), idle))
+
+    def go_on(lived: tuple) -> tuple:
+        now, over, kept, time, _ = lived
+        following, actions, ended = step(now, jax.tree.map(lambda drawn: _at(drawn, time), chances))
+        following, actions = jax.tree.map(lambda old, new: jnp.where(over, old, new), (now, idle), (following, actions))
+        kept = jax.tree.map(lambda room, part: _put(room, part, time), kept, (packing.pack(now[0]), actions))
+        over = over | ended
+        return following, over, kept, time + 1, largest_of_all(1 - over.astype(jnp.int32)) > 0
+
+    def several(lived: tuple) -> tuple:
+        return jax.lax.fori_loop(0, steps_between_looks(limit), lambda _, now: go_on(now), lived)
+
+    start = (beginning, jnp.zeros((), bool), room, jnp.zeros((), jnp.int32), jnp.ones((), bool))
+    final, _, (worlds, actions), taken, _ = jax.lax.while_loop(lambda now: now[-1] & (now[-2] < limit), several, start)
+    lasting = jnp.arange(limit) >= taken
+
+    def filled(room: Array, last: Array) -> Array:
+        return jnp.where(lasting.reshape(-1, *[1] * last.ndim), last, room)
+
+    return final, (jax.vmap(packing.unpack)(jax.tree.map(filled, worlds, packing.pack(final[0]))), actions)
+
+
+def steps_between_looks(limit: int) -> int:
+    """How many steps are taken before it is asked again whether anyone goes on: a divisor of the limit.
+
+    A GPU waits for the answer, which takes as long as a good part of a step; a CPU does not.
+    """
+    if jax.default_backend() == "cpu":
+        return 1
+    return max(count for count in range(1, MOST_UNASKED + 1) if limit % count == 0)
+
+
+def _at(drawn: Array, time: Int[Array, ""]) -> Array:
+    return jax.lax.dynamic_index_in_dim(drawn, time, keepdims=False)
+
+
+def _put(room: Array, part: Array, time: Int[Array, ""]) -> Array:
+    return jax.lax.dynamic_update_index_in_dim(room, part, time, 0)
