@@ -11,6 +11,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import stat
 import sys
@@ -35,10 +36,10 @@ from tests.saved_runs import checkpoint
 
 # Where something would be trained: all else is done as it always is.
 TRAINING = ("decentral.experiments.audit.live_again", "decentral.experiments.runner.Machine.start")
-COMMANDS = (  # in one of these forms each
-    ("report RUN", "report RUN whole --out page"),
-    ("compare --runs RUN --out compared", "compare --runs whole RUN --out compared"),
-    ("plot RUN --out returns.svg", "plot RUN whole --out returns.png"),
+COMMANDS = (  # in one of these forms each; WHOLE is the run of which RUN is a spoiled copy
+    ("report RUN", "report RUN WHOLE --out page"),
+    ("compare --runs RUN --out compared", "compare --runs WHOLE RUN --out compared"),
+    ("plot RUN --out returns.svg", "plot RUN WHOLE --out returns.png"),
     ("plot RUN --diagnostics --out measures.svg",),
     ("values RUN",),
     ("evaluate RUN --episodes 2",),
@@ -47,10 +48,10 @@ COMMANDS = (  # in one of these forms each
     ("audit RUN",),
     ("export RUN --out bundle --episodes 1",),
     ("watch RUN --out film --episode 0", "watch RUN --list"),
-    ("crossplay RUN whole --episodes 1 --out met",),
+    ("crossplay RUN WHOLE --episodes 1 --out met",),
     ("show --config RUN/config.json",),
-    ("show matrix-game --agents iql,frozen:RUN",),
-    ("sweep grid.json --out . --status", "sweep grid.json --out ."),
+    ("show WHOLE --agents iql,frozen:RUN",),
+    ("sweep WHOLE.json --out . --status", "sweep WHOLE.json --out ."),
 )
 PLAYED = ("config.json", "metrics.jsonl", "agents", "finished.json")
 READ = {  # of a run, by command; others read everything
@@ -66,24 +67,28 @@ READ = {  # of a run, by command; others read everything
     "report": (*PLAYED, "versions.json", "times.jsonl"),
 }
 MADE = ("page", "compared", "bundle", "film", "met")  # by these commands, beside the runs
-GRID = "grid.json"  # a sweep whose one unit is the spoiled run
+WHOLE = {"matrix-game": {}, "predator-prey": {"size": 3, "length": 4}}  # runs that are spoiled: settings of the worlds
 RUN = "dac"  # as the unit of the sweep is called
 WORDS = ("", "6", "x", "nan", "iql", "matrix-game", "predator-prey", "python:os:path", "../..", "$\\frac{$", "[/bold]")
+HOSTILE = ("\x1b[31mred\x1b[0m", "\x9b2J", "\x7f\b\u2028", "\u202ereversed", "\u2066isolated")  # to a terminal
 TOKENS = (
     *("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e308", "-1e308", "1e39", "1e-320", "9" * 400, "9" * 5000),
     *("-1", "0", "-0.0", "0.5", "1", "3", "2147483648", "18446744073709551616", "true", "null", "01", "", "\x00"),
     *("[]", "{}", "[[]]", '{"name":{}}', '[NaN,"x",null]', "[" * 60 + "]" * 60, "[" * 9000 + "]" * 9000, "[" * 9000),
     *(json.dumps([0] * 20_000), json.dumps(["a"] * 500), json.dumps("a" * 100_000), json.dumps({"a": {"b": [{}]}})),
-    *('"\\ud800"', '"\\u0000"', '"\\u001b[31mred\\u001b[0m"', '"a\\nb\\r"', '"\u202ereversed"', '"🦊"', "'text'"),
-    *(json.dumps(word) for word in WORDS),
+    *('"\\ud800"', '"\\u0000"', '"a\\nb\\r"', '"🦊"', "'text'", '"\x1b[2J"', '"\u202eraw"'),
+    *(json.dumps(word) for word in (*WORDS, *HOSTILE)),
 )
+# What a terminal obeys: control characters but newline and tab (escape among them), lines and directions of Unicode.
+ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+SHARES = ("matrix-game", "matrix-game", "matrix-game", "predator-prey")  # to play the latter is compiled for longer
 SPOT = "@spot@"  # stands for a token until the rest is text
 
 
-def whole_run(path):
+def whole_run(path, environment, chosen):
     """A finished run of two seeds with all that can be measured, made without training."""
     settings = {"hidden": 2, "window": 1, "contexts": 2}
-    config = resolve("dac", "matrix-game", settings, None, {"steps": 20, "seeds": 2, "diagnostics": True})
+    config = resolve("dac", environment, settings, chosen, {"steps": 20, "seeds": 2, "diagnostics": True})
     directory = RunDirectory.create(path)
     known = {"references": {"optimal": 8.0, "random": -3.1}, "reports": []}
     directory.write_json("config.json", config.as_data() | known)
@@ -199,7 +204,7 @@ def _change(rng, content, token):
     where, way = ".".join(keys), rng.choice(("put", "put", "put", "put", "add", "lose", "rename", "wrap"))
     if key is None or way == "add":
         if isinstance(inner, dict):
-            inner[rng.choice(("name", "agents", "arena", "frozen", "seed", "files", "odd", "\x1b[2J"))] = SPOT
+            inner[rng.choice(("name", "agents", "arena", "frozen", "seed", "files", "odd", *HOSTILE))] = SPOT
         else:
             inner.append(SPOT)
     elif way == "put":
@@ -207,7 +212,7 @@ def _change(rng, content, token):
     elif way == "wrap":
         inner[key] = [inner[key]]
     elif way == "rename" and isinstance(inner, dict):
-        inner[f"{key} "] = inner.pop(key)
+        inner[f"{key}{rng.choice((' ', *HOSTILE))}"] = inner.pop(key)
     else:
         del inner[key]
     return f"{way} {token[:40]} at {where}"
@@ -237,8 +242,11 @@ def nothing_trained():
 
 
 def fault_of(words):
-    """What is wrong with how a command ended; empty where it did what was asked, or refused it in one line."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors) for errors in ("strict", "backslashreplace"))
+    """What is wrong with how a command ended; empty where it did what was asked, or refused it in one line.
+
+    Nothing that it says may be an order to the terminal.
+    """
+    streams = out, err = [io.TextIOWrapper(io.BytesIO(), "utf-8", errors) for errors in ("strict", "backslashreplace")]
     code = 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -249,8 +257,9 @@ def fault_of(words):
             pass
         except Exception:
             return traceback.format_exc()
-    err.flush()
-    said = err.buffer.getvalue().decode()
+    told, said = [(stream.flush(), stream.buffer.getvalue().decode())[1] for stream in streams]
+    if order := ORDERS.search(told + said):
+        return f"gave the terminal an order, {order[0]!r}: {(told + said)[max(0, order.start() - 300) :][:600]!r}"
     if code not in (0, 1, 2, 3):
         return f"ended with {code}: {said}"
     if code in (1, 2) and not (said.startswith("decentral") and said.count("\n") == 1 and len(said) < 3000):
@@ -258,9 +267,9 @@ def fault_of(words):
     return ""
 
 
-def read_by(command):
+def read_by(words):
     """What a command reads of a run is all that these files hold: a digest. Of others it takes no notice."""
-    names, digest = READ.get(command.split()[0], ("*",)), hashlib.sha256(command.encode())
+    names, digest = READ.get(words[0], ("*",)), hashlib.sha256(" ".join(words).encode())
     files = sorted({file for name in names for file in Path(RUN).glob(name) for file in [file, *file.rglob("*")]})
     for file in files:
         kind = stat.S_IFMT(file.lstat().st_mode)
@@ -278,32 +287,38 @@ def copy_of(whole):
     return Path(RUN)
 
 
-def faults_of(whole, seed, known):
+def words_of(command, whole):
+    """The words of a command about the copy of a run."""
+    return command.replace("RUN", RUN).replace("WHOLE", str(whole)).split()
+
+
+def faults_of(seed, known):
     """Spoil a copy of a run and lead it through commands: how it was spoiled, and what each broken one said.
 
     A command is not run again on files that are `known`: it reads what it has read before.
     """
     rng, found = random.Random(seed), {}
-    copy_of(whole)
+    copy_of(whole := rng.choice(SHARES))
     if rng.random() < 0.5:
         (Path(RUN) / "finished.json").unlink()
     how = spoil_run(rng, Path(RUN))
     for command in map(rng.choice, COMMANDS):
         for made in MADE:
             shutil.rmtree(made, ignore_errors=True)
-        if (read := read_by(command)) in known:
+        words = words_of(command, whole)
+        if (read := read_by(words)) in known:
             continue
         known.add(read)
-        if fault := fault_of([word.replace("RUN", RUN) for word in command.split()]):
-            found[command] = fault
-    return how, found
+        if fault := fault_of(words):
+            found[" ".join(words)] = fault
+    return f"{whole}, {how}", found
 
 
 def prepare():
-    """What all need besides, in the working directory; gives the run that is spoiled in copies."""
-    whole_run(Path("whole"))
-    Path(GRID).write_text(grid_of(Path("whole")))
-    return Path("whole")
+    """In the working directory: the runs that are spoiled in copies, and sweeps whose only unit is such a copy."""
+    for name, chosen in WHOLE.items():
+        whole_run(Path(name), name, chosen)
+        Path(f"{name}.json").write_text(grid_of(Path(name)))
 
 
 def main_of_soak():
@@ -313,9 +328,9 @@ def main_of_soak():
     wanted = parser.parse_args()
     broken, begun, known = 0, time.monotonic(), set()
     with tempfile.TemporaryDirectory() as place, contextlib.chdir(place), nothing_trained():
-        whole = prepare()
+        prepare()
         for seed in range(wanted.seed, wanted.seed + wanted.count):
-            how, found = faults_of(whole, seed, known)
+            how, found = faults_of(seed, known)
             broken += bool(found)
             for command, fault in found.items():
                 print(f"run {seed} ({how}): {command}\n{fault}", flush=True)

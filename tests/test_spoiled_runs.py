@@ -1,5 +1,6 @@
 """Spoiled run directories through the commands that read them: one line, never a traceback. Many more in the soak."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ from decentral.bundles.card import write_card
 from decentral.bundles.parity import Parity
 from decentral.records import RunDirectory
 from decentral.settings import Refused
+from tests import spoiled_runs
 from tests.cli.fuzzing import Reached, outcome
-from tests.spoiled_runs import COMMANDS, RUN, copy_of, faults_of, nothing_trained, prepare
+from tests.spoiled_runs import COMMANDS, RUN, SHARES, copy_of, fault_of, faults_of, nothing_trained, prepare, words_of
 
 # Playing is compiled, which takes long; pages, plots and tables are made.
 PLAYING = (
@@ -21,7 +23,8 @@ PLAYING = (
     "decentral.bundles.export.record",
 )
 LOOKING = ("report", "compare", "plot", "verify", "show", "sweep")
-SAMPLE = (0, 3, 4, 7, 8, 10, 11)  # of a few ways; many more in the soak
+WITHOUT_PAGES = ("compare", "verify", "show", "sweep")
+SAMPLE = (3, 4, 7, 8, 10, 11, 12)  # of a few ways; many more in the soak
 
 
 @pytest.fixture(scope="module", name="whole", autouse=True)
@@ -33,20 +36,34 @@ def whole_fixture(tmp_path_factory):
         patched.chdir(tmp_path_factory.mktemp("spoiled"))
         for place in PLAYING:
             patched.setattr(place, stop)
-        yield prepare()
+        prepare()
+        yield Path("matrix-game")
 
 
-def test_a_whole_run_goes_through_every_command(whole):
+@pytest.mark.parametrize(("name", "looking"), [("matrix-game", LOOKING), ("predator-prey", WITHOUT_PAGES)])
+def test_a_whole_run_goes_through_every_command(name, looking):
     """Else the others would be refused for a reason that all share."""
-    copy_of(whole)
-    for forms in (own for own in COMMANDS if own[0].split()[0] in LOOKING):
-        assert outcome(*forms[0].replace("RUN", RUN).split())[0] == 0, forms
+    copy_of(name)
+    for forms in (own for own in COMMANDS if own[0].split()[0] in looking):
+        assert outcome(*words_of(forms[0], name))[0] == 0, forms
 
 
-def test_no_spoiled_run_breaks_a_command(whole):
+def test_no_spoiled_run_breaks_a_command():
     known = set()
-    assert [faults_of(whole, seed, known)[1] for seed in SAMPLE] == [{}] * len(SAMPLE)
+    told = [faults_of(seed, known) for seed in SAMPLE]
+    assert [found for _, found in told] == [{}] * len(SAMPLE)
+    assert {how.split(",")[0] for how, _ in told} == set(SHARES)
     assert len(known) > 5 * len(SAMPLE)
+
+
+@pytest.mark.parametrize("order", ["\x1b[2J", "\x9b2J", "\r", "\x07", "\x7f", "\u202e", "\u2066", "\u2028"])
+@pytest.mark.parametrize("place", ["stdout", "stderr"])
+def test_an_order_to_the_terminal_is_a_fault(monkeypatch, place, order):
+    said = f"decentral: {order}"
+    monkeypatch.setattr(spoiled_runs, "main", lambda _: print(said, file=getattr(sys, place)))
+    assert repr(order[0]) in fault_of([])
+    said = "a line\n\twith ± and 🦊"
+    assert fault_of([]) == ""
 
 
 @pytest.mark.parametrize(
