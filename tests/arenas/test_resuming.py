@@ -21,10 +21,12 @@ from decentral.arenas.homes import alone_in, moment_file
 from decentral.arenas.run import Request, resume_arena, run_arena
 from decentral.arenas.terms import Terms
 from decentral.experiments.config import resolve
+from decentral.experiments.runner import Planned, describe
 from decentral.experiments.saving import Saving
 from decentral.interruption import Interrupted
 from decentral.records import RunDirectory
 from decentral.refusal import Failed, Refused
+from decentral.settings import as_data
 from tests.arenas.nearby import Nearby
 from tests.crashes import Crash, disk
 from tests.experiments.test_resuming import Killer, ask_to_stop, wait
@@ -159,6 +161,21 @@ def test_another_arena_is_not_gone_on_with(tmp_path):
     request = Request(CONFIG(), Terms(reward_delay=2, reward_loss=0.3, save_every=3), tmp_path / "run", None)
     with pytest.raises(Refused, match=r"same configuration, got .* with arena.reward_delay 1 instead of 2"):
         resume_arena(RunDirectory(tmp_path / "run"), None, [], OFTEN, request)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_who_comes_second_is_told_that_another_process_is_training(tmp_path, begun):
+    """Whether the first has not written anything yet, or has begun and logs messages."""
+    request = request_of(tmp_path)
+    with RunDirectory.created_alone(request.out) as directory:
+        if begun:
+            describe(Planned(CONFIG(), request.out), arena=as_data(TERMS))
+            request.messages.mkdir()
+            (request.messages / "seed-0").touch()
+        for come in (run_arena, lambda *_: start(tmp_path)):  # anew, and with `resume`
+            with pytest.raises(Refused, match=r"must not be in use, got .*run, which another process is training"):
+                come(request, [], OFTEN)
+    assert begun == directory.has_begun
 
 
 def test_a_home_is_not_entered_while_a_process_lives_in_it(tmp_path):

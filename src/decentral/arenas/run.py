@@ -49,12 +49,12 @@ def run_arena(request: Request, listeners: list[Listener], saving: Saving = Savi
     """Train every seed with each agent in a process of its own, and leave everything in a new directory."""
     config, terms = request.config, request.terms
     _check(config)  # this and what follows refuse before anything is written
+    _check_idle(request.out)
     _check_free(request.messages)
     for birth in births(config, terms, config.trainee.plan.seed):
         check_room(birth.wiring)
-    directory = RunDirectory.create(request.out)
-    describe(Planned(config, request.out), arena=as_data(terms))
-    with directory.alone():
+    with RunDirectory.created_alone(request.out) as directory:
+        describe(Planned(config, request.out), arena=as_data(terms))
         return _go_on(request, Start([directory], 1, [], []), listeners, saving)
 
 
@@ -181,6 +181,13 @@ def _check(config: Config) -> None:
             raise Refused(f"agents.{place} must be one that learns in an arena, got {member.kind}")
         if member.clock.joins_at:
             raise Refused(f"agents.{place}.joins_at must be 0 in an arena, got {member.clock.joins_at}")
+
+
+def _check_idle(out: Path) -> None:
+    """Refuse a place where another process trains: all else that is wrong with it may be that one's doing."""
+    if out.is_dir():
+        with RunDirectory(out).alone():
+            pass
 
 
 def _check_free(messages: Path | None) -> None:
