@@ -40,10 +40,11 @@ def test_a_run_of_an_arena_is_a_run_and_its_messages_can_be_audited(capsys, tmp_
     assert "messages: 18 a, 1 c, 1 d, 1 m, 12 r, 12 s, 6 t, 1 w; 522 bytes in all\n" in said
     assert "play: 0 of its actions differ from those that it chooses alone" in said
     assert "identical: the agent learned from nothing but these messages" in said
-    assert run.audit_messages(log, agent=0, seed=0).agrees
 
-    file = tmp_path / "log" / "seed-0" / "agent-0.messages"
-    file.write_bytes((tmp_path / "log" / "seed-1" / "agent-0.messages").read_bytes())
+    file = tmp_path / "log" / "seed-0" / "agent-1.messages"
+    file.write_bytes((tmp_path / "log" / "seed-1" / "agent-1.messages").read_bytes())
+    audit = run.audit_messages(log)
+    assert [(own.agent, own.agrees) for own in audit.agents] == [(0, True), (1, False)] and not audit.agrees
     code, _, err = outcome(capsys, "audit", out, "--messages", log)
     assert code == 1 and err.count("\n") == 1 and "this is not all that it was told" in err
     for words, complaint in (

@@ -91,9 +91,10 @@ class Run:
         """
         return Audit(tuple(audit_all(Audited.all_of(self.directory, seed, agent))))
 
-    def audit_messages(self, messages: Place, agent: int = 0, seed: int | None = None) -> MessageAudit:
+    def audit_messages(self, messages: Place, agent: int | None = None, seed: int | None = None) -> MessageAudit:
         """The same of a run of an arena, from the directory in which its messages were logged."""
-        return audit_messages(Audited.of(self.directory, seed, agent), Path(messages))
+        audited = Audited.all_of(self.directory, seed, agent)
+        return MessageAudit(tuple(audit_messages(own, Path(messages)) for own in audited))
 
     def plot(self, out: Place | None = None) -> Path:
         """Draw the learning curves; into the run's own directory unless told otherwise."""

@@ -15,9 +15,10 @@ from decentral.settings import Refused, build
 
 
 @dataclass(frozen=True)
-class MessageAudit:
+class AgentMessageAudit:
     """One agent's parameters, as SHA-256: as the run left them, and learned from its messages alone."""
 
+    agent: int
     messages: dict[str, int]  # how many of each kind
     size: int  # bytes of all
     other_actions: int  # that differ from the log
@@ -29,7 +30,19 @@ class MessageAudit:
         return self.stored == self.alone and not self.other_actions
 
 
-def audit_messages(audited: Audited, messages: Path) -> MessageAudit:
+@dataclass(frozen=True)
+class MessageAudit:
+    """What an audit by messages found of every agent that it looked at."""
+
+    agents: tuple[AgentMessageAudit, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Did all of them learn from their messages alone and act on nothing else?"""
+        return all(own.agrees for own in self.agents)
+
+
+def audit_messages(audited: Audited, messages: Path) -> AgentMessageAudit:
     """Lead a newborn through the messages logged for an agent of an arena, and compare it with what the run stored."""
     terms = audited.directory.read_json("config.json").get("arena")
     if not isinstance(terms, dict):
@@ -39,7 +52,7 @@ def audit_messages(audited: Audited, messages: Path) -> MessageAudit:
     return retrain(births[audited.agent], log_file(messages, audited.seed, audited.agent), stored)
 
 
-def retrain(birth: Birth, log: Path, stored: str) -> MessageAudit:
+def retrain(birth: Birth, log: Path, stored: str) -> AgentMessageAudit:
     """What a newborn becomes that is told the messages of a log, beside the hash of what was stored."""
     with TemporaryDirectory() as home:
         life = Relived(birth, Path(home))
@@ -48,7 +61,8 @@ def retrain(birth: Birth, log: Path, stored: str) -> MessageAudit:
         life.catch_up()
         alone = fingerprint(life.resident.agent.parameters)
     counts = {kind.decode(): count for kind, count in sorted(life.counts.items())}
-    return MessageAudit(counts, life.size, life.other_actions, stored, alone)
+    place = birth.wiring.circumstances.place
+    return AgentMessageAudit(place, counts, life.size, life.other_actions, stored, alone)
 
 
 class Relived:
