@@ -6,17 +6,20 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from decentral.arenas import line as lines
-from decentral.arenas.arena import opened
+from decentral.arenas.arena import births, opened
 from decentral.arenas.homes import Places
 from decentral.arenas.line import ProcessLine
+from decentral.arenas.reward_line import RewardLine
+from decentral.arenas.seat import Seat
 from decentral.arenas.standing import Standing
 from decentral.arenas.terms import Terms
 from decentral.refusal import Failed, in_one_line
 from tests.arenas import liars
-from tests.arenas.nearby import scripted
+from tests.arenas.nearby import Nearby, scripted
 from tests.arenas.test_arena import config_of
 from tests.cli.test_cli import outcome
 from tests.host_worlds import Counting
@@ -169,6 +172,33 @@ def test_time_in_which_the_world_itself_was_stopped_is_not_counted(tmp_path, sta
         playing.play()
         monkeypatch.undo()
         assert playing.seats[1].deaths == []
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_an_agent_that_starts_is_not_overdue_for_the_time_in_which_the_world_was_stopped(tmp_path, monkeypatch, wait):
+    """An hour, once; but one that never wakes up is found after as many seconds as were really waited."""
+    clock = {"now": 0.0, "stopped": 3600.0}
+
+    class Sleeper(Nearby):
+        has_spoken = False
+
+        def answerer(self, birth, home):
+            return None
+
+        def receive(self, patience):
+            clock["now"] += patience + clock.pop("stopped", 0.0)
+            raise TimeoutError
+
+    monkeypatch.setattr("decentral.arenas.seat.time.monotonic", lambda: clock["now"])
+    terms = Terms(patience_at_start=100, restarts=0)
+    birth = births(config_of(Counting()), terms, 0)[1]
+    rewards = RewardLine(0, 0.0, np.random.default_rng(0))
+    seat = Seat(birth, lambda: Sleeper(birth, tmp_path), rewards, terms)
+    with pytest.raises(Failed, match="the last time was not awake after 100 s"):
+        for _ in range(1000):
+            clock["now"] += 0 if wait else 0.5 + clock.pop("stopped", 0.0)
+            seat.call(wait)
+    assert 3600 + 80 < clock["now"] < 3600 + 101
 
 
 @pytest.mark.parametrize("lie", ["out of range", "stopped", "exits at once"])

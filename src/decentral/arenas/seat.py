@@ -18,6 +18,7 @@ from decentral.environments.host_wire import CLOSE, RESET, STEP, framed
 from decentral.records.durable import Fingerprint
 from decentral.refusal import Failed
 
+LOOKS = 10  # after as many, an agent that is still not awake may be overdue
 Hire = Callable[[], Line]  # starts the agent's process, anew or again
 
 
@@ -36,7 +37,8 @@ class Seat:
         self._start()
 
     def _start(self) -> None:
-        self.line, self.started = self.hire(), time.monotonic()
+        self.line, self.looked = self.hire(), time.monotonic()
+        self.waited = 0.0  # seconds in which it could have woken up
         self.present = False  # has it told that it is awake?
         self.playing = False  # has the agent been told the beginning of this episode?
         self.over = False  # is its process ended, or about to?
@@ -176,7 +178,14 @@ class Seat:
         raise Failed(f"agent {self.place} broke the rules of the arena: {what}")
 
     def _check_overdue(self) -> None:
-        if time.monotonic() - self.started > self.terms.patience_at_start:
+        """Replace an agent that does not wake up in time.
+
+        The time since the last look counts up to a limit: in a longer one this process itself, or the whole machine,
+        may have been stopped.
+        """
+        now, longest = time.monotonic(), max(SLICE, self.terms.patience_at_start / LOOKS)
+        self.waited, self.looked = self.waited + min(now - self.looked, longest), now
+        if self.waited > self.terms.patience_at_start:
             self._replace(0.0, f"was not awake after {self.terms.patience_at_start:g} s")
 
     def _leave(self, grace: float, why: str = "") -> None:
