@@ -46,7 +46,11 @@ def start(place, devices=1):
     """A process that begins the training at a place, or goes on with it."""
     environment = os.environ | {"JAX_NUM_CPU_DEVICES": str(devices)}
     words = [sys.executable, "-m", "decentral", "train", "dac", "matrix-game", *FLAGS, "--resume", "--out", str(place)]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup a process would inherit that it is ignored
+    try:
+        return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def to_its_end(place, devices=1):
@@ -222,7 +226,7 @@ def signals(out, wanted):
     to_its_end(out / "first")  # compiles
     _, seconds = to_its_end(out / "whole")
     whole = {"state": state(out / "whole"), "seconds": seconds}
-    interruptions(out, "signals", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1], wanted, whole)
+    interruptions(out, "signals", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP], wanted, whole)
 
 
 def faulty_worlds(out):
