@@ -1,5 +1,6 @@
 """Worlds that live in Python: what they tell is checked, and it is the same from this process and from another."""
 
+import os
 import signal
 
 import numpy as np
@@ -18,16 +19,19 @@ from tests.pages import DOCS, blocks
 ALIKE = np.asarray([1, 1], np.int32)
 
 
-def second_step(trouble, where=Here, before=lambda line: None):
-    """What a stage says of the second step of its first episode, and what happens before it."""
-    line = where(Counting(trouble=trouble, in_episode=0))
+def answer(line, *questions):
+    """What a stage says to the last of some questions."""
+    for question in questions:
+        line.ask(question)
+        said = line.answer()
+    return said
+
+
+def second_step(trouble):
+    """What a stage says of the second step of its first episode."""
+    line = Here(Counting(trouble=trouble, in_episode=0))
     try:
-        for question in (5, ALIKE):
-            line.ask(question)
-            line.answer()
-        before(line)
-        line.ask(ALIKE)
-        return line.answer()
+        return answer(line, 5, ALIKE, ALIKE)
     finally:
         line.dismiss()
         line.close()
@@ -40,15 +44,20 @@ def test_what_a_world_tells_arrives_in_its_types():
     assert (step.reward, step.terminated, step.truncated, step.facts) == (1.0, False, False, {"alike": 1.0})
 
 
-def interrupt(line):
-    """What Ctrl-C does to every process of a terminal."""
-    line.worker.process.send_signal(signal.SIGINT)
-
-
 def test_another_process_tells_the_same_and_does_not_mind_an_interruption():
-    here, elsewhere = second_step("none"), second_step("none", Elsewhere, interrupt)
-    assert [array.tolist() for array in here.percepts] == [array.tolist() for array in elsewhere.percepts]
-    assert here[1:] == elsewhere[1:]
+    """In its first episode; the second breaks off, and is told as such."""
+    here, line = second_step("none"), Elsewhere(Counting(trouble="break off", in_episode=1))
+    try:
+        answer(line, 5, ALIKE)
+        line.worker.process.send_signal(signal.SIGINT)  # as Ctrl-C does to every process of a terminal
+        elsewhere = answer(line, ALIKE)
+        assert [array.tolist() for array in here.percepts] == [array.tolist() for array in elsewhere.percepts]
+        assert here[1:] == elsewhere[1:]
+        with pytest.raises(BrokenOff, match="the line went dead"):
+            answer(line, 6, ALIKE, ALIKE)
+    finally:
+        line.dismiss()
+        line.close()
 
 
 @pytest.mark.parametrize(
@@ -74,9 +83,20 @@ def test_what_a_world_raises_is_told_in_one_line():
         second_step("raise")
 
 
-def test_a_process_that_died_is_told_in_one_line():  # many other ways out: tests/faults.py
-    with pytest.raises(Failed, match=r"python:tests.host_worlds:Counting: its process \d+ ended with exit code 7$"):
-        second_step("die", Elsewhere)
+class Unopened(Counting):
+    def open(self):
+        raise OSError("no key")
+
+
+def test_the_standard_streams_are_held_no_longer_where_a_world_can_not_be_opened(monkeypatch):
+    held, real = [], os.dup
+    monkeypatch.setattr("decentral.environments.foreign.os.dup", lambda number: held.append(real(number)) or held[-1])
+    with pytest.raises(Failed, match=r"when opened: OSError: no key"):
+        CheckedStage(Unopened())
+    assert held
+    for number in held:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(number)
 
 
 def test_a_stage_that_failed_is_replaced_where_its_world_says_so():
@@ -88,30 +108,25 @@ def test_a_stage_that_failed_is_replaced_where_its_world_says_so():
     opened.close()
 
 
-def test_an_episode_that_broke_off_is_told_as_such():
-    with pytest.raises(BrokenOff, match="the line went dead"):
-        second_step("break off", Elsewhere)
-
-
 def test_every_world_is_closed(tmp_path):
     diary = tmp_path / "diary"
-    opened = Stages(Counting(trouble=str(diary)), 2)
+    opened = Stages(Counting(trouble=str(diary)), 2, apart=False)  # in other processes: tests/faults.py
     opened.ask({0: 5, 1: 5})
     opened.close()
     assert diary.read_text() == "closed\n" * 2
 
 
-@pytest.mark.parametrize(
-    "leave", [lambda line: line.worker.questions.close(), lambda line: line.worker.process.terminate()]
-)
-def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(tmp_path, leave):
-    line = Elsewhere(Counting(trouble=str(tmp_path / "diary")))
-    line.ask(5)
-    line.answer()
-    leave(line)
-    line.worker.process.wait(60)
-    assert (tmp_path / "diary").read_text() == "closed\n"
-    line.close()
+def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(tmp_path):
+    diaries = [tmp_path / "gone", tmp_path / "ended"]
+    left, ended = lines = [Elsewhere(Counting(trouble=str(diary))) for diary in diaries]  # which start side by side
+    for line in lines:
+        answer(line, 5)
+    left.worker.questions.close()
+    ended.worker.process.terminate()
+    for line, diary in zip(lines, diaries, strict=True):
+        line.worker.process.wait(60)
+        assert diary.read_text() == "closed\n"
+        line.close()
 
 
 def test_the_world_of_the_documentation_can_be_played():
