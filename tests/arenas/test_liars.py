@@ -1,6 +1,7 @@
 """Agents that break the rules or fall silent, over real pipes: each is found within its limit and told of in a line."""
 
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -199,6 +200,33 @@ def test_an_agent_that_starts_is_not_overdue_for_the_time_in_which_the_world_was
             clock["now"] += 0 if wait else 0.5 + clock.pop("stopped", 0.0)
             seat.call(wait)
     assert 3600 + 80 < clock["now"] < 3600 + 101
+
+
+class Parent(lines.Process):
+    """Starts a process that starts another in turn, and gives both a pipe that is at its end when both are gone."""
+
+    def __init__(self, *_, **__):
+        self.both, kept = os.pipe()
+        self.process = subprocess.Popen(
+            ["sh", "-c", "sleep 600 & echo; wait"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=[kept],
+            start_new_session=True,
+        )
+        os.close(kept)
+        self.questions, self.answers = self.process.stdin, self.process.stdout
+        self.answers.read(1)  # the other has been started
+
+
+def test_whatever_an_agent_has_started_ends_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "Process", Parent)
+    line = ProcessLine(births(config_of(Counting()), Terms(), 0)[1], tmp_path)
+    both = line.process.both
+    assert select.select([both], [], [], 0)[0] == []
+    assert line.end(0.0) == f"process {line.process.number} ended by signal 9"
+    assert select.select([both], [], [], 20)[0] == [both] and os.read(both, 1) == b""
+    os.close(both)
 
 
 @pytest.mark.parametrize("lie", ["out of range", "stopped", "exits at once"])

@@ -91,7 +91,8 @@ def test_another_action_of_the_same_value_is_a_tie_which_is_counted_and_granted_
     actions, happened = jnp.asarray([0, 1, 0, 1]), jnp.asarray([True, True, True, False])
     percepts = Percept(jnp.zeros((5, 1)), jnp.ones((5, 2), bool))
     episode = Episode(percepts, actions, jnp.zeros(4), jnp.zeros(4, bool), happened)
-    for lost, by_chance, tie in ((1e-6, False, True), (1e-3, False, False), (1e-6, True, False)):
+    no_number = (jnp.nan, False, False)  # values that are none are no tie either
+    for lost, by_chance, tie in ((1e-6, False, True), (1e-3, False, False), (1e-6, True, False), no_number):
         alone = Chosen(jnp.zeros(4, int), jnp.full(4, lost), jnp.full(4, by_chance))
         play = compared(Play(), episode, alone, Difference(7, 0, 0, 0))
         assert (play.actions, play.ties, play.others) == (3, int(tie), int(not tie))

@@ -1,6 +1,9 @@
 """Taught again from its own log alone, an agent becomes the same, to the bit."""
 
+import functools
+
 import equinox as eqx
+import jax
 import numpy as np
 import pytest
 
@@ -19,6 +22,7 @@ from tests.worlds import Fuse, Noise
 
 # the ring is filled twice; four greedy episodes at the start and at the end
 PLAN = Plan(batch_episodes=1, replay_episodes=4, epsilon_steps=100, steps=3 * 10, test_episodes=4)
+together = pytest.mark.xdist_group("an agent that lived again")  # one process compiles for all of them
 algorithms = each_of(ALGORITHMS, always=["iql", "dac"], group="isolation")
 
 
@@ -43,11 +47,28 @@ def test_an_agent_alone_with_its_own_log_becomes_the_same_agent(name):
     assert log.episodes.rewards.shape == (10, 1, 3) and log.steps.tolist() == [3] * 10
 
 
-def test_another_log_makes_another_agent():
+@functools.cache
+def learner():
+    """A training, and what its second agent lived through."""
     trainee = Trainee.alike(small("iql"), Noise(), PLAN)
-    again, log = (lived := live_again(trainee, 0, [1])[1]).agent, lived.log
-    other = eqx.tree_at(lambda told: told.episodes.rewards, log, -log.episodes.rewards)
-    assert not same(again, teach_alone(trainee, 0, 1, other))
+    return trainee, live_again(trainee, 0, [1])[1]
+
+
+@together
+def test_another_log_makes_another_agent():
+    trainee, lived = learner()
+    other = eqx.tree_at(lambda told: told.episodes.rewards, lived.log, -lived.log.episodes.rewards)
+    assert not same(lived.agent, teach_alone(trainee, 0, 1, other))
+
+
+@together
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_an_agent_that_diverged_is_the_same_as_itself_and_as_no_other(value):
+    sound = learner()[1].agent
+    leaves, tree = jax.tree.flatten(sound.target)
+    diverged = eqx.tree_at(lambda own: own.target, sound, jax.tree.unflatten(tree, [leaves[0] + value, *leaves[1:]]))
+    assert same_state(sound, sound) and same_state(diverged, diverged)
+    assert not same_state(sound, diverged) and not same_state(diverged, sound)
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ import pytest
 
 from decentral.environments.battles.actions import ATTACK, NO_OP, STOP
 from decentral.environments.battles.battlefield import NOBODY
+from decentral.environments.battles.combat import attack, take_aim
 from tests.environments.battles.scenes import battle, campaign, changed, perceived, scene, step, steps
 
 
@@ -83,6 +84,21 @@ def test_without_overkill_the_second_shot_at_one_who_is_dying_is_held_back(overk
     after, _ = step(world, field, [ATTACK, ATTACK, *[NO_OP] * 3])
     assert after.health[5] == health and after.cooldown[0] > 0
     assert (after.cooldown[1] > 0) == overkill
+
+
+@pytest.mark.parametrize(
+    ("health", "shield", "fire"), [(7, 0, [True, False]), (8, 0, [True, True]), (6, 2, [True] * 2)]
+)
+def test_without_overkill_nobody_is_taken_for_dead_whom_armour_saves(health, shield, fire):
+    """Two zealots strike a third at once, with 8 each, of which its armour takes 1."""
+    world = battle("2s3z", overkill=False)
+    place = {number: (10 + 0.5 * number, 16, 100) for number in (2, 3)} | {7: (11.2, 16, health, shield)}
+    field = scene(world, place, target=jnp.full(10, NOBODY).at[jnp.asarray([2, 3])].set(7))
+    field = changed(field, windup=jnp.full(10, jnp.inf).at[jnp.asarray([2, 3])].set(1.0))
+    roster = world.roster
+    assert (roster.damage[2, 7], roster.armour[7], roster.missile_speed[2]) == (8, 1, 0)
+    _, struck = attack(roster, world.rules, field, take_aim(roster, field), jnp.zeros(10))
+    assert [int(struck[number]) == 7 for number in (2, 3)] == fire
 
 
 def test_the_script_attacks_at_any_distance_and_the_restricted_one_walks():
