@@ -13,6 +13,7 @@ import pytest
 import decentral
 from decentral.benchmarking.report import read_timings
 from decentral.experiments import memory, references
+from decentral.experiments.battle_check import read_recording
 from decentral.experiments.config_file import read_config_file
 from decentral.records import RunDirectory
 from decentral.refusal import Refused
@@ -42,6 +43,7 @@ NAMED = {  # files that the user names, which may be links to others
     "wishes.json": lambda place: read_config_file(place / "wishes.json"),
     "bench.json": lambda place: read_timings(place / "bench.json"),
     "table-1.json": lambda place: read_finished(place / "table-1.json"),
+    "battles.safetensors": lambda place: read_recording(place / "battles.safetensors"),
 }
 KINDS = {
     "pipe": os.mkfifo,

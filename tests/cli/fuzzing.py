@@ -38,6 +38,7 @@ WORK = (
     "decentral.bundles.export.record",
     "decentral.cli.probe.probe",
     "decentral.cli.check_env.examine",
+    "decentral.cli.check_battles.record",
     "decentral.experiments.comparison.run",
     "decentral.api.sweeps.train_grid",
     "decentral.experiments.units.Unit.prepare",

@@ -28,6 +28,7 @@ COMMANDS = {
     "oracle": "Print the exact returns of predator-prey: the best joint policy's and uniformly random play's.",
     "probe": "Play an environment at random and by policies written for it by hand: how hard is it?",
     "check-env": "Examine an environment, such as your own, and say in plain words what is right and what is wrong.",
+    "check-battles": "Compare the simulated battles with recorded ones, such as games of the real SMAC.",
     "bench": "Measure how fast training is on this machine: time per turn, its parts, memory, and the least possible.",
 }
 

@@ -31,5 +31,11 @@ def reward(roster: Roster, before: Battlefield, after: Battlefield, regeneration
     earned = lost + KILL * deaths
     earned = jnp.abs(earned) if regeneration_pays else earned
     won = is_won(roster, after) & ~is_over(roster, before)
+    return (earned + WIN * won) / reward_scale(roster)
+
+
+def reward_scale(roster: Roster) -> float:
+    """How many points of damage, deaths and victory a reward of 1 stands for."""
+    theirs = roster.their_side
     most = KILL * roster.enemies + WIN + float(roster.health[theirs].sum() + roster.shield[theirs].sum())
-    return (earned + WIN * won) / (most / FULL_RETURN)
+    return most / FULL_RETURN

@@ -1,0 +1,18 @@
+"""The simulated battles beside recorded ones: what agrees, what differs, which settings the recording speaks for."""
+
+from decentral.experiments.battle_check.check import Check, speaks_for, variants
+from decentral.experiments.battle_check.episodes import episodes_of
+from decentral.experiments.battle_check.recorder import record
+from decentral.experiments.battle_check.recording import Recording, check_new, read_recording, write_recording
+
+__all__ = [
+    "Check",
+    "Recording",
+    "check_new",
+    "episodes_of",
+    "read_recording",
+    "record",
+    "speaks_for",
+    "variants",
+    "write_recording",
+]

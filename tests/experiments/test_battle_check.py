@@ -1,0 +1,226 @@
+"""Recorded battles beside the simulator: a recording of our own is recognised, and a bad file is refused."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import jax
+import numpy as np
+import pytest
+
+from decentral.environments.battles import BATTLES
+from decentral.environments.battles.actions import ATTACK
+from decentral.experiments.battle_check import check as checking
+from decentral.experiments.battle_check import episodes_of, read_recording, speaks_for, write_recording
+from decentral.experiments.battle_check.check import Check, variants
+from decentral.experiments.battle_check.errors import STATES, errors_of, nothing_changes
+from decentral.experiments.battle_check.readings import paces, periods
+from decentral.experiments.battle_check.recorder import record, record_game
+from decentral.experiments.battle_check.recording import Recording
+from decentral.experiments.battle_check.replay import drawn_jitter, foresee, play_on, usual_jitter
+from decentral.experiments.battle_check.starts import start_in
+from decentral.tensors import write_arrays
+from tests.cli.test_cli import outcome
+from tests.pages import blocks
+
+PAGE = Path(__file__).parents[2] / "docs" / "environments" / "battles.md"
+WORLD = BATTLES["3m"]()
+
+
+@pytest.fixture(scope="module")
+def recording():
+    """Battles whose enemies have fixed ids and follow a target until it is dead. Half of all actions are random."""
+    return record("3m", {"keep_target": "until_dead", "enemy_ids": "fixed"}, 24, 0.5, 0)
+
+
+@pytest.fixture(scope="module")
+def episodes(recording):
+    return episodes_of(WORLD, recording, 24)
+
+
+def first_states(world, count):
+    """A recording of one step each, in which nothing happens."""
+    fields = jax.vmap(world.reset)(jax.random.split(jax.random.key(1), count))
+    states = np.asarray(jax.vmap(world.state_vector)(fields))
+    nothing = np.zeros((count, world.num_agents), np.int32)
+    return Recording(
+        world.battle_map.name, "", states, nothing, np.zeros(count, np.float32), np.ones(count, bool), None
+    )
+
+
+@pytest.mark.parametrize(
+    ("packing", "ids"),
+    [("grid", "shuffled"), ("unmirrored", "fixed"), ("rings", "shuffled_by_kind"), ("rings", "fixed")],
+)
+def test_packing_and_ids_are_read_off_the_first_states(packing, ids):
+    world = BATTLES["2s3z"](packing=packing, enemy_ids=ids)
+    start = start_in(BATTLES["2s3z"](), episodes_of(BATTLES["2s3z"](), first_states(world, 16), 16))
+    assert start.packings == [packing] and start.enemy_ids == ids
+    assert (start.spread > 0.3) == (packing == "rings")
+
+
+def test_too_few_episodes_or_enemies_tell_nothing_of_ids(recording):
+    assert start_in(WORLD, episodes_of(WORLD, recording, 4)).enemy_ids == "fewer than 5 episodes"
+    smac = "1 0 -.152475 -.1769375 1 1 0 .0305 -.1760562 1 1 -.065 .1262406"  # SMAC's own words on 2s_vs_1sc
+    states = np.tile(np.asarray(smac.split(), np.float32), (6, 1))
+    crawler = Recording("2s_vs_1sc", "", states, np.ones((6, 2), np.int32), np.zeros(6), np.ones(6, bool), None)
+    start = start_in(BATTLES["2s_vs_1sc"](), episodes_of(BATTLES["2s_vs_1sc"](), crawler, 9))
+    assert start.enemy_ids == "too few enemies" and start.misfits["grid"] < 1e-5
+
+
+def test_a_step_whose_chance_is_known_is_foreseen_exactly(episodes):
+    jitter = drawn_jitter(WORLD, episodes, jax.random.key(3))
+    played = play_on(WORLD, episodes, jitter)
+    simulated = checking.as_recorded(WORLD, episodes, played)
+    still = errors_of(WORLD, simulated, nothing_changes(simulated))
+    exact = errors_of(WORLD, simulated, foresee(WORLD, simulated, jitter))
+    usual = errors_of(WORLD, simulated, foresee(WORLD, simulated, usual_jitter(WORLD, simulated)))
+    assert all(exact.mean(subject) < 1e-5 < still.mean(subject) for subject in (*STATES, "reward"))
+    assert 0.001 < usual.shares(still).mean() < 0.3  # what hidden chance alone does
+
+
+def test_the_rule_of_a_recording_is_recognised_among_others(episodes, monkeypatch):
+    monkeypatch.setattr(checking, "TRIED", ("keep_target",))  # and of it the true one alone
+    monkeypatch.setattr(checking, "variants", lambda world: list(variants(world))[1:])
+    trials = list(Check(WORLD, episodes, 0).trials())
+    assert [(trial.value, trial.verdict) for trial in trials[1:]] == [("until_dead", "fits better")]
+    assert speaks_for(WORLD, trials) == {"keep_target": ["until_dead"]}
+
+
+def test_every_other_value_of_an_open_setting_is_tried():
+    tried = list(variants(replace(WORLD, keep_target="chase", turning=True)))
+    assert tried == [
+        ("keep_target", "in_reach"), ("keep_target", "until_dead"), ("scan_to", "centre"), ("anchored", True),
+        ("turning", False), ("overkill", False), ("profile", "liberty"),
+    ]  # fmt: skip
+
+
+def test_pace_and_period_of_units_are_those_of_the_table(episodes):
+    assert paces(WORLD, episodes)["marine"] == pytest.approx(1.125, abs=1e-4)
+    shots = periods(WORLD, episodes)["marine"]
+    assert shots.low >= 12.76 and shots.high <= 15.78 and shots.mean == pytest.approx(14.27, abs=0.4)
+
+
+def test_the_command_prints_what_agrees_and_what_does_not(recording, tmp_path, capsys):
+    file = tmp_path / "battles.safetensors"
+    write_recording(file, recording)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("decentral.cli.check_battles.record", None)  # it is refused before anything is played
+        assert outcome(capsys, "check-battles", str(file), "--record", "3m")[0] == 2
+    code, out, _ = outcome(capsys, "check-battles", str(file))
+    rows = {line.split("│")[1].strip(): line.split("│")[4].strip() for line in out.splitlines() if "│" in line}
+    assert code == 0 and "24 episodes" in out
+    assert (rows["enemy ids"], rows["places vary by, cells"], rows["actions available"]) == (
+        "differs",
+        "agrees",
+        "agrees",
+    )
+
+
+def test_the_recipe_of_the_docs_turns_a_vault_into_a_recording(recording, tmp_path, monkeypatch):
+    agents = WORLD.num_agents
+    own = {
+        name: np.asarray(getattr(recording, name))[None]
+        for name in ("state", "available", "actions", "rewards", "last")
+    }
+    vault = {
+        "infos": {"state": own["state"], "legals": own["available"].astype(np.float32)},
+        "actions": own["actions"].astype(np.int64),
+        "rewards": np.repeat(own["rewards"][..., None], agents, axis=2),
+        "terminals": np.repeat(own["last"][..., None], agents, axis=2),
+        "truncations": np.zeros((*own["last"].shape, agents), bool),
+    }
+    read = SimpleNamespace(read=lambda: SimpleNamespace(experience=vault))
+    monkeypatch.setitem(sys.modules, "flashbax", ModuleType("flashbax"))
+    monkeypatch.setitem(sys.modules, "flashbax.vault", SimpleNamespace(Vault=lambda name, vault_uid: read))
+    monkeypatch.chdir(tmp_path)
+    (recipe,) = [block for block in blocks(PAGE, "python") if "flashbax" in block]
+    exec(recipe.replace("5m_vs_6m", "3m"), {})
+    found = read_recording(tmp_path / "3m.safetensors")
+    for name in own:
+        np.testing.assert_array_equal(getattr(found, name), own[name][0])
+
+
+class Puppet:
+    """A game that shows recorded states whatever is done, and loses the connection in its second episode."""
+
+    def __init__(self, recording):
+        self.recording, self.row, self.resets, self.actions = recording, 0, 0, []
+
+    def reset(self):
+        self.row, self.resets = 0, self.resets + 1
+
+    def get_state(self):
+        return self.recording.state[self.row]
+
+    def get_avail_actions(self):
+        return self.recording.available[self.row].astype(int).tolist()
+
+    def step(self, actions):
+        if self.resets == 2:
+            return 0, True, {}
+        self.actions.append(actions)
+        over, self.row = bool(self.recording.last[self.row]), self.row + 1
+        return 0.5, over, {"battle_won": False}
+
+
+def test_a_game_is_recorded_by_the_script_and_an_episode_that_breaks_off_is_played_again(recording):
+    game = Puppet(recording)
+    recorded = record_game(WORLD, game, 2, 0.0, 0)
+    steps = int(np.flatnonzero(recording.last)[0]) + 1
+    assert game.resets == 3 and recorded.last.sum() == 2 and len(recorded.last) == 2 * steps
+    np.testing.assert_array_equal(recorded.state[:steps], recording.state[:steps])
+    taken = np.take_along_axis(recorded.available, recorded.actions[..., None], axis=2)
+    assert taken.all() and (recorded.actions >= ATTACK).any()
+
+
+def damaged(recording, **changes):
+    """The arrays of a recording with some of them changed."""
+    arrays = {name: getattr(recording, name) for name in ("state", "actions", "rewards", "last", "available")}
+    return {name: array for name, array in (arrays | changes).items() if array is not None}
+
+
+BAD = {
+    "its note map must be one of 3m": lambda _: ({}, {"map": "MMM2"}),
+    "array actions is missing": lambda _: ({"actions": None}, {}),
+    "unknown array extra": lambda own: ({"extra": own.rewards}, {}),
+    "a state must have 48 numbers, or 21 without": lambda own: ({"state": own.state[:, :20]}, {}),
+    "state must be finite numbers": lambda own: ({"state": own.state * np.float32(np.nan)}, {}),
+    "shares and places as SMAC scales them": lambda own: ({"state": own.state * 32}, {}),
+    "actions must be whole numbers from 0 to 8, got 1 to 9": lambda own: ({"actions": own.actions * 0 + [1, 5, 9]}, {}),
+    r"rewards must have shape \(\d+,\)": lambda own: ({"rewards": own.rewards[:-1]}, {}),
+    "last must mark the end of at least one": lambda own: ({"last": own.last & False}, {}),
+    "no episode of the recording begins with": lambda own: ({"state": own.state * 0}, {}),
+}
+
+
+@pytest.mark.parametrize("said", BAD)
+def test_a_file_that_is_no_recording_is_refused_in_one_line(recording, tmp_path, capsys, said):
+    changes, notes = BAD[said](recording)
+    arrays = {
+        name: np.asarray(array, np.int32 if name == "actions" else array.dtype)
+        for name, array in damaged(recording, **changes).items()
+    }
+    write_arrays(tmp_path / "bad", arrays, {"map": "3m"} | notes)
+    code, _, err = outcome(capsys, "check-battles", str(tmp_path / "bad"))
+    assert code == 2 and err.count("\n") == 1
+    with pytest.raises(ValueError, match=said):
+        episodes_of(WORLD, read_recording(tmp_path / "bad"), 9)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "none",
+        "x --record MMM2",
+        "x --record 3m --random 2",
+        "x --episodes 0",
+        "x --record smac/3m --environment.turning",
+        "x --environment.packing heap",
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_in_one_line(tmp_path, capsys, words):
+    file, *rest = words.split()
+    code, _, err = outcome(capsys, "check-battles", str(tmp_path / file), *rest)
+    assert code == 2 and err.count("\n") == 1 and err.startswith("decentral check-battles: ")
