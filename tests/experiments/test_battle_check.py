@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -11,12 +12,13 @@ import pytest
 
 from decentral.environments.battles import BATTLES
 from decentral.environments.battles.actions import ATTACK
+from decentral.environments.smac import SmacStage
 from decentral.experiments.battle_check import check as checking
 from decentral.experiments.battle_check import episodes_of, read_recording, speaks_for, write_recording
 from decentral.experiments.battle_check.check import Check, variants
-from decentral.experiments.battle_check.errors import STATES, errors_of, nothing_changes
+from decentral.experiments.battle_check.errors import STATES, better_by, errors_of, nothing_changes
+from decentral.experiments.battle_check.live import record, record_stage
 from decentral.experiments.battle_check.readings import paces, periods
-from decentral.experiments.battle_check.recorder import record, record_game
 from decentral.experiments.battle_check.recording import Recording
 from decentral.experiments.battle_check.replay import drawn_jitter, foresee, play_on, usual_jitter
 from decentral.experiments.battle_check.starts import start_in
@@ -49,6 +51,14 @@ def first_states(world, count):
     )
 
 
+def of_the_crawler(count):
+    """The first state of 2s_vs_1sc in SMAC's own words, so many times."""
+    smac = "1 0 -.152475 -.1769375 1 1 0 .0305 -.1760562 1 1 -.065 .1262406"
+    states = np.tile(np.asarray(smac.split(), np.float32), (count, 1))
+    stopped = np.ones((count, 2), np.int32)
+    return Recording("2s_vs_1sc", "", states, stopped, np.zeros(count, np.float32), np.ones(count, bool), None)
+
+
 @pytest.mark.parametrize(
     ("packing", "ids"),
     [("grid", "shuffled"), ("unmirrored", "fixed"), ("rings", "shuffled_by_kind"), ("rings", "fixed")],
@@ -62,9 +72,7 @@ def test_packing_and_ids_are_read_off_the_first_states(packing, ids):
 
 def test_too_few_episodes_or_enemies_tell_nothing_of_ids(recording):
     assert start_in(WORLD, episodes_of(WORLD, recording, 4)).enemy_ids == "fewer than 5 episodes"
-    smac = "1 0 -.152475 -.1769375 1 1 0 .0305 -.1760562 1 1 -.065 .1262406"  # SMAC's own words on 2s_vs_1sc
-    states = np.tile(np.asarray(smac.split(), np.float32), (6, 1))
-    crawler = Recording("2s_vs_1sc", "", states, np.ones((6, 2), np.int32), np.zeros(6), np.ones(6, bool), None)
+    crawler = of_the_crawler(6)
     start = start_in(BATTLES["2s_vs_1sc"](), episodes_of(BATTLES["2s_vs_1sc"](), crawler, 9))
     assert start.enemy_ids == "too few enemies" and start.misfits["grid"] < 1e-5
 
@@ -86,6 +94,14 @@ def test_the_rule_of_a_recording_is_recognised_among_others(episodes, monkeypatc
     trials = list(Check(WORLD, episodes, 0).trials())
     assert [(trial.value, trial.verdict) for trial in trials[1:]] == [("until_dead", "fits better")]
     assert speaks_for(WORLD, trials) == {"keep_target": ["until_dead"]}
+
+
+def test_a_recording_in_which_nothing_happens_tells_little_but_is_no_trouble():
+    world = BATTLES["2s_vs_1sc"]()
+    check = Check(world, episodes_of(world, of_the_crawler(1), 9), 0)
+    assert [reading.verdict for reading in check.readings()] == ["agrees", "agrees", "can't be told"]
+    still = errors_of(world, check.episodes, nothing_changes(check.episodes))
+    assert (still.shares(still) == 0).all() and better_by(still, still, still) == (0.0, np.inf)
 
 
 def test_every_other_value_of_an_open_setting_is_tried():
@@ -143,33 +159,40 @@ def test_the_recipe_of_the_docs_turns_a_vault_into_a_recording(recording, tmp_pa
 
 
 class Puppet:
-    """A game that shows recorded states whatever is done, and loses the connection in its second episode."""
+    """SMAC's class with a game that shows recorded states whatever is done, and loses the connection once."""
 
-    def __init__(self, recording):
-        self.recording, self.row, self.resets, self.actions = recording, 0, 0, []
+    max_reward, resets = 365, 0
+
+    def __init__(self, recording, map_name, seed, continuing_episode):
+        self.recording, self.row = recording, 0
 
     def reset(self):
-        self.row, self.resets = 0, self.resets + 1
+        self.row, Puppet.resets = 0, Puppet.resets + 1
 
     def get_state(self):
         return self.recording.state[self.row]
+
+    def get_obs(self):
+        return [[0.0]] * WORLD.num_agents
 
     def get_avail_actions(self):
         return self.recording.available[self.row].astype(int).tolist()
 
     def step(self, actions):
-        if self.resets == 2:
+        if Puppet.resets == 2:
             return 0, True, {}
-        self.actions.append(actions)
         over, self.row = bool(self.recording.last[self.row]), self.row + 1
         return 0.5, over, {"battle_won": False}
 
+    def close(self):
+        pass
 
-def test_a_game_is_recorded_by_the_script_and_an_episode_that_breaks_off_is_played_again(recording):
-    game = Puppet(recording)
-    recorded = record_game(WORLD, game, 2, 0.0, 0)
+
+def test_a_game_is_recorded_by_the_script_and_an_episode_that_breaks_off_is_played_again(recording, monkeypatch):
+    monkeypatch.setattr("decentral.environments.smac.starcraft_class", lambda: partial(Puppet, recording))
+    recorded = record_stage(WORLD, SmacStage("3m", True), 2, 0.0, 0)
     steps = int(np.flatnonzero(recording.last)[0]) + 1
-    assert game.resets == 3 and recorded.last.sum() == 2 and len(recorded.last) == 2 * steps
+    assert Puppet.resets == 3 and recorded.last.sum() == 2 and len(recorded.last) == 2 * steps
     np.testing.assert_array_equal(recorded.state[:steps], recording.state[:steps])
     taken = np.take_along_axis(recorded.available, recorded.actions[..., None], axis=2)
     assert taken.all() and (recorded.actions >= ATTACK).any()
@@ -191,6 +214,7 @@ BAD = {
     "actions must be whole numbers from 0 to 8, got 1 to 9": lambda own: ({"actions": own.actions * 0 + [1, 5, 9]}, {}),
     r"rewards must have shape \(\d+,\)": lambda own: ({"rewards": own.rewards[:-1]}, {}),
     "last must mark the end of at least one": lambda own: ({"last": own.last & False}, {}),
+    "must have at most 60 steps on 3m, got": lambda own: ({"last": own.last & (np.arange(len(own.last)) > 99)}, {}),
     "no episode of the recording begins with": lambda own: ({"state": own.state * 0}, {}),
 }
 

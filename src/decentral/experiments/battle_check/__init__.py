@@ -2,7 +2,7 @@
 
 from decentral.experiments.battle_check.check import Check, speaks_for, variants
 from decentral.experiments.battle_check.episodes import episodes_of
-from decentral.experiments.battle_check.recorder import record
+from decentral.experiments.battle_check.live import record
 from decentral.experiments.battle_check.recording import Recording, check_new, read_recording, write_recording
 
 __all__ = [

@@ -62,6 +62,9 @@ def episodes_of(world: Battle, recording: Recording, most: int) -> Episodes:
     if not kept:
         raise Refused("no episode of the recording begins with all units of its map unhurt")
     lengths = np.asarray([end - start for start, end in kept])
+    if lengths.max() > world.time_limit:
+        limit = f"{world.time_limit} steps on {recording.map_name}"
+        raise Refused(f"an episode of the recording must have at most {limit}, got {lengths.max()}: is last marked?")
 
     def padded(rows: np.ndarray) -> np.ndarray:
         block = np.zeros((len(kept), lengths.max(), *rows.shape[1:]), rows.dtype)

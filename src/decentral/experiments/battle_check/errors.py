@@ -27,10 +27,12 @@ class Errors:
     def shares(self, still: "Errors") -> np.ndarray:
         """Each episode's part of the error relative to that of "nothing changes" [E]: the mean over what is shown.
 
-        Its mean over episodes is 1 for someone who says that nothing changes, and 0 for one who is always right.
+        Its mean over episodes is 1 for someone who says that nothing changes, and 0 for one who is always right. What
+        never changed in the recording does not count.
         """
-        parts = [self.sums[name] / max(still.sums[name].mean(), 1e-9) for name in STATES]
-        return np.mean(parts, axis=0)
+        yardsticks = {name: still.sums[name].mean() for name in STATES}
+        parts = [self.sums[name] / much for name, much in yardsticks.items() if much > 0]
+        return np.mean(parts, axis=0) if parts else np.zeros(len(self.sums[REWARD]))
 
 
 def errors_of(world: Battle, episodes: Episodes, foreseen: Course) -> Errors:

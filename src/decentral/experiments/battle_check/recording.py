@@ -15,6 +15,7 @@ from decentral.refusal import Refused, did_you_mean
 from decentral.tensors import read_arrays, write_arrays
 
 MOST_BYTES = 2**33
+LONGEST_ORIGIN = 200  # characters of it that are shown
 NEEDED = ("state", "actions", "rewards", "last")
 OPTIONAL = ("available",)
 
@@ -67,7 +68,7 @@ def read_recording(file: Path) -> Recording:
     _check_values(file, BATTLES[name](), stored.arrays)
     return Recording(
         map_name=name,
-        origin=stored.notes.get("origin", "unknown"),
+        origin=stored.notes.get("origin", "unknown")[:LONGEST_ORIGIN],
         state=stored.arrays["state"].astype(np.float32),
         actions=stored.arrays["actions"].astype(np.int32),
         rewards=stored.arrays["rewards"].astype(np.float32),
