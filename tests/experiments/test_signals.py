@@ -166,3 +166,10 @@ def test_a_training_still_stops_where_others_have_taken_the_way_of_signals_away(
         os.kill(os.getpid(), signal.SIGTERM)
         assert noticed(signals)
         signal.set_wakeup_fd(before)
+
+
+def test_a_deadline_asks_to_stop_as_a_signal_does():
+    with Signals(deadline=time.monotonic() + 60) as signals:
+        assert not signals.asked
+    with Signals(deadline=time.monotonic()) as signals:
+        assert signals.asked

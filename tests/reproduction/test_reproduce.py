@@ -133,7 +133,7 @@ def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
         (
             ["table-9"],
             "unknown target 'table-9': choose one of"
-            " table-1, switching-wind, matrix-game, predator-prey, ablation, controls, extensions",
+            " table-1, switching-wind, matrix-game, predator-prey, smac, ablation, controls, extensions",
         ),
         (["table-1", "--only", "dac+"], "only must name pieces of table-1, of 'dac', got 'dac+'"),
         (["table-1", "--scale", "huge"], "scale must be one of quick, full, got 'huge'"),
@@ -151,6 +151,16 @@ def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
         (["--claims", "misnamed"], "got misnamed/table-1.json of matrix-game"),
         (["--claims", "broken"], "got broken/table-1.json, which is broken"),
         (["--claims", ".", "--out", "x"], "--out can't be given here"),
+        (["--claims", ".", "--list"], "--list can't be given here"),
+        (["smac", "--list", "--only", "5m_vs_6m-iql"], "--only can't be given here"),
+        (["smac", "--list", "--collect", "x"], "--collect can't be given here"),
+        (["smac", "--collect", "x", "--minutes", "9"], "--minutes can't be given here"),
+        (["smac", "--minutes", "0"], "minutes must be a number above 0 and at most 1000000, got 0"),
+        (["smac", "--minutes", "nan"], "minutes must be a number above 0 and at most 1000000, got nan"),
+        (["smac", "--minutes", "soon"], "minutes must be a number, got 'soon'"),
+        (["smac", "--only", "4m*"], "got '4m*'"),
+        (["smac", "--collect", "nowhere"], "data must be the JSON file of a reproduction, got nowhere"),
+        (["smac", "--collect", "misnamed/table-1.json"], "collect must hold the same target, scale and seeds"),
     ],
 )
 def test_bad_input_is_one_line_that_names_it_and_exit_code_2(capsys, tmp_path, monkeypatch, words, complaint):

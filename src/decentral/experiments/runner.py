@@ -1,5 +1,6 @@
 """Run configurations, one or several side by side: compiled chunks of turns; between them tests, records, progress."""
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -74,11 +75,16 @@ def run(
 
 
 def run_together(
-    runs: Sequence[Planned], listeners: list[Listener], saving: Saving = Saving(), resume: bool = False
+    runs: Sequence[Planned],
+    listeners: list[Listener],
+    saving: Saving = Saving(),
+    resume: bool = False,
+    deadline: float = math.inf,
 ) -> list[RunDirectory]:
     """Train all seeds of configurations of one shape in one program; each leaves a run of its own.
 
     `resume`: runs that have begun already go on where they were saved, and end as if nothing had happened.
+    `deadline`: when to save and stop, by the clock `time.monotonic`, as if a signal had come.
     """
     check_one_shape([own.config for own in runs])
     trainees = [own.config.trainee for own in runs]
@@ -101,7 +107,7 @@ def run_together(
             listener.started(runs, memory)
             for line in (*start.notes, *start.differences()):
                 listener.noted(line)
-        signals = entered.enter_context(Signals())
+        signals = entered.enter_context(Signals(deadline))
         # The machine first: what it reads may be refused, and nothing has been changed yet.
         machine = entered.enter_context(closing(start.machine(trainees, described)))
         for own in begun:

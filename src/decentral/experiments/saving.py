@@ -33,6 +33,7 @@ class Saving(Settings):
 
 
 UNTIL_FINISHED = Saving(final=False)  # where runs are many: their replays would fill the disk
+WHEN_STOPPED = Saving(interval=1e9, keep=1, final=False)  # where time is short: a large replay takes a minute to write
 
 
 class Due:

@@ -5,11 +5,13 @@ So a thread reads the signals' numbers from a pipe as they come: it can answer, 
 thread is doing.
 """
 
+import math
 import os
 import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType, TracebackType
@@ -26,13 +28,21 @@ BUSY = "stopping as soon as the program is compiled or the computation done; pre
 
 
 class Signals:
-    """While it is entered, signals are noted and answered, and a second one ends the process."""
+    """While it is entered, signals are noted and answered, and a second one ends the process.
 
-    def __init__(self) -> None:
-        self.asked = False  # to stop
-        self._answered = False
+    A `deadline`, by the clock `time.monotonic`, asks to stop as the first signal does.
+    """
+
+    def __init__(self, deadline: float = math.inf) -> None:
+        self.deadline = deadline
+        self._asked = self._answered = False
         self._insisted = 0
         self._entered = ExitStack()
+
+    @property
+    def asked(self) -> bool:
+        """Whether to stop."""
+        return self._asked or time.monotonic() >= self.deadline
 
     def __enter__(self) -> "Signals":
         if threading.current_thread() is not threading.main_thread():  # signals are the main thread's business
@@ -51,7 +61,7 @@ class Signals:
         self._entered.close()
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
+        self._asked = True
 
     def _take(self, numbers: int) -> None:
         for number in _read(numbers):
@@ -61,7 +71,7 @@ class Signals:
             if self._insisted > 1:
                 _end_at_once(number)
             if number in STOPPING and not self._answered:
-                self.asked = self._answered = True
+                self._asked = self._answered = True
                 _say(SAVING)
 
 

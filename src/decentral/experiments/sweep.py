@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from decentral.experiments.comparison import resolve_all
 from decentral.experiments.config import Config
 from decentral.experiments.finished import finished_runs
 from decentral.experiments.runner import Listener, Planned, run_together
-from decentral.experiments.saving import UNTIL_FINISHED
+from decentral.experiments.saving import UNTIL_FINISHED, WHEN_STOPPED
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 
@@ -60,12 +61,15 @@ def train_grid(
     programs: list[list[int]],
     listeners: Callable[[], list[Listener]],
     tell: Callable[[str], None],
+    deadline: float = math.inf,
 ) -> list[RunDirectory]:
     """Train all runs, program by program; `programs` are places of runs of one shape, as `group_by_shape` makes them.
 
     A finished run of the same configuration is taken as it is, an interrupted one goes on. What else lies in the way is
-    refused before any training.
+    refused before any training. With a `deadline`, by the clock `time.monotonic`, runs are saved when it comes and not
+    before.
     """
+    saving = UNTIL_FINISHED if deadline == math.inf else WHEN_STOPPED
     found = finished_runs(runs)
     for run, directory in zip(runs, found, strict=True):
         if directory is not None:
@@ -74,7 +78,9 @@ def train_grid(
         waiting = [place for place in places if found[place] is None]
         for together in _saved_apart(runs, waiting):
             tell(f"program {number} of {len(programs)}: {'  '.join(runs[place].out.name for place in together)}")
-            trained = run_together([runs[place] for place in together], listeners(), UNTIL_FINISHED, resume=True)
+            trained = run_together(
+                [runs[place] for place in together], listeners(), saving, resume=True, deadline=deadline
+            )
             for place, directory in zip(together, trained, strict=True):
                 found[place] = directory
     return [directory for directory in found if directory is not None]

@@ -62,16 +62,30 @@ class Record:
         whole, pieces = out / f"{target}.json", dict[str, Data]()
         for file in [*([whole] if whole.exists() else []), *sorted(out.glob(f"{PIECES}/*.json"))]:
             found = Record.read(file)
-            if (found.target, found.scale) != (target, scale):
-                said = f"{found.target} at {found.scale.name} scale with {found.scale.seeds} seeds"
-                raise Refused(f"out must hold the same target, scale and seeds, got {file} of {said}: take another out")
+            found.check_is(target, scale, file)
             pieces |= found.pieces
         return Record(target, scale, pieces)
+
+    def check_is(self, target: str, scale: Scale, file: Path, flag: str = "out") -> None:
+        """Refuse the record of another target, or of other seeds."""
+        if (self.target, self.scale) != (target, scale):
+            said = f"{self.target} at {self.scale.name} scale with {self.scale.seeds} seeds"
+            raise Refused(
+                f"{flag} must hold the same target, scale and seeds, got {file} of {said}: take another {flag}"
+            )
+
+    def joined(self, found: "Record", place: Path) -> "Record":
+        """With the pieces of another record; a second result of the same piece is refused."""
+        for name in self.pieces.keys() & found.pieces.keys():
+            ours, theirs = (own.pieces[name]["result"] for own in (self, found))
+            if json.dumps(ours) != json.dumps(theirs):
+                raise Refused(f"collect must bring one result of each piece, got another of {name} in {place}")
+        return Record(self.target, self.scale, self.pieces | found.pieces)
 
     def write(self, file: Path) -> None:
         """Write everything at once: an interrupted writing leaves the earlier file."""
         header = {"format": FORMAT, "target": self.target, "scale": self.scale.name, "seeds": self.scale.seeds}
-        unfinished = file.with_suffix(".json.new")
+        unfinished = file.with_suffix(f".{os.getpid()}.new")  # others may write the same file
         with can_write(file.parent):
             unfinished.write_text(json.dumps(header | {"pieces": self.pieces}) + "\n")
             os.replace(unfinished, file)

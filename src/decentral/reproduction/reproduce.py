@@ -1,17 +1,18 @@
 """Run a target piece by piece, or draw it again from its data: figure, table and what the paper's claims come to."""
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from decentral.experiments.compilation import keep_compiled_programs
 from decentral.experiments.placement import use_every_core
-from decentral.experiments.runner import Listener
 from decentral.interruption import Interrupted
 from decentral.reproduction.record import Record, can_write, piece_file
-from decentral.reproduction.target import Finding, Scale, Target, Workplace
+from decentral.reproduction.target import Finding, Piece, Scale, Target, Workplace
 from decentral.reproduction.targets import target_of
+from decentral.reproduction.worklist import alone_at, check_needs, chosen, next_piece
 from decentral.settings import Refused
 
 NO_EVIDENCE = "quick scale: few seeds and a short training. It shows how things look and is no evidence."
@@ -47,44 +48,57 @@ class Reproduction:
         return self.path / f"{self.record.target}.{ending}"
 
 
-def reproduce(
-    name: str,
-    scale: Scale,
-    out: Path,
-    listeners: Callable[[], list[Listener]],
-    say: Callable[[str], None],
-    only: Sequence[str] = (),
-) -> Reproduction | None:
+def reproduce(name: str, scale: Scale, workplace: Workplace, only: Sequence[str] = ()) -> Reproduction | None:
     """Run all pieces of a target, or `only` some, that are not done yet; write its files once all are done.
 
     Everything is checked first. Every piece is written to a file of its own, so that several processes may share the
-    work in one directory, each with pieces of its own.
+    work in one directory: each takes the next piece that nobody has.
     """
-    pieces, file = target_of(name).pieces(scale), out / f"{name}.json"
-    names = [piece.name for piece in pieces]
-    if unknown := [piece for piece in only if piece not in names]:
-        raise Refused(f"only must name pieces of {name}, of {', '.join(map(repr, names))}, got {unknown[0]!r}")
+    pieces, out = target_of(name).pieces(scale), workplace.path
+    wanted, file = chosen(name, pieces, only), out / f"{name}.json"
     with can_write(out):
         record = Record.gather(name, scale, out)
-    done = [piece.name for piece in pieces if record.holds(piece, file)]
-    left = [piece for piece in pieces if piece.name not in done and (not only or piece.name in only)]
+    for piece in pieces:
+        record.holds(piece, file)
+    check_needs(wanted, record)
     use_every_core()
     keep_compiled_programs()
     if not scale.is_full:
-        say(NO_EVIDENCE)
-    for piece in left:
-        say(f"{name}, piece {1 + names.index(piece.name)} of {len(names)}: {piece.name}")
-        try:
-            made = Record.of_piece(name, scale, piece, Workplace(out, listeners, say))
-        except Interrupted as saved:
-            raise Interrupted(saved.step, f"the same command with --out {out}") from None
-        made.write(piece_file(out, piece.name))
+        workplace.say(NO_EVIDENCE)
+    _work_through(name, scale, wanted, workplace)
     record = Record.gather(name, scale, out)
-    if missing := [name for name in names if name not in record.pieces]:
-        say(f"{len(names) - len(missing)} of {len(names)} pieces are done, left: {', '.join(missing)}")
+    if missing := [piece.name for piece in pieces if piece.name not in record.pieces]:
+        workplace.say(f"{len(pieces) - len(missing)} of {len(pieces)} pieces are done, left: {', '.join(missing)}")
         return None
     record.write(file)
     return render(record, file, out)
+
+
+def _work_through(name: str, scale: Scale, wanted: Sequence[Piece], workplace: Workplace) -> None:
+    """Run the pieces that are wanted and not done, one after the other, but for those that another process has."""
+    places, waiting = {piece.name: place for place, piece in enumerate(target_of(name).pieces(scale), 1)}, list(wanted)
+    record = Record.gather(name, scale, workplace.path)
+    while (piece := next_piece(waiting, record)) is not None:
+        waiting.remove(piece)
+        with alone_at(workplace.path, piece.name) as free:
+            record = Record.gather(name, scale, workplace.path)  # others may have gone on meanwhile
+            if not free or piece.name in record.pieces:
+                continue
+            if time.monotonic() >= workplace.deadline:
+                raise Interrupted(0, _the_same_command(workplace))
+            workplace.say(f"{name}, piece {places[piece.name]} of {len(places)}: {piece.name}")
+            try:
+                made = Record.of_piece(name, scale, piece, replace(workplace, results=record.results))
+            except Interrupted as saved:
+                raise Interrupted(saved.step, _the_same_command(workplace)) from None
+            made.write(piece_file(workplace.path, piece.name))
+        record = Record.gather(name, scale, workplace.path)
+        if target_of(name).grows:
+            record.write(workplace.path / f"{name}.json")
+
+
+def _the_same_command(workplace: Workplace) -> str:
+    return f"the same command with --out {workplace.path}"
 
 
 def redraw(file: Path, out: Path | None = None) -> Reproduction:
@@ -95,12 +109,18 @@ def redraw(file: Path, out: Path | None = None) -> Reproduction:
 
 
 def read_finished(file: Path) -> Record:
-    """The data of a target all of whose pieces are done."""
+    """The data of a target all of whose pieces are done, or of one that grows."""
     record = Record.read(file, follow=True)
-    missing = {piece.name for piece in target_of(record.target).pieces(record.scale)} - record.pieces.keys()
-    if missing:
-        raise Refused(f"data must be of a finished reproduction, got {file}, which has no {sorted(missing)[0]}")
+    check_finished(record, file)
     return record
+
+
+def check_finished(record: Record, file: Path) -> None:
+    """Refuse the data of a target that lacks pieces, unless it grows piece by piece."""
+    target = target_of(record.target)
+    missing = {piece.name for piece in target.pieces(record.scale)} - record.pieces.keys()
+    if missing and not target.grows:
+        raise Refused(f"data must be of a finished reproduction, got {file}, which has no {sorted(missing)[0]}")
 
 
 @contextmanager

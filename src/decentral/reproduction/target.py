@@ -1,8 +1,9 @@
 """What a target is: a figure or table of the paper. What it runs, draws and tabulates, and what it says of claims."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -39,29 +40,6 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Workplace:
-    """Where a piece may leave files, and who is told how it goes."""
-
-    path: Path
-    listeners: Callable[[], list[Listener]]  # for a run
-    say: Callable[[str], None]  # for what is no run
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One part of a target that is run as a whole, and not again once it is done.
-
-    The settings are JSON-ready and decide everything: a stored piece of the same settings is taken as it is.
-    `complete` adds to stored settings those that came later, at their defaults.
-    """
-
-    name: str
-    settings: Data
-    produce: Callable[[Workplace], Data]
-    complete: Callable[[Data], Data] = lambda stored: stored
-
-
-@dataclass(frozen=True)
 class Done:
     """A piece that has been run: its settings, and what came out."""
 
@@ -70,7 +48,37 @@ class Done:
 
 
 Results = dict[str, Done]  # by the pieces' names
-Verdict = Literal["reproduced", "partly reproduced", "not reproduced"]
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where a piece may leave files, who is told how it goes, until when it may take, and what it rests on."""
+
+    path: Path
+    listeners: Callable[[], list[Listener]]  # for a run
+    say: Callable[[str], None]  # for what is no run
+    deadline: float = math.inf  # by the clock time.monotonic
+    results: Results = field(default_factory=dict)  # of pieces that are done
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One part of a target that is run as a whole, and not again once it is done.
+
+    The settings are JSON-ready and decide everything: a stored piece of the same settings is taken as it is.
+    `complete` adds to stored settings those that came later, at their defaults. `needs` names the pieces that must be
+    done before, and `minutes` is how long it is expected to take on one H200 that it has for itself.
+    """
+
+    name: str
+    settings: Data
+    produce: Callable[[Workplace], Data]
+    complete: Callable[[Data], Data] = lambda stored: stored
+    needs: tuple[str, ...] = ()
+    minutes: float | None = None
+
+
+Verdict = Literal["reproduced", "partly reproduced", "not reproduced", "not yet run"]
 
 
 def verdict_of(met: Iterable[bool]) -> Verdict:
@@ -93,6 +101,7 @@ class Target(ABC):
 
     title: ClassVar[str]
     claims: ClassVar[tuple[str, ...]]
+    grows: ClassVar[bool] = False  # piece by piece: it is drawn and speaks to claims before all of it is done
 
     @abstractmethod
     def pieces(self, scale: Scale) -> list[Piece]:

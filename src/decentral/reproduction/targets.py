@@ -5,6 +5,7 @@ from decentral.reproduction.controls import Controls
 from decentral.reproduction.extensions import Extensions
 from decentral.reproduction.matrix_game import MatrixGameCurves
 from decentral.reproduction.predator_prey import PredatorPreyCurves
+from decentral.reproduction.smac import SmacCurves
 from decentral.reproduction.switching_wind import SwitchingWindContexts
 from decentral.reproduction.table_1 import TableOne
 from decentral.reproduction.target import Target
@@ -15,6 +16,7 @@ TARGETS: dict[str, Target] = {
     "switching-wind": SwitchingWindContexts(),
     "matrix-game": MatrixGameCurves(),
     "predator-prey": PredatorPreyCurves(),
+    "smac": SmacCurves(),
     "ablation": Ablation(),
     "controls": Controls(),
     "extensions": Extensions(),

@@ -29,15 +29,22 @@ MEASURES = (
 Look = Callable[[RunDirectory], Data]  # what else is worth keeping of a run
 
 
-def training_piece(name: str, config: Config, look: Look = lambda directory: {}) -> Piece:
+def training_piece(name: str, config: Config, look: Look = lambda directory: {}, minutes: float | None = None) -> Piece:
     """Train a configuration; its whole run stays under runs/NAME, where an interrupted one goes on."""
+    return Piece(
+        name,
+        config.as_data(),
+        lambda workplace: train_one(name, config, look, workplace),
+        completed,
+        minutes=minutes,
+    )
 
-    def produce(workplace: Workplace) -> Data:
-        planned = Planned(config, workplace.path / "runs" / name)
-        [directory] = train_grid([planned], [[0]], workplace.listeners, workplace.say)
-        return kept(directory) | look(directory)
 
-    return Piece(name, config.as_data(), produce, completed)
+def train_one(name: str, config: Config, look: Look, workplace: Workplace) -> Data:
+    """Train a configuration as the piece of a name, and say what is kept of it."""
+    planned = Planned(config, workplace.path / "runs" / name)
+    [directory] = train_grid([planned], [[0]], workplace.listeners, workplace.say, workplace.deadline)
+    return kept(directory) | look(directory)
 
 
 def curves_of(done: Done) -> Curves:

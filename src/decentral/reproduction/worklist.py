@@ -1,0 +1,132 @@
+"""Which pieces of a target are asked for, which of them comes next, and how long all of them may take."""
+
+import fcntl
+import os
+import statistics
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from decentral.records import RunDirectory
+from decentral.reproduction.markdown import markdown_table
+from decentral.reproduction.record import Record, piece_file
+from decentral.reproduction.target import Piece
+from decentral.settings import Refused
+
+
+def chosen(target: str, pieces: Sequence[Piece], only: Sequence[str]) -> list[Piece]:
+    """The pieces that `only` names, by name or by a pattern such as `*-iql`; all, where it names none."""
+    names = [piece.name for piece in pieces]
+    for wish in only:
+        if not any(fnmatchcase(name, wish) for name in names):
+            raise Refused(f"only must name pieces of {target}, of {', '.join(map(repr, names))}, got {wish!r}")
+    return [piece for piece in pieces if not only or any(fnmatchcase(piece.name, wish) for wish in only)]
+
+
+def check_needs(wanted: Sequence[Piece], record: Record) -> None:
+    """Refuse pieces that rest on others which are neither done nor asked for too."""
+    coming = record.pieces.keys() | {piece.name for piece in wanted}
+    for piece in wanted:
+        missing = [need for need in piece.needs if need not in coming]
+        if missing and piece.name not in record.pieces:
+            raise Refused(f"only must name {missing[0]} too, which {piece.name} rests on, or out must hold it")
+
+
+def next_piece(wanted: Sequence[Piece], record: Record) -> Piece | None:
+    """The first piece that is not done and rests on nothing that is not."""
+    for piece in wanted:
+        if piece.name not in record.pieces and set(piece.needs) <= record.pieces.keys():
+            return piece
+    return None
+
+
+@contextmanager
+def alone_at(out: Path, name: str) -> Iterator[bool]:
+    """Keep a piece from other processes meanwhile; False: one of them has it already."""
+    file = piece_file(out, name).with_suffix(".lock")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free = True
+        except BlockingIOError:
+            free = False
+        except OSError:  # a file system without locks
+            free = True
+        yield free
+        if free:
+            with suppress(OSError):
+                os.unlink(file)
+    finally:
+        os.close(descriptor)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far one piece is."""
+
+    piece: Piece
+    minutes: float | None  # that it took, or is expected to take
+    state: str
+
+    @property
+    def is_done(self) -> bool:
+        return self.state == "done"
+
+
+def standings(pieces: Sequence[Piece], record: Record, out: Path) -> list[Standing]:
+    """How far every piece is. What is expected of the others is corrected by those that are done."""
+    took = {name: _minutes_of(record, name) for name in record.pieces}
+    ratios = [took[piece.name] / piece.minutes for piece in pieces if piece.name in took and piece.minutes]
+    usual = statistics.median(ratios) if ratios else 1.0
+    found = []
+    for piece in pieces:
+        if piece.name in took:
+            found.append(Standing(piece, took[piece.name], "done"))
+        else:
+            expected = piece.minutes and piece.minutes * usual
+            found.append(Standing(piece, expected, _state_of(out / "runs" / piece.name)))
+    return found
+
+
+def standings_table(found: Sequence[Standing]) -> str:
+    """Every piece with its state and minutes, and what is left in all, as Markdown."""
+    rows = [
+        [own.piece.name, own.state, "" if own.minutes is None else f"{own.minutes:.1f}", ", ".join(own.piece.needs)]
+        for own in found
+    ]
+    return f"{markdown_table(['piece', 'state', 'minutes', 'rests on'], rows)}\n\n{left_in_words(found)}"
+
+
+def left_in_words(found: Sequence[Standing]) -> str:
+    """How many are done, and what the others may take."""
+    left = [own for own in found if not own.is_done]
+    done = f"{len(found) - len(left)} of {len(found)} pieces are done"
+    known = [own.minutes for own in left if own.minutes is not None]
+    if not known:
+        return f"{done}."
+    hint = "" if len(left) < len(found) else ", a rough guess"
+    return f"{done}. The other {len(left)}: some {sum(known):.0f} minutes one after the other{hint}."
+
+
+def _minutes_of(record: Record, name: str) -> float:
+    """What a piece took, before an interruption too where its result tells."""
+    own = record.pieces[name]
+    runs = own["result"].get("runs", [own["result"]])
+    told = [run["seconds"] for run in runs if isinstance(run, dict) and "seconds" in run]
+    return max([float(own["seconds"]), *map(float, told)]) / 60
+
+
+def _state_of(place: Path) -> str:
+    """Whether a training lies there that can go on, and from which step."""
+    directory = RunDirectory(place if RunDirectory(place).has_begun else place / "1")
+    if not directory.has_begun:
+        return "missing"
+    turns = directory.checkpoints.turns()
+    with suppress(Refused):
+        if turns:
+            return f"saved at step {directory.checkpoints.moment(turns[0]).step:,}"
+    return "begun"
