@@ -105,6 +105,8 @@ def test_a_signal_saves_and_says_how_to_go_on(tmp_path, monkeypatch):
     with pytest.raises(Interrupted, match=rf"interrupted at step 30 and saved; to go on: decentral resume {place}"):
         run_together([Planned(config, place)], [Killer(4, lambda: (ask_to_stop(), wait()))])
     assert RunDirectory(place).checkpoints.turns() == [30]
+    with pytest.raises(Interrupted, match="interrupted at step 30 and saved"):  # a deadline asks to stop as well
+        run_together([Planned(config, place)], [], resume=True, deadline=time.monotonic())
     assert state(decentral.resume(place, progress=False).path) == state(uninterrupted().path)
 
 

@@ -1,5 +1,6 @@
 """A sweep from Python: the grid, its names, what lies in `out` already, what is refused. Nothing is trained here."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from decentral.cli.flags import parts
 from decentral.environments import ENVIRONMENTS
 from decentral.experiments import sweep as sweeping
 from decentral.experiments.names import EVERY_ALGORITHM
+from decentral.experiments.saving import UNTIL_FINISHED, WHEN_STOPPED
 from decentral.experiments.sweep import grid, train_grid
 from decentral.records import RunDirectory
 from decentral.settings import setting_fields
@@ -125,14 +127,16 @@ def test_unfinished_runs_go_on_and_are_not_held_up_by_new_ones(tmp_path, monkeyp
         runs[0].out.joinpath("checkpoints", "000000000005").mkdir(parents=True)
     asked = []
 
-    def note(planned, listeners, saving, resume):
+    def note(planned, listeners, saving, resume, deadline):
         assert resume and not saving.final
+        assert (deadline, saving) == (math.inf, UNTIL_FINISHED) or (deadline, saving) == (9.0, WHEN_STOPPED)
         asked.append(planned)
         return planned
 
     monkeypatch.setattr(sweeping, "run_together", note)
     train_grid(runs, [[0, 1, 2]], list, lambda line: None)
     assert asked == ([[runs[0]], [runs[2]]] if saved else [[runs[0], runs[2]]])
+    train_grid(runs, [[0, 1, 2]], list, lambda line: None, 9.0)  # saved at the deadline, and not before
 
 
 def test_a_run_of_another_configuration_is_refused_and_left_alone(tmp_path, trained):

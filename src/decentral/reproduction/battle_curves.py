@@ -1,0 +1,86 @@
+"""Curves of simulated battles from stored pieces: every seed at the same steps, and what it came to at the end."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from decentral.analysis.results import Curves, Panel
+from decentral.analysis.statistics import clearly_above
+from decentral.reproduction.battle_pieces import METHODS, piece_name
+from decentral.reproduction.target import Data, Done, Results
+
+WIN_RATE = "win_rate"
+WINS = 0.05  # a share of tests below which a method is said not to win
+
+
+def battle_curves(done: Done) -> Curves:
+    """Returns and win rates of a piece. Between two tests of a seed lies a straight line."""
+    config, result = _config(done), done.result
+    plan = config["training"]
+    steps = np.union1d(np.arange(0, plan["steps"], plan["test_interval"]), plan["steps"])
+
+    def at_steps(name: str) -> np.ndarray:
+        both = zip(result["seed_steps"], result[name], strict=True)
+        return np.asarray([np.interp(steps, own, values) for own, values in both])
+
+    reports = {WIN_RATE: at_steps("win_rates")}
+    return Curves(Path(), config, result["seeds"], steps, at_steps("returns"), reports)
+
+
+def _config(done: Done) -> Data:
+    """The configuration that was run: where a weight was chosen, the one that has it."""
+    if "configs" not in done.settings:
+        return done.settings
+    [chosen] = [
+        config for config in done.settings["configs"] if config["algorithm"]["negative_weight"] == done.result["weight"]
+    ]
+    return chosen
+
+
+def battle_panel(results: Results, battle: str, sharing: bool) -> Panel:
+    """The methods that have been run on a map, by name of the method."""
+    names = {method: piece_name(battle, method, sharing) for method in METHODS}
+    return {method: battle_curves(results[name]) for method, name in names.items() if name in results}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What each seed came to: means over the tests in the last tenth of training [seeds]."""
+
+    win_rates: np.ndarray
+    returns: np.ndarray
+
+    @staticmethod
+    def of(run: Curves) -> "Ending":
+        late = run.steps * 10 >= run.steps[-1] * 9
+        return Ending(run.reports[WIN_RATE][:, late].mean(axis=1), run.returns[:, late].mean(axis=1))
+
+    @property
+    def win_rate(self) -> float:
+        return float(self.win_rates.mean())
+
+    @property
+    def win_words(self) -> str:
+        """Mean and standard deviation over seeds, in percent."""
+        return f"{100 * self.win_rate:.1f} ± {100 * self.win_rates.std():.1f} %"
+
+    @property
+    def return_words(self) -> str:
+        return f"{self.returns.mean():.2f} ± {self.returns.std():.2f}"
+
+
+Endings = dict[str, Ending]  # by method
+
+
+def endings_of(panel: Panel) -> Endings:
+    """What every method of a panel came to."""
+    return {method: Ending.of(run) for method, run in panel.items()}
+
+
+def is_above(first: str, second: str, endings: Endings) -> bool:
+    """Whether a method clearly ends above another: by win rates, or by returns where nobody wins."""
+    ours, theirs = endings[first], endings[second]
+    if max(own.win_rate for own in endings.values()) < WINS:
+        return clearly_above(ours.returns, theirs.returns)
+    return clearly_above(ours.win_rates, theirs.win_rates)
