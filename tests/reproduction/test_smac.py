@@ -8,8 +8,10 @@ import pytest
 from decentral.reproduction import battle_pieces as pieces_module
 from decentral.reproduction.battle_curves import battle_curves
 from decentral.reproduction.battle_pieces import MAPS, chosen_weight, piece_name, weights_name
+from decentral.reproduction.record import Record
 from decentral.reproduction.smac import SmacCurves
 from decentral.reproduction.target import Done, Scale, Workplace
+from tests.cli.test_cli import outcome
 
 TARGET, FULL = SmacCurves(), Scale.of("full")
 MEDIUM = {"C7": "5m_vs_6m", "C8": "8m_vs_9m", "C9": "10m_vs_11m", "C10": "3s_vs_4z", "C11": "3s_vs_5z"}
@@ -203,3 +205,18 @@ def test_a_glance_has_one_map_and_shows_no_other():
     assert {name.split("-")[0] for name in quick} == {"5m_vs_6m"}
     settings = quick["5m_vs_6m-iql"].settings
     assert len(TARGET.draw({"5m_vs_6m-iql": Done(settings, curves(settings, 0.1))}).axes) == 2
+
+
+def test_the_command_line_collects_lists_and_tells_what_is_there(tmp_path, capsys):
+    scale = Scale.of("quick")
+    quick = {piece.name: piece.settings for piece in TARGET.pieces(scale)}
+    own = {"settings": quick["5m_vs_6m-iql"], "result": curves(quick["5m_vs_6m-iql"], 0.5), "seconds": 90.0}
+    (tmp_path / "device").mkdir()
+    Record("smac", scale, {"5m_vs_6m-iql": own | {"provenance": {}}}).write(tmp_path / "device" / "smac.json")
+    words = ["reproduce", "smac", "--scale", "quick", "--out", str(tmp_path)]
+    code, out, err = outcome(capsys, *words, "--collect", str(tmp_path / "device"))
+    assert (code, err) == (0, "") and (tmp_path / "smac.png").is_file() and (tmp_path / "smac.json").is_file()
+    assert "| 5m_vs_6m | separate | not yet run | not yet run | not yet run | 50.0 ± 1.0 % |" in out
+    assert "C7: not yet run. IQL 50.0 ± 1.0 % (return 10.00 ± 0.20); not yet run: DAC, Hysteretic, I2Q" in out
+    code, out, _ = outcome(capsys, *words, "--list")
+    assert code == 0 and "| 5m_vs_6m-iql | done | 1.5 |  |" in out and "1 of 15 pieces are done. The other 14: " in out

@@ -71,6 +71,12 @@ def stored(file):
     return {name: own["result"] for name, own in json.loads(file.read_text())["pieces"].items()}
 
 
+def test_it_says_first_what_it_expects_to_take(target, tmp_path):
+    assert run(tmp_path, ["one", "two"])[0] == (
+        "numbers: 0 of 2 pieces are done. The other 2: some 6 minutes one after the other, a rough guess."
+    )
+
+
 def test_a_piece_waits_for_those_it_rests_on_and_is_given_their_results(target, tmp_path):
     run(tmp_path)
     assert target.made == ["one", "two", "sum"]

@@ -8,6 +8,7 @@ import numpy as np
 from decentral.analysis.results import Curves, Panel
 from decentral.analysis.statistics import clearly_above
 from decentral.reproduction.battle_pieces import METHODS, piece_name
+from decentral.reproduction.battle_tests import at_common_steps, common_steps
 from decentral.reproduction.target import Data, Done, Results
 
 WIN_RATE = "win_rate"
@@ -15,17 +16,10 @@ WINS = 0.05  # a share of tests below which a method is said not to win
 
 
 def battle_curves(done: Done) -> Curves:
-    """Returns and win rates of a piece. Between two tests of a seed lies a straight line."""
+    """Returns and win rates of a piece, every seed at the same steps."""
     config, result = _config(done), done.result
-    plan = config["training"]
-    steps = np.union1d(np.arange(0, plan["steps"], plan["test_interval"]), plan["steps"])
-
-    def at_steps(name: str) -> np.ndarray:
-        both = zip(result["seed_steps"], result[name], strict=True)
-        return np.asarray([np.interp(steps, own, values) for own, values in both])
-
-    reports = {WIN_RATE: at_steps("win_rates")}
-    return Curves(Path(), config, result["seeds"], steps, at_steps("returns"), reports)
+    returns, wins = (at_common_steps(config, result, name) for name in ("returns", "win_rates"))
+    return Curves(Path(), config, result["seeds"], common_steps(config), returns, {WIN_RATE: wins})
 
 
 def _config(done: Done) -> Data:

@@ -1,12 +1,7 @@
 """What the comparison in simulated battles runs: a piece for each map and method, with own or shared parameters."""
 
-from collections.abc import Iterable
-from typing import Any
-
-import numpy as np
-
 from decentral.experiments.config import Config, resolve
-from decentral.records import RunDirectory
+from decentral.reproduction.battle_tests import at_common_steps, battle_tests, common_steps
 from decentral.reproduction.predator_prey import EXTENDED, WEIGHTS
 from decentral.reproduction.sweep_piece import complete_all, sweep_piece
 from decentral.reproduction.target import Data, Done, Piece, Scale, Workplace
@@ -64,8 +59,8 @@ def weights_tried(done: Done) -> dict[float, float]:
     """For each weight of Hysteretic the mean return over seeds and the tests in the last third of a short training."""
     tried = {}
     for config, run in zip(done.settings["configs"], done.result["runs"], strict=True):
-        late = np.asarray(run["steps"]) * 3 >= run["steps"][-1] * 2
-        tried[config["algorithm"]["negative_weight"]] = float(np.asarray(run["returns"])[:, late].mean())
+        late = common_steps(config) * 3 >= config["training"]["steps"] * 2
+        tried[config["algorithm"]["negative_weight"]] = float(at_common_steps(config, run, "returns")[:, late].mean())
     return tried
 
 
@@ -109,21 +104,3 @@ def _config(method: str, battle: str, settings: Data, plan: Data) -> Config:
 
 def _plan(scale: Scale) -> Data:
     return {"seeds": scale.seeds} | (FULL_PLAN if scale.is_full else QUICK_PLAN)
-
-
-def battle_tests(directory: RunDirectory) -> Data:
-    """Steps and win rate of every test of every seed: lanes side by side do not come equally far [seeds, tests]."""
-    by_seed: dict[int, list[dict[str, Any]]] = {}
-    for row in directory.read_metrics():
-        by_seed.setdefault(row["seed"], []).append(row)
-    tests = min(len(rows) for rows in by_seed.values())
-
-    def table(key: str, digits: int) -> list[list[float]]:
-        return [_rounded((row[key] for row in by_seed[seed][:tests]), digits) for seed in sorted(by_seed)]
-
-    steps = [[int(step) for step in steps] for steps in table("step", 0)]
-    return {"seed_steps": steps, "win_rates": table("test_win_rate", 4)}
-
-
-def _rounded(values: Iterable[float], digits: int) -> list[float]:
-    return [round(float(value), digits) for value in values]

@@ -12,7 +12,7 @@ from decentral.interruption import Interrupted
 from decentral.reproduction.record import Record, can_write, piece_file
 from decentral.reproduction.target import Finding, Piece, Scale, Target, Workplace
 from decentral.reproduction.targets import target_of
-from decentral.reproduction.worklist import alone_at, check_needs, chosen, next_piece
+from decentral.reproduction.worklist import alone_at, check_needs, chosen, left_in_words, next_piece, standings
 from decentral.settings import Refused
 
 NO_EVIDENCE = "quick scale: few seeds and a short training. It shows how things look and is no evidence."
@@ -65,6 +65,8 @@ def reproduce(name: str, scale: Scale, workplace: Workplace, only: Sequence[str]
     keep_compiled_programs()
     if not scale.is_full:
         workplace.say(NO_EVIDENCE)
+    if target_of(name).grows:
+        workplace.say(f"{name}: {left_in_words(standings(wanted, record, out))}")
     _work_through(name, scale, wanted, workplace)
     record = Record.gather(name, scale, out)
     if missing := [piece.name for piece in pieces if piece.name not in record.pieces]:

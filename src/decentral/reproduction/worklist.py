@@ -104,7 +104,7 @@ def standings_table(found: Sequence[Standing]) -> str:
 def left_in_words(found: Sequence[Standing]) -> str:
     """How many are done, and what the others may take."""
     left = [own for own in found if not own.is_done]
-    done = f"{len(found) - len(left)} of {len(found)} pieces are done"
+    done = f"{len(found) - len(left)} of {len(found)} pieces are done"  # of those that are asked for
     known = [own.minutes for own in left if own.minutes is not None]
     if not known:
         return f"{done}."
