@@ -137,7 +137,7 @@ def flags_of(*kinds, prefixes=("",)):
 FLAGS = "--seeds --steps --seed --agents --agent --config --out --runs --episodes --penalty --track --live --list"
 FLAGS += " --resume --format --environment --checkpoints.keep --diagnostics --scale --only --redraw --claims --against"
 FLAGS += " --turns --repeats --window --contexts --help -h -- - --- --= -steps --Steps --training --training."
-FLAGS += " --algorithm.name --log-messages --messages --arena.wait"
+FLAGS += " --algorithm.name --log-messages --messages --arena.wait --collect --minutes"
 NUMBERS = "nan NaN inf -inf 1e400 -1e400 1e-320 1e300 -1 -0 0 1 2 0.5 3e6 2147483647 2147483648 0x10 1_000 1,2 ٣ ½ ²"
 DATA = 'true no None null [[1,2],[3,4]] [[1,2],[3]] {} [] "a" [[NaN]] [1e999] %s %(prog)s {0} \udcff 🦊'
 RUNS = "run run/config.json . frozen:run frozen: frozen:run:0:1 frozen:run:9 frozen:run:0:0:0 dac,frozen:run"

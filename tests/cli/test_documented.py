@@ -19,7 +19,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # test runs.
 LATER = re.compile(
     r"[A-Z]{3,}|my\.world|my_package|python:|pettingzoo:spread|\.\.\.|\$|<|smac/|--track|frozen:"
-    r"|--redraw runs|--against runs"
+    r"|--redraw runs|--collect runs|--against runs"
 )
 pytestmark = pytest.mark.usefixtures("no_work")
 

@@ -158,7 +158,7 @@ def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
         (["smac", "--minutes", "0"], "minutes must be a number above 0 and at most 1000000, got 0"),
         (["smac", "--minutes", "nan"], "minutes must be a number above 0 and at most 1000000, got nan"),
         (["smac", "--minutes", "soon"], "minutes must be a number, got 'soon'"),
-        (["smac", "--only", "4m*"], "got '4m*'"),
+        (["smac", "--only", "4m*"], "only must name pieces of smac, of those that smac --list tells, got '4m*'"),
         (["smac", "--collect", "nowhere"], "data must be the JSON file of a reproduction, got nowhere"),
         (["smac", "--collect", "misnamed/table-1.json"], "collect must hold the same target, scale and seeds"),
     ],

@@ -15,13 +15,16 @@ from decentral.reproduction.record import Record, piece_file
 from decentral.reproduction.target import Piece
 from decentral.settings import Refused
 
+MOST_NAMED = 20  # pieces in a line
+
 
 def chosen(target: str, pieces: Sequence[Piece], only: Sequence[str]) -> list[Piece]:
     """The pieces that `only` names, by name or by a pattern such as `*-iql`; all, where it names none."""
     names = [piece.name for piece in pieces]
     for wish in only:
         if not any(fnmatchcase(name, wish) for name in names):
-            raise Refused(f"only must name pieces of {target}, of {', '.join(map(repr, names))}, got {wish!r}")
+            each = ", ".join(map(repr, names)) if len(names) <= MOST_NAMED else f"those that {target} --list tells"
+            raise Refused(f"only must name pieces of {target}, of {each}, got {wish!r}")
     return [piece for piece in pieces if not only or any(fnmatchcase(piece.name, wish) for wish in only)]
 
 
