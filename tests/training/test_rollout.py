@@ -1,8 +1,11 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from decentral.environments.base import Outcome
+from decentral.training import until_over
+from decentral.training.packing import Packing
 from decentral.training.rollout import Trajectory, hand_out, play, random_player
 from decentral.types import Percept
 from tests.worlds import EarlyEnd, Fuse
@@ -17,8 +20,11 @@ def test_an_episode_that_ends_early_is_padded_with_steps_that_did_not_happen():
     assert lived.percepts.observation.shape == (6, 1, 1)
 
 
-def test_a_world_that_is_over_stands_still_however_long_others_go_on_beside_it():
+@pytest.mark.parametrize("unasked", [1, 4])
+def test_a_world_that_is_over_stands_still_however_long_others_go_on_beside_it(unasked, monkeypatch):
+    monkeypatch.setattr(until_over, "steps_between_looks", lambda limit: unasked)
     world = Fuse(longest=9.0)
+    assert world.limit % unasked == 0
 
     def live(key):
         return play(world, random_player(world, key), key)
@@ -33,6 +39,23 @@ def test_a_world_that_is_over_stands_still_however_long_others_go_on_beside_it()
     alone = jax.tree.map(lambda *each: np.stack(each), *map(live, keys))
     for one, other in zip(jax.tree.leaves(alone), jax.tree.leaves(together), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_world_may_hold_keys_and_numbers_of_every_type():
+    tree = {
+        "key": jax.random.key(3),
+        "truths": jnp.asarray([True, False]),
+        "numbers": (jnp.arange(3), jnp.ones((2, 2))),
+    }
+    packing = Packing.of(tree)
+    packed = packing.pack(tree)
+    assert len(packed) == 4
+    again = packing.unpack(packed)
+    assert jax.tree.structure(again) == jax.tree.structure(tree)
+    for one, other in zip(jax.tree.leaves(again), jax.tree.leaves(tree), strict=True):
+        assert one.dtype == other.dtype
+        assert one.shape == other.shape
+        assert jnp.all(one == other)
 
 
 def test_no_step_is_computed_when_all_worlds_are_over():

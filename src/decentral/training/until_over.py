@@ -27,7 +27,8 @@ def until_all_are_over(
     packing = Packing.of(beginning[0])
     _, silent, _ = jax.eval_shape(step, beginning, jax.tree.map(lambda drawn: drawn[0], chances))
     idle = jnp.zeros(silent.shape, silent.dtype)
-    room = jax.tree.map(lambda part: jnp.zeros((limit, *part.shape), part.dtype), (packing.pack(beginning[0]), idle))
+    first = (packing.pack(beginning[0]), idle)
+    room = jax.tree.map(lambda part: jnp.broadcast_to(part, (limit, *part.shape)), first)
 
     def go_on(lived: tuple) -> tuple:
         now, over, kept, time, _ = lived
