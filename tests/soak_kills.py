@@ -60,8 +60,11 @@ def killed_until_done(job, place, whole, rng, wanted):
         _, complaint = process.communicate()
         if process.returncode == 0:
             return kills, False
-        if process.returncode == REFUSED and job.may_refuse and is_one_line(complaint):
-            return kills, True
+        if process.returncode == REFUSED and is_one_line(complaint):
+            if left_by(place) == whole.left:  # it was killed when all was done
+                return kills, False
+            if job.may_refuse:
+                return kills, True
         raise Broken(f"{job.name} in {place} ended with {process.returncode}: {complaint[-3000:]}")
 
 
