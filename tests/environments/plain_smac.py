@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass, replace
 
 SIGHT, REACH = 9.0, 6.0
-SHIELDED = {"stalker": 80.0, "zealot": 50.0}
-HEALTH = {"marine": 45.0, "stalker": 80.0, "zealot": 100.0, "spine_crawler": 300.0}
-COOLDOWNS = {"marine": 15.0, "stalker": 35.0, "zealot": 22.0}
+SHIELDED = {"stalker": 80.0, "zealot": 50.0, "colossus": 150.0}
+HEALTH = {"marine": 45.0, "stalker": 80.0, "zealot": 100.0, "colossus": 200.0, "spine_crawler": 300.0}
+COOLDOWNS = {"marine": 15.0, "stalker": 35.0, "zealot": 22.0, "colossus": 24.0}
 MOVES = ((0, 1), (0, -1), (1, 0), (-1, 0))  # north, south, east, west
 
 

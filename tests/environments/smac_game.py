@@ -13,8 +13,8 @@ from tests.environments.plain_smac import HEALTH, SHIELDED
 SIZE = 32
 OPEN = np.ones((SIZE, SIZE), bool)  # [x, y]: everything can be walked on
 ALLY, ENEMY = 1, 2  # owners
-ALLIED_TYPES = {"marine": 1970, "stalker": 1970, "zealot": 1971}  # the maps' own copies: any numbers in this order
-ENEMY_TYPES = {"marine": 48, "zealot": 73, "stalker": 74, "spine_crawler": 98}
+ALLIED_TYPES = {"marine": 1970, "colossus": 1969, "stalker": 1970, "zealot": 1971}  # the maps' own: any in this order
+ENEMY_TYPES = {"colossus": 4, "marine": 48, "zealot": 73, "stalker": 74, "spine_crawler": 98}
 
 
 def as_told(tag, owner, unit):

@@ -28,7 +28,12 @@ from tests.environments.plain_smac import (
 
 GRAIN = 1 / 4096
 COLUMNS = ("x", "y", "health", "shield", "cooldown")
-MIXED = {"2s3z", "3s5z"}  # maps whose units have type bits
+TWO_KINDS, THREE_KINDS = ("stalker", "zealot"), ("colossus", "stalker", "zealot")
+TYPES = {  # of allies and enemies, on maps whose units have type bits
+    "2s3z": (TWO_KINDS, TWO_KINDS[::-1]),
+    "3s5z": (TWO_KINDS, TWO_KINDS[::-1]),
+    "1c3s5z": (THREE_KINDS, THREE_KINDS),
+}
 STORIES, FRAMES, SPOTS = 8, 4, 64
 
 
@@ -54,7 +59,7 @@ def scene_of(name):
         for x in range(part.left, part.right + 1)
         for y in range(part.bottom, part.top + 1)
     }
-    types = (("stalker", "zealot"), ("zealot", "stalker")) if name in MIXED else ((), ())
+    types = TYPES.get(name, ((), ()))
     return Scene(tuple(units[: roster.allies]), tuple(units[roster.allies :]), frozenset(walkable), *types)
 
 

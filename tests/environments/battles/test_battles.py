@@ -7,13 +7,13 @@ import pytest
 
 from decentral.environments.battles import BATTLES, battle_on
 from decentral.environments.battles.actions import NORTH, SOUTH
-from decentral.environments.battles.maps import Group, Map
+from decentral.environments.battles.maps import MAPS, Group, Map
 from decentral.environments.battles.roster import roster_of
 from decentral.environments.battles.terrain import is_walkable
 from decentral.settings import Refused
 from tests.environments.battles.scenes import POLICIES, battle, campaign, changed, returns_of, step
 
-fought = pytest.mark.parametrize("name", ["3m", "2s3z", "2s_vs_1sc"])
+fought = pytest.mark.parametrize("name", ["3m", "1c3s5z", "2s_vs_1sc"])
 
 
 @fought
@@ -109,6 +109,7 @@ def test_units_appear_on_the_ground_apart_from_each_other_and_the_sides_in_reach
     assert is_walkable(world.battle_map.ground, jnp.asarray(x), jnp.asarray(y)).all()
     distance = np.hypot(x[:, None] - x[None], y[:, None] - y[None])
     apart = distance - roster.separation[:, None] - roster.separation[None] + np.eye(roster.units) * 99
+    apart = np.where(roster.strides[:, None] == roster.strides[None], apart, 99)  # a colossus stands above the others
     assert (apart > 0).all()
     assert (distance[: roster.allies, roster.allies :] > roster.reach[: roster.allies, roster.allies :]).all()
 
@@ -125,6 +126,7 @@ def test_a_map_of_ones_own_is_a_few_lines():
     world = battle_on(own)()
     assert (world.num_agents, world.time_limit, world.spec.actions.count) == (4, 50, 8)
     assert world.__doc__ == "4 marines against 2 zealots, at most 50 steps."
+    assert str(MAPS["1c3s5z"]).startswith("1 colossus, 3 stalkers and 5 zealots against 1 colossus, 3 ")
 
 
 @pytest.mark.parametrize(

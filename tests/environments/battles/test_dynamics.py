@@ -9,9 +9,10 @@ import pytest
 
 from decentral.environments.battles.actions import ATTACK, EAST, NO_OP, SOUTH, STOP
 from decentral.environments.battles.battlefield import NOBODY
-from decentral.environments.battles.combat import suffer
+from decentral.environments.battles.combat import damage_of, suffer
 from decentral.environments.battles.deployment import deploy
 from decentral.environments.battles.maps import Group, Map
+from decentral.environments.battles.movement import push_apart
 from decentral.environments.battles.roster import roster_of
 from tests.environments.battles.scenes import battle, changed, scene, step, steps
 
@@ -41,6 +42,10 @@ HITS = {  # attacker, target, profile: strikes until dead
     ("zealot", "stalker", "lotv"): 22,
     ("zealot", "zealot", "lotv"): 21,
     ("spine_crawler", "stalker", "lotv"): 6,
+    ("colossus", "zealot", "lotv"): 11,  # 15 each while the shield holds, then 14
+    ("colossus", "stalker", "lotv"): 17,
+    ("colossus", "stalker", "liberty"): 9,
+    ("stalker", "colossus", "lotv"): 21,
 }
 
 
@@ -133,6 +138,49 @@ def test_a_missile_flies_on_when_its_sender_is_dead():
     sent = changed(field, strike=field.strike.at[1].set(3.0), struck=field.struck.at[1].set(3))
     after, _ = step(world, sent, [STOP, NO_OP, NO_OP])
     assert after.shield[3] == 37
+
+
+COLOSSUS, STALKER = 0, 10  # an ally, and the first of three enemies of a kind on 1c3s5z
+
+
+@pytest.mark.parametrize("ahead", [(1.0, 0.0), (0.6, -0.8)])
+@pytest.mark.parametrize(
+    "across, behind, burns",
+    [
+        (0.0, 0.7, True),
+        (0.0, -0.77, True),
+        (0.0, 0.78, False),
+        (2.0, 0.0, True),
+        (-2.02, 0.0, True),
+        (2.03, 0.0, False),
+    ],
+)
+def test_a_colossus_burns_all_foes_whose_bodies_touch_a_line_across_its_fire(ahead, across, behind, burns):
+    # half of 2.8 and of 0.3, and a stalker's radius of 0.625: 2.025 to the sides, 0.775 before and behind
+    world = battle("1c3s5z")
+    place = (16 + ahead[0] * behind - ahead[1] * across, 16 + ahead[1] * behind + ahead[0] * across)
+    target = (16, 16, 80, 80)
+    units = {COLOSSUS: (16 - 6 * ahead[0], 16 - 6 * ahead[1], 200), STALKER: target, 11: (*place, 80), 1: target}
+    field = scene(world, units)
+    strikes = jnp.full(18, NOBODY, jnp.int32).at[COLOSSUS].set(STALKER)
+    wanted = np.zeros((18, 18))
+    wanted[COLOSSUS, STALKER], wanted[COLOSSUS, 11] = 10, 10 * burns  # and friends are spared
+    np.testing.assert_array_equal(damage_of(world.roster, field, strikes), wanted)
+
+
+def test_beams_burn_on_where_their_target_died():
+    world = battle("1c3s5z")
+    field = scene(world, {COLOSSUS: (10, 16, 200), STALKER: (16, 16, 0), 11: (16, 17, 80)})
+    damage = damage_of(world.roster, field, jnp.full(18, NOBODY, jnp.int32).at[COLOSSUS].set(STALKER))
+    assert damage[COLOSSUS, 11] == 10 and damage.sum() == 10
+
+
+def test_a_colossus_strides_over_others_but_not_through_another_colossus():
+    world = battle("1c3s5z")
+    field = scene(world, {COLOSSUS: (10, 16, 200), 9: (11, 16, 200), 1: (10, 16.5, 80), STALKER: (11, 15.5, 80)})
+    x, y = push_apart(world.roster, field, jnp.zeros(18, bool), (field.x, field.y))
+    np.testing.assert_allclose(x[np.asarray([COLOSSUS, 9])], [9.75, 11.25])  # 1.5 apart
+    assert (y[1], y[STALKER]) == (16.5, 15.5)
 
 
 def test_an_enemy_turns_on_whoever_hurts_it_and_so_do_friends_nearby():

@@ -3,17 +3,19 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from decentral.environments.battles import battle_on
 from decentral.environments.battles.fight import fight, fight_in_kernel
 from decentral.environments.battles.maps import Group, Map
 from tests.environments.battles.scenes import battle, changed
 
-SIDES = [(Group("stalker", 1, (x, 16)), Group("zealot", 2, (x, 16))) for x in (14, 17)]
+SIDES = [tuple(Group(unit, 1, (x, 16)) for unit in ("colossus", "stalker", "zealot")) for x in (14, 17)]
 
 
 def test_the_kernel_fights_as_the_loops_do():
-    """Sides that stand close: missiles fly, zealots strike, shields break, friends are called and units pushed."""
+    """Sides that stand close: missiles fly, zealots strike, beams burn, shields break, friends are called and units
+    pushed."""
     world = battle_on(Map("close", *SIDES, limit=9))()
     targets = jnp.asarray([3, 4, 5, -1, 1, 0], jnp.int32)
 
@@ -34,10 +36,11 @@ def test_the_kernel_fights_as_the_loops_do():
         np.testing.assert_allclose(plain, kernel, rtol=1e-5, atol=1e-5)
 
 
-def test_the_kernel_can_be_written_for_a_gpu(monkeypatch):
+@pytest.mark.parametrize("name", ["1c3s5z", "27m_vs_30m"])
+def test_the_kernel_can_be_written_for_a_gpu(name, monkeypatch):
     """Nothing is run: Pallas refuses what a GPU's kernel can't hold already when it is lowered."""
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    world = battle("10m_vs_11m", anchored=True, overkill=False, packing="rings")
+    world = battle(name, anchored=True, overkill=False, packing="rings")
     step = jax.jit(lambda field, chance: fight(world.roster, world.battle_map.ground, world.rules, field, chance))
     field, chance = jax.eval_shape(world.reset, jax.random.key(0)), jax.eval_shape(world.draw, jax.random.key(0))
     assert "__gpu$xla.gpu.triton" in step.trace(field, chance).lower(lowering_platforms=("cuda",)).as_text()

@@ -11,9 +11,11 @@ from decentral.environments.battles.sums import any_of, sums
 from decentral.environments.battles.turning import faces
 
 IN_REACH = 0.001  # cells: who has walked exactly into reach may still be off by the rounding of a step
+BEAM_WIDTH = 0.3  # of the line that a beam burns
 LEAST_DAMAGE = 0.5  # of a strike that armour would stop
 SHIELD_REGENERATION = 0.125  # per loop
 SHIELD_DELAY = 160  # loops unhurt before shields recover
+TINY = 1e-6  # cells: what is nearer lies in no direction
 
 
 class Aim(eqx.Module):
@@ -102,7 +104,26 @@ def _comes_too_late(roster: Roster, field: Battlefield, fires: Bool[Array, " uni
 
 def damage_of(roster: Roster, field: Battlefield, strikes: Int[Array, " units"]) -> Float[Array, "units units"]:
     """What the first unit does to the second in this loop, before shields and armour. The dead feel nothing."""
-    return jnp.where(points_at(strikes) & field.alive[None, :], roster.damage, 0.0)
+    hit = points_at(strikes)
+    if roster.has_any_beams:
+        hit = hit | _burnt(roster, field, strikes)
+    return jnp.where(hit & field.alive[None, :], roster.damage, 0.0)
+
+
+def _burnt(roster: Roster, field: Battlefield, strikes: Int[Array, " units"]) -> Bool[Array, "units units"]:
+    """Whom the first unit's beam touches: foes on a line through the one it strikes, across the line of fire."""
+    struck = points_at(strikes)
+    middle = sums(*(jnp.where(struck, place[None, :], 0.0) for place in (field.x, field.y)), axis=1)
+    ahead_x, ahead_y = middle[0] - field.x, middle[1] - field.y
+    length = jnp.maximum(jnp.sqrt(ahead_x**2 + ahead_y**2), TINY)
+    ahead_x, ahead_y = (ahead_x / length)[:, None], (ahead_y / length)[:, None]
+    to_x, to_y = (place[None, :] - centre[:, None] for place, centre in zip((field.x, field.y), middle, strict=True))
+    before = jnp.maximum(jnp.abs(to_x * ahead_x + to_y * ahead_y) - BEAM_WIDTH / 2, 0.0)
+    beyond = jnp.maximum(jnp.abs(to_x * ahead_y - to_y * ahead_x) - jnp.asarray(roster.beam)[:, None], 0.0)
+    touched = before**2 + beyond**2 <= jnp.asarray(roster.radius)[None, :] ** 2
+    is_enemy = jnp.arange(strikes.shape[0]) >= roster.allies
+    fires = (strikes != NOBODY) & (roster.beam > 0)
+    return touched & fires[:, None] & (is_enemy[:, None] != is_enemy[None, :])
 
 
 def suffer(roster: Roster, field: Battlefield, damage: Float[Array, "units units"]) -> Battlefield:

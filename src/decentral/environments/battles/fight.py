@@ -24,7 +24,7 @@ WARPS = 4
 
 COLUMNS = (
     *("health", "shield", "armour", "speed", "separation", "regeneration", "period", "windup", "backswing", "slop"),
-    *("missile_speed", "second_strike", "scan"),
+    *("missile_speed", "second_strike", "scan", "radius", "strides", "beam"),
 )  # of the roster, that a loop reads
 PAIRS = ("radii", "reach", "damage")
 TIMED = (

@@ -1,6 +1,6 @@
 """The maps of the battles, as data. A map of your own is a few lines of the same kind."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from decentral.environments.battles.units import Number, unit_named
 from decentral.settings import Refused
@@ -70,8 +70,12 @@ def _in_words(side: tuple[Group, ...]) -> str:
     counts: dict[str, int] = {}
     for group in side:
         counts[group.unit] = counts.get(group.unit, 0) + group.count
-    words = [f"{count} {name.replace('_', ' ')}{'s' if count > 1 else ''}" for name, count in counts.items()]
-    return " and ".join(words)
+    words = [f"{count} {name.replace('_', ' ') if count == 1 else _plural(name)}" for name, count in counts.items()]
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+def _plural(name: str) -> str:
+    return f"{name.removesuffix('us')}i" if name.endswith("us") else f"{name.replace('_', ' ')}s"
 
 
 def marines(name: str, allies: int, enemies: int, limit: int) -> Map:
@@ -83,6 +87,14 @@ def stalkers_and_zealots(name: str, stalkers: int, zealots: int, limit: int) -> 
     """The same units on both sides."""
     west, east = ((Group("stalker", stalkers, point), Group("zealot", zealots, point)) for point in (WEST, EAST))
     return Map(name, west, east, limit)
+
+
+def with_colossi(battle_map: Map, name: str, colossi: int, limit: int) -> Map:
+    """The same with some colossi on either side, who come first."""
+    west, east = (
+        (Group("colossus", colossi, side[0].point), *side) for side in (battle_map.allies, battle_map.enemies)
+    )
+    return replace(battle_map, name=name, allies=west, enemies=east, limit=limit)
 
 
 def stalkers_against_zealots(name: str, stalkers: int, zealots: int, limit: int) -> Map:
@@ -107,9 +119,12 @@ MAPS = {
         stalkers_and_zealots("2s3z", 2, 3, limit=120),
         CRAWLER,
         stalkers_and_zealots("3s5z", 3, 5, limit=150),
+        with_colossi(stalkers_and_zealots("3s5z", 3, 5, limit=150), "1c3s5z", 1, limit=180),
         marines("5m_vs_6m", 5, 6, limit=70),
         marines("8m_vs_9m", 8, 9, limit=120),
         marines("10m_vs_11m", 10, 11, limit=150),
+        marines("27m_vs_30m", 27, 30, limit=180),
+        stalkers_against_zealots("3s_vs_3z", 3, 3, limit=150),
         stalkers_against_zealots("3s_vs_4z", 3, 4, limit=200),
         stalkers_against_zealots("3s_vs_5z", 3, 5, limit=250),
     )

@@ -5,14 +5,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
-from decentral.environments.battles.combat import Aim
+from decentral.environments.battles.combat import TINY, Aim
 from decentral.environments.battles.roster import NEVER, Roster
 from decentral.environments.battles.rules import Rules
 from decentral.environments.battles.sums import sums
 from decentral.environments.battles.terrain import Ground, slide
 from decentral.environments.battles.turning import turned
-
-TINY = 1e-6
 
 Pair = tuple[Float[Array, " units"], Float[Array, " units"]]
 
@@ -56,7 +54,7 @@ def _around(roster: Roster, field: Battlefield, fixed: Bool[Array, " units"], di
     distance = jnp.sqrt(to_x**2 + to_y**2)
     along = direction[0][:, None] * to_x + direction[1][:, None] * to_y
     touch = roster.separation[:, None] + roster.separation[None, :] + jnp.asarray(roster.speed)[:, None]
-    in_the_way = fixed[None, :] & field.alive[None, :] & (distance < touch) & (along > 0)
+    in_the_way = fixed[None, :] & field.alive[None, :] & (distance < touch) & (along > 0) & _collide(roster)
     nearest = jnp.min(jnp.where(in_the_way, distance, jnp.inf), axis=1)
     first = in_the_way & (distance == nearest[:, None])
     away_x, away_y, count = sums(*(jnp.where(first, number, 0.0) for number in (to_x, to_y, 1.0 + 0.0 * to_x)), axis=1)
@@ -68,6 +66,14 @@ def _around(roster: Roster, field: Battlefield, fixed: Bool[Array, " units"], di
     return jnp.where(blocked, aside[0], direction[0]), jnp.where(blocked, aside[1], direction[1])
 
 
+def _collide(roster: Roster) -> Bool[Array, "units units"] | bool:
+    """Can two be in each other's way? Striders walk over the heads of all others."""
+    if not roster.has_any_striders:
+        return True
+    strides = jnp.asarray(roster.strides)
+    return strides[:, None] == strides[None, :]
+
+
 def push_apart(roster: Roster, field: Battlefield, fixed: Bool[Array, " units"], place: Pair) -> Pair:
     """Each of two that overlap gives way by half; beside one that stands fast the other by all of it."""
     x, y = place
@@ -77,7 +83,7 @@ def push_apart(roster: Roster, field: Battlefield, fixed: Bool[Array, " units"],
     mobile = 1.0 - fixed.astype(jnp.float32)
     share = mobile[:, None] / jnp.maximum(mobile[:, None] + mobile[None, :], 1.0)
     number = jnp.arange(x.shape[0])
-    both = field.alive[:, None] & field.alive[None, :] & (number[:, None] != number[None, :])
+    both = field.alive[:, None] & field.alive[None, :] & (number[:, None] != number[None, :]) & _collide(roster)
     push = jnp.where(both, share * jnp.maximum(room - distance, 0.0) / jnp.maximum(distance, TINY), 0.0)
     by_x, by_y = sums(push * to_x, push * to_y, axis=1)
     return x + by_x, y + by_y

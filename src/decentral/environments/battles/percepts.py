@@ -64,9 +64,9 @@ def shield_share(roster: Roster, field: Battlefield, side: slice) -> Float[Array
 
 
 def type_bits(roster: Roster, side: slice, swapped: bool) -> Float[Array, "side bits"]:
-    """A bit for each kind of unit; SMAC numbers the enemies' kinds the other way round."""
+    """A bit for each kind of unit; of two kinds SMAC numbers the enemies' the other way round, of three it does not."""
     numbers = roster.kind[side]
-    if swapped and side == roster.their_side:
+    if swapped and side == roster.their_side and len(roster.kinds) == 2:
         numbers = len(roster.kinds) - 1 - numbers
     return jnp.asarray(numbers[:, None] == np.arange(roster.type_bits)[None, :], jnp.float32)
 

@@ -37,7 +37,9 @@ class Roster:
     shield: Numbers
     armour: Numbers
     speed: Numbers  # per loop
+    radius: Numbers
     separation: Numbers
+    strides: Numbers  # 1 where a unit walks over others, who walk below it
     regeneration: Numbers  # of life, per loop
     cooldown_scale: Numbers
     period: Numbers
@@ -46,11 +48,14 @@ class Roster:
     slop: Numbers
     missile_speed: Numbers  # per loop; 0 where there is no missile
     second_strike: Numbers  # NEVER where there is none
+    beam: Numbers  # half the length of the line that its strikes burn; 0 where they don't
     radii: Numbers  # [units, units]: the sum of two
     reach: Numbers  # [units, units]: the distance of centres at which the first can hit the second
     scan: Numbers  # how far each looks for targets, without radii
     damage: Numbers  # [units, units]: of one strike of the first at the second, before armour
     has_any_shields: bool
+    has_any_striders: bool
+    has_any_beams: bool
     our_side: slice
     their_side: slice
 
@@ -107,6 +112,8 @@ def roster_of(battle_map: Map, profile: Profile, packing: Packing = "grid") -> R
         point=np.asarray(point, np.float32),
         goal=np.asarray(goal, np.float32),
         has_any_shields=any(unit.shield > 0 for unit in units),
+        has_any_striders=any(unit.strides for unit in units),
+        has_any_beams=any(unit.weapon.beam > 0 for unit in units),
         our_side=slice(0, len(ours)),
         their_side=slice(len(ours), len(units)),
         **_of_bodies(units),
@@ -127,6 +134,8 @@ def _of_bodies(units: list[Unit]) -> dict[str, np.ndarray]:
         "shield": _column([unit.shield for unit in units]),
         "armour": _column([unit.armour for unit in units]),
         "speed": _column([unit.speed / LOOPS_PER_SECOND for unit in units]),
+        "radius": _column([unit.radius for unit in units]),
+        "strides": _column([unit.strides for unit in units]),
         "separation": _column([unit.radius if unit.separation is None else unit.separation for unit in units]),
         "regeneration": _column([unit.regeneration / LOOPS_PER_SECOND for unit in units]),
         "cooldown_scale": _column([unit.cooldown_scale for unit in units]),
@@ -136,7 +145,7 @@ def _of_bodies(units: list[Unit]) -> dict[str, np.ndarray]:
 def _of_weapons(units: list[Unit]) -> dict[str, np.ndarray]:
     weapons = [unit.weapon for unit in units]
     radius = _column([unit.radius for unit in units])
-    armored = _column([unit.armored for unit in units])
+    armored, light = (_column([getattr(unit, name) for unit in units]) for name in ("armored", "light"))
     radii = radius[:, None] + radius[None, :]
     return {
         "period": _loops([weapon.period for weapon in weapons]),
@@ -147,11 +156,13 @@ def _of_weapons(units: list[Unit]) -> dict[str, np.ndarray]:
         "second_strike": _loops(
             [NEVER if weapon.second_strike is None else weapon.second_strike for weapon in weapons]
         ),
+        "beam": _column([weapon.beam for weapon in weapons]),
         "radii": radii,
         "reach": _column([weapon.reach for weapon in weapons])[:, None] + radii,
         "scan": _column([max(weapon.reach, weapon.scan) for weapon in weapons]),
         "damage": _column([weapon.damage for weapon in weapons])[:, None]
-        + _column([weapon.against_armored for weapon in weapons])[:, None] * armored[None, :],
+        + _column([weapon.against_armored for weapon in weapons])[:, None] * armored[None, :]
+        + _column([weapon.against_light for weapon in weapons])[:, None] * light[None, :],
     }
 
 

@@ -13,8 +13,8 @@ def spawn_points(side: tuple[Group, ...], packing: Packing, is_enemy: bool) -> l
     """The place of every unit of a side, group after group."""
     points: list[Point] = []
     for number, group in enumerate(side):
-        company = [other for other in side if other.point == group.point]
-        earlier = sum(other.count for other in side[:number] if other.point == group.point)
+        company = [other for other in side if _are_packed_together(group, other)]
+        earlier = sum(other.count for other in side[:number] if _are_packed_together(group, other))
         count = sum(other.count for other in company)
         spacing = GAP + 2 * max(unit_named(other.unit).radius for other in company)
         offsets = _rings(count) if packing == "rings" else _grid(count)
@@ -23,6 +23,11 @@ def spawn_points(side: tuple[Group, ...], packing: Packing, is_enemy: bool) -> l
         places = [(x + mirror * spacing * across, y + spacing * up) for across, up in offsets]
         points += places[earlier : earlier + group.count]
     return points
+
+
+def _are_packed_together(group: Group, other: Group) -> bool:
+    """Do they appear at one point, in each other's way?"""
+    return group.point == other.point and unit_named(group.unit).strides == unit_named(other.unit).strides
 
 
 def _grid(count: int) -> list[Point]:

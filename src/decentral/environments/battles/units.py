@@ -25,11 +25,13 @@ class Weapon:
     reach: Number  # range
     scan: Number  # how far an opponent with this weapon looks for targets, at the least
     against_armored: Number = 0.0  # added to the damage
+    against_light: Number = 0.0  # likewise
     windup: Number = 0.0  # from the start of an attack to its first strike
     backswing: Number = 0.5  # after the strike the unit stands still, unless it is ordered
     slop: Number = 1.0  # how much farther a target may flee from an attack that has begun
     missile_speed: Number | None = None  # per second; none: strikes at once
     second_strike: Number | None = None  # how long after the first; none: there is but one
+    beam: Number = 0.0  # how far a strike burns to either side of the target, across the line of fire; 0: it does not
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Unit:
     shield: Number = 0.0
     armour: Number = 0.0  # of life; shields have none
     armored: bool = False
+    light: bool = False
+    strides: bool = False  # over the heads of those who don't: they are not in each other's way
     separation: Number | None = None  # how close others may come; none: its radius
     regeneration: Number = 0.0  # of life, per second
     cooldown_scale: Number = 1.0  # loops by which SMAC's state divides the cooldown
@@ -53,6 +57,7 @@ LIBERTY = {
         health=45,
         speed=2.25,
         radius=0.375,
+        light=True,
         weapon=Weapon(damage=6, period=0.8608, reach=5, scan=5, windup=0.05, backswing=0.75),
         cooldown_scale=15,
     ),
@@ -73,8 +78,23 @@ LIBERTY = {
         speed=2.25,
         radius=0.5,
         separation=0.375,
+        light=True,
         weapon=Weapon(damage=8, period=1.2, reach=0.1, scan=5, second_strike=0.28),
         cooldown_scale=22,
+    ),
+    # SC2Mapster/SC2GameData, build 4.6.2.69232: Colossus and ThermalLances in the data of liberty and voidmulti. Two
+    # beams sweep the line from both ends and burn whom they touched 0.25 s later; here they fall one after the other.
+    "colossus": Unit(
+        health=200,
+        shield=150,
+        armour=1,
+        armored=True,
+        strides=True,
+        speed=2.25,
+        radius=1,
+        separation=0.75,
+        weapon=Weapon(damage=20, period=2.2, reach=6, scan=5, windup=0.0832, slop=0, second_strike=0.41, beam=1.4),
+        cooldown_scale=24,
     ),
     "spine_crawler": Unit(
         health=300,
@@ -98,6 +118,7 @@ LOTV = LIBERTY | {
     "marine": _rearmed("marine", scan=5.5),
     "stalker": _rearmed("stalker", damage=13, against_armored=5, period=1.87, scan=6.5),
     "spine_crawler": _rearmed("spine_crawler", period=1.85),
+    "colossus": _rearmed("colossus", damage=10, against_light=5, period=1.5, reach=7, scan=7.5, second_strike=0.36),
 }
 
 PROFILES: dict[Profile, dict[str, Unit]] = {"lotv": LOTV, "liberty": LIBERTY}
