@@ -55,11 +55,11 @@ def test_rewards_on_a_marine_map_add_up_to_what_the_enemies_lost():
 
 
 def may_fire(world, fields):
-    """Who has a living target in reach and a weapon that is ready, but has not begun to attack."""
+    """Who has a living target in reach and a weapon that is ready: 8 loops later it must be spent."""
     distance = np.hypot(*(place[..., :, None] - place[..., None, :] for place in (fields.x, fields.y)))
     aimed = (fields.target[..., None] == np.arange(world.roster.units)) & (fields.health > 0)[..., None, :]
     near = (aimed & (distance <= world.roster.reach + 0.001)).any(axis=-1)
-    return near & (fields.health > 0) & (fields.cooldown <= 0) & np.isinf(fields.windup)
+    return near & (fields.health > 0) & (fields.cooldown <= 0)
 
 
 @fought

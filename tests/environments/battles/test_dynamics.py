@@ -9,7 +9,7 @@ import pytest
 
 from decentral.environments.battles.actions import ATTACK, EAST, NO_OP, SOUTH, STOP
 from decentral.environments.battles.battlefield import NOBODY
-from decentral.environments.battles.combat import damage_of, suffer
+from decentral.environments.battles.combat import attack, damage_of, suffer, take_aim
 from decentral.environments.battles.deployment import deploy
 from decentral.environments.battles.maps import Group, Map
 from decentral.environments.battles.movement import push_apart
@@ -173,6 +173,18 @@ def test_beams_burn_on_where_their_target_died():
     field = scene(world, {COLOSSUS: (10, 16, 200), STALKER: (16, 16, 0), 11: (16, 17, 80)})
     damage = damage_of(world.roster, field, jnp.full(18, NOBODY, jnp.int32).at[COLOSSUS].set(STALKER))
     assert damage[COLOSSUS, 11] == 10 and damage.sum() == 10
+
+
+def test_an_attack_at_the_very_edge_of_reach_goes_on():
+    # a colossus follows nobody who leaves its reach; 0.0004 cells too many are rounding and no leaving
+    world = battle("1c3s5z")
+    begun = scene(world, {1: (9, 16, 80, 80), 9: (17.6254, 16, 200)})
+    begun = changed(begun, target=begun.target.at[9].set(1), windup=begun.windup.at[9].set(1.3312))
+    after, _ = attack(world.roster, world.rules, begun, take_aim(world.roster, begun), jnp.zeros(18))
+    assert after.windup[9] == pytest.approx(0.3312)
+    fled = changed(begun, x=begun.x.at[9].set(17.63))
+    after, _ = attack(world.roster, world.rules, fled, take_aim(world.roster, fled), jnp.zeros(18))
+    assert np.isinf(after.windup[9])
 
 
 def test_a_colossus_strides_over_others_but_not_through_another_colossus():

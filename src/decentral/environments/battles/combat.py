@@ -58,7 +58,7 @@ def attack(
     """
     alive = field.alive
     cooldown = jnp.where(field.cooldown > 0, field.cooldown - 1.0, field.cooldown)
-    goes_on = alive & (aim.gap <= jnp.asarray(roster.slop))
+    goes_on = alive & (aim.gap <= jnp.maximum(roster.slop, IN_REACH))
     windup = jnp.where(goes_on, field.windup - 1.0, NEVER)
     begins = alive & aim.in_reach & (cooldown <= 0) & (windup == NEVER)
     if rules.turning:
