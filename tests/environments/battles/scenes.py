@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from decentral.environments.battles import BATTLES
 from decentral.environments.battles.actions import STOP
@@ -85,12 +86,21 @@ def described(world, field, last_actions=None):
     return _described(world)(field, None if last_actions is None else jnp.asarray(last_actions))
 
 
+def played_on(name):
+    """A mark of tests that look at the campaign on a map: one process plays it for all of them."""
+    return pytest.mark.xdist_group(f"campaign on {name}")
+
+
+fought = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=played_on(name)) for name in ("3m", "1c3s5z", "2s_vs_1sc")]
+)
+OFTEN = {"3m": 16}  # battles on maps where they are short
 POLICIES = ("stop", "random", "restricted script", "script")
 
 
 @cache
-def campaign(name, battles=4, **rules):
-    """Some whole battles of each policy: all states before each step and at the end [policies, 4, P], and outcomes."""
+def campaign(name, battles=None, **rules):
+    """Whole battles of each policy: states before each step and at the end [policies, battles, P], and outcomes."""
     world = battle(name, **rules)
     scripts = [world.scripts()[policy] for policy in POLICIES[2:]]
 
@@ -113,7 +123,7 @@ def campaign(name, battles=4, **rules):
         (final, _), (fields, outcomes) = jax.lax.scan(one, start, jax.random.split(key, world.time_limit))
         return jax.tree.map(lambda every, last: jnp.concatenate([every, last[None]]), fields, final), outcomes
 
-    keys = jax.random.split(jax.random.key(7), battles)
+    keys = jax.random.split(jax.random.key(7), battles or OFTEN.get(name, 4))
     fought = jax.jit(jax.vmap(jax.vmap(fight, (None, 0)), (0, None)))(jnp.arange(len(POLICIES)), keys)
     return jax.tree.map(np.asarray, fought)
 

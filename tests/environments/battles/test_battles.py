@@ -11,9 +11,16 @@ from decentral.environments.battles.maps import MAPS, Group, Map
 from decentral.environments.battles.roster import roster_of
 from decentral.environments.battles.terrain import is_walkable
 from decentral.settings import Refused
-from tests.environments.battles.scenes import POLICIES, battle, campaign, changed, returns_of, step
-
-fought = pytest.mark.parametrize("name", ["3m", "1c3s5z", "2s_vs_1sc"])
+from tests.environments.battles.scenes import (
+    POLICIES,
+    battle,
+    campaign,
+    changed,
+    fought,
+    played_on,
+    returns_of,
+    step,
+)
 
 
 @fought
@@ -38,6 +45,7 @@ def test_stopping_earns_exactly_nothing_and_wins_nothing(name):
     assert (returns[POLICIES.index("stop")] == 0).all() and not won[POLICIES.index("stop")].any()
 
 
+@played_on("3m")
 def test_a_win_on_a_marine_map_returns_exactly_20():
     returns, won = returns_of(campaign("3m")[1])
     assert won.any() and not won.all()
@@ -45,6 +53,7 @@ def test_a_win_on_a_marine_map_returns_exactly_20():
     assert (returns[~won] < 20).all()
 
 
+@played_on("3m")
 def test_rewards_on_a_marine_map_add_up_to_what_the_enemies_lost():
     fields, outcomes = campaign("3m")
     returns, won = returns_of(outcomes)
@@ -54,34 +63,14 @@ def test_rewards_on_a_marine_map_add_up_to_what_the_enemies_lost():
     np.testing.assert_allclose(returns * (230 + 135) / 20, lost + 10 * kills + 200 * won, rtol=1e-5)
 
 
-def may_fire(world, fields):
-    """Who has a living target in reach and a weapon that is ready: 8 loops later it must be spent."""
-    distance = np.hypot(*(place[..., :, None] - place[..., None, :] for place in (fields.x, fields.y)))
-    aimed = (fields.target[..., None] == np.arange(world.roster.units)) & (fields.health > 0)[..., None, :]
-    near = (aimed & (distance <= world.roster.reach + 0.001)).any(axis=-1)
-    return near & (fields.health > 0) & (fields.cooldown <= 0)
-
-
-@fought
-def test_nobody_stands_idle_with_a_target_in_reach_and_a_weapon_that_is_ready(name):
-    world, (fields, _) = battle(name), campaign(name)
-    ready, now, then = may_fire(world, fields), np.s_[:, :, :-1], np.s_[:, :, 1:]
-    stands = np.all([a[now] == a[then] for a in (fields.x, fields.y, fields.target)], axis=0)
-    assert ready.any() and not (ready[now] & ready[then] & stands).any()
-
-
-def test_no_battle_of_the_script_on_3m_runs_out_of_time():
-    _, outcomes = campaign("3m", battles=128)
-    scripted = outcomes.terminated[POLICIES.index("restricted script")]
-    assert scripted[:, :-1].any(axis=1).all()
-
-
+@played_on("2s_vs_1sc")
 def test_nothing_happens_to_the_crawler_until_the_time_is_over():
     fields, outcomes = campaign("2s_vs_1sc")
     assert not outcomes.terminated[0, :, :-1].any() and outcomes.terminated[0, :, -1].all()
     assert (fields.health[0, :, -1] == fields.health[0, :, 0]).all()
 
 
+@played_on("3m")
 def test_first_blood_falls_when_the_enemies_have_walked_into_range():
     # 14 cells less a reach of 5.75 at 1.125 a step are 7.3 steps, the front rows a little less
     health = campaign("3m")[0].health[0, :, :, :3].min(axis=-1)
@@ -89,6 +78,7 @@ def test_first_blood_falls_when_the_enemies_have_walked_into_range():
     assert (first >= 6).all() and (first <= 8).all()
 
 
+@played_on("3m")
 def test_a_battle_upside_down_goes_the_same_way():
     world, (fields, _) = battle("3m"), campaign("3m")
     moment = jax.tree.map(lambda leaf: jnp.asarray(leaf[2, 0, 9]), fields)
