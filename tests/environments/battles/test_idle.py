@@ -74,7 +74,7 @@ def trained_player(name, directory):
     run = decentral.train("iql", name, steps=20_000, training=shorter, out=directory, progress=False)
     trained = Trained.load(run.directory)
     team, world = trained.config.trainee.team, trained.config.trainee.environment
-    bodies = jax.tree.map(lambda leaf: leaf[0], trained.by_squad)
+    bodies = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), trained.by_squad)
     return world, lambda key: play(world, greedy_player(team, bodies, world.time_limit, key), key)
 
 
