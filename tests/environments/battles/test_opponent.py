@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -40,6 +41,9 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, **r
         ({"units": {0: (14.24951, 16), 1: (15, 16)}, "target": 0}, 0),  # 5.75049 is in reach but for rounding
         ({"units": {0: (14.24, 16), 1: (15, 16)}, "target": 0}, 1),  # dropped when it is not
         ({"units": {0: (10, 16)}, "target": 0}, NOBODY),  # though there is no other
+        ({"units": {0: (13.8, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_scan"}, 0),  # out of reach, but seen
+        ({"units": {0: (13.7, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_scan"}, 1),
+        ({"units": {0: (13.7, 16)}, "target": 0, "keep_target": "in_scan"}, NOBODY),
         ({"units": {0: (10, 16)}, "target": 0, "keep_target": "chase"}, 0),
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "chase"}, 1),
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_dead"}, 0),
@@ -62,9 +66,11 @@ def test_a_unit_calls_for_help_once_in_32_loops():
     world = battle("3m")
     field = scene(world, {0: (10, 16, 45), 3: (20, 16, 45), 4: (23, 16, 45)})
     damage = jnp.zeros((6, 6)).at[0, 4].set(6.0)
-    turned = []
-    for _ in range(66):
+
+    def loop(field, _):
         field = changed(field, target=jnp.full(6, NOBODY, jnp.int32))
         field = choose_targets(world.roster, RULES, field, take_aim(world.roster, field), damage)
-        turned.append(int(field.target[3]))
-    assert [loop for loop, target in enumerate(turned) if target == 0] == [0, 32, 64]
+        return field, field.target[3]
+
+    _, turned = jax.lax.scan(loop, field, length=66)
+    assert np.flatnonzero(turned == 0).tolist() == [0, 32, 64]

@@ -26,10 +26,11 @@ def choose_targets(
     hurt_by = damage[ours, theirs].T > 0
     calls = any_of(hurt_by, axis=1) & (field.help_wait[theirs] <= 0)
     squared = _squared_distances(field, theirs, ours)
-    noticed = _within_scan(roster, rules, squared) | hurt_by | _called(roster, rules, field, hurt_by & calls[:, None])
+    near = _within_scan(roster, rules, squared)
+    noticed = near | hurt_by | _called(roster, rules, field, hurt_by & calls[:, None])
     is_ally = jnp.arange(squared.shape[1]) < roster.allies
     found = _nearest(jnp.where(noticed & (field.alive[ours] & is_ally)[None, :], squared, jnp.inf))
-    keeps = _keeps(roster, rules, field, aim, found)
+    keeps = _keeps(roster, rules, field, aim, near, found)
     target = roster.joined(field.target[ours], jnp.where(keeps, field.target[theirs], found))
     changed = target != field.target
     waits = jnp.where(calls, HELP_PERIOD, field.help_wait[theirs]) - 1.0
@@ -80,14 +81,22 @@ def _nearest(distance: Float[Array, "enemies allies"]) -> Int[Array, " enemies"]
 
 
 def _keeps(
-    roster: Roster, rules: Rules, field: Battlefield, aim: Aim, found: Int[Array, " enemies"]
+    roster: Roster,
+    rules: Rules,
+    field: Battlefield,
+    aim: Aim,
+    near: Bool[Array, "enemies allies"],
+    found: Int[Array, " enemies"],
 ) -> Bool[Array, " enemies"]:
     """Does an enemy go on with the target that it has?"""
     ours, theirs = roster.our_side, roster.their_side
-    still_there = any_of(points_at(field.target)[theirs, ours] & field.alive[None, ours], axis=1)
+    attacked = points_at(field.target)[theirs, ours] & field.alive[None, ours]
+    still_there = any_of(attacked, axis=1)
     in_reach = (aim.in_reach | (field.windup < NEVER))[theirs]  # an attack that has begun may follow a little farther
     if rules.keep_target == "in_reach":
         return still_there & in_reach
+    if rules.keep_target == "in_scan":
+        return still_there & (in_reach | any_of(attacked & near, axis=1))
     followed = ((field.x - field.taken_x) ** 2 + (field.y - field.taken_y) ** 2)[theirs]
     follows = still_there & (followed <= rules.leash**2)
     return follows if rules.keep_target == "until_dead" else follows & (in_reach | (found == NOBODY))
