@@ -77,11 +77,13 @@ def print_probe(console: Screen, name: str, episodes: int, probed: dict[str, Sco
     """What policies that need no training came to, one line each."""
     reports = next(iter(probed.values())).reports
     table = Table(title=f"{name}: {episodes} episodes of each policy", title_justify="left")
-    for heading in ("policy", "return", "spread over episodes", *(name.replace("_", " ") for name in reports)):
+    told = (name.replace("_", " ") for name in reports)
+    for heading in ("policy", "return", "spread", *told, "median steps", "mean steps"):
         table.add_column(heading, justify="right")
     for policy, scores in probed.items():
         reported = (f"{values.mean():.3f}" for values in scores.reports.values())
-        table.add_row(policy, f"{scores.returns.mean():.2f}", f"{scores.returns.std():.2f}", *reported)
+        steps = (f"{np.median(scores.lengths):g}", f"{scores.lengths.mean():.1f}")
+        table.add_row(policy, f"{scores.returns.mean():.2f}", f"{scores.returns.std():.2f}", *reported, *steps)
     console.print(table)
 
 

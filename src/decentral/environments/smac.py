@@ -19,8 +19,14 @@ from decentral.types import AgentSpec, Discrete
 
 PREFIX = "smac/"
 LARGEST_REWARDS = {  # what the package must count on a map: 10 for each enemy, 200 for the win, all enemies' health
+    "3m": 365,
+    "8m": 640,
+    "27m_vs_30m": 1850,
+    "2s3z": 1020,
+    "1c3s5z": 1870,
     "2s_vs_1sc": 510,
     "3s5z": 1510,
+    "3s_vs_3z": 680,
     "3s_vs_4z": 840,
     "3s_vs_5z": 1000,
     "5m_vs_6m": 530,

@@ -16,17 +16,18 @@ from decentral.training.team import Team
 
 
 class Scores(eqx.Module):
-    """What episodes came to: the undiscounted return of each, and by name what the world reports of it."""
+    """What episodes came to: the undiscounted return of each, its steps, and by name what the world reports of it."""
 
     returns: Float[Array, "*episodes"]
+    lengths: Int[Array, "*episodes"]
     reports: dict[str, Float[Array, "*episodes"]]
 
 
 def scores_of(environment: World, lived: Trajectory) -> Scores:
     """What one episode came to; what is reported are facts of its last step."""
-    last = jnp.sum(lived.happened) - 1
-    reports = {name: lived.facts[fact][last].astype(jnp.float32) for name, fact in environment.reports.items()}
-    return Scores(jnp.sum(lived.rewards), reports)
+    length = jnp.sum(lived.happened)
+    reports = {name: lived.facts[fact][length - 1].astype(jnp.float32) for name, fact in environment.reports.items()}
+    return Scores(jnp.sum(lived.rewards), length, reports)
 
 
 def greedy_scores(
