@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 from decentral.training.batches import largest_of_all
-from decentral.training.packing import Packing
+from decentral.training.packing import Packed, Packing
 
 MOST_UNASKED = 8  # steps
 
@@ -21,34 +21,33 @@ def until_all_are_over(
     """Take steps until every lane is over; gives how each stands then, the worlds before all steps, and the actions.
 
     A step gives what follows, the actions, and whether that is the end. A lane that is over stands still: what is kept
-    of it does not depend on how long the others beside it go on. Worlds are kept packed, since every array that is
-    written in a step costs a GPU one program more.
+    of it does not depend on how long the others beside it go on. What is kept is packed, since every array that
+    is written in a step costs a GPU one program more.
     """
-    packing = Packing.of(beginning[0])
-    _, silent, _ = jax.eval_shape(step, beginning, jax.tree.map(lambda drawn: drawn[0], chances))
-    idle = jnp.zeros(silent.shape, silent.dtype)
-    first = (packing.pack(beginning[0]), idle)
-    room = jax.tree.map(lambda part: jnp.broadcast_to(part, (limit, *part.shape)), first)
+    _, chosen, _ = jax.eval_shape(step, beginning, jax.tree.map(lambda drawn: drawn[0], chances))
+    idle = jnp.zeros(chosen.shape, chosen.dtype)
+    packing = Packing.of((beginning[0], idle))
+
+    def standing(now: Now) -> Packed:
+        return packing.pack((now[0], idle))
 
     def go_on(lived: tuple) -> tuple:
         now, over, kept, time, _ = lived
         following, actions, ended = step(now, jax.tree.map(lambda drawn: _at(drawn, time), chances))
         following, actions = jax.tree.map(lambda old, new: jnp.where(over, old, new), (now, idle), (following, actions))
-        kept = jax.tree.map(lambda room, part: _put(room, part, time), kept, (packing.pack(now[0]), actions))
+        kept = jax.tree.map(lambda room, part: _put(room, part, time), kept, packing.pack((now[0], actions)))
         over = over | ended
         return following, over, kept, time + 1, largest_of_all(1 - over.astype(jnp.int32)) > 0
 
     def several(lived: tuple) -> tuple:
         return jax.lax.fori_loop(0, steps_between_looks(limit), lambda _, now: go_on(now), lived)
 
+    room = jax.tree.map(lambda part: jnp.broadcast_to(part, (limit, *part.shape)), standing(beginning))
     start = (beginning, jnp.zeros((), bool), room, jnp.zeros((), jnp.int32), jnp.ones((), bool))
-    final, _, (worlds, actions), taken, _ = jax.lax.while_loop(lambda now: now[-1] & (now[-2] < limit), several, start)
-    lasting = jnp.arange(limit) >= taken
-
-    def filled(room: Array, last: Array) -> Array:
-        return jnp.where(lasting.reshape(-1, *[1] * last.ndim), last, room)
-
-    return final, (jax.vmap(packing.unpack)(jax.tree.map(filled, worlds, packing.pack(final[0]))), actions)
+    final, _, kept, taken, _ = jax.lax.while_loop(lambda now: now[-1] & (now[-2] < limit), several, start)
+    lasting = jnp.arange(limit)[:, None] >= taken
+    filled = jax.tree.map(lambda room, last: jnp.where(lasting, last, room), kept, standing(final))
+    return final, jax.vmap(packing.unpack)(filled)
 
 
 def steps_between_looks(limit: int) -> int:
