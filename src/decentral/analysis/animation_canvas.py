@@ -31,7 +31,7 @@ class Canvas:
         """The image with smooth edges, in the colours of the common palette."""
         width, height = self._image.size
         small = np.asarray(self._image.resize((width // FINE, height // FINE), Image.Resampling.BOX), np.int32)
-        found, where = np.unique(small @ np.asarray([1 << 16, 1 << 8, 1]), return_inverse=True)
+        found, where = np.unique(small @ np.asarray([1 << 16, 1 << 8, 1], np.int64), return_inverse=True)
         parts = np.stack([found >> 16, found >> 8 & 255, found & 255], axis=-1)
         distance = np.square(parts[:, None] - _palette()[None]).sum(axis=-1)
         nearest = distance.argmin(axis=1).astype(np.uint8)[where]

@@ -15,7 +15,7 @@ FEWER_COPIES = {"xla_cpu_copy_insertion_use_region_analysis": True}  # a closer 
 
 def keep_compiled_programs() -> None:
     """From now on, store what is compiled and look there first. A cache that the user has given to JAX stays."""
-    if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
+    if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined,unused-ignore]
         return
     place = usable_cache()
     if place is None:

@@ -97,7 +97,9 @@ def _told(world: World, moments: Sequence[Moment], acting: int) -> Iterator[tupl
 
 def _followed(seen: Sequence[dict[int, np.ndarray]], where: str, acting: int) -> Iterator[tuple[bool, str]]:
     """A number of a percept that follows an action in one fixed way, as a whole or in its low digits."""
-    finite = np.concatenate([values[np.isfinite(values)] for moment in seen for values in moment.values()] or [[0.0]])
+    finite = np.concatenate(
+        [values[np.isfinite(values)] for moment in seen for values in moment.values()] or [np.zeros(1)]
+    )
     size, extent = (float(np.abs(finite).max()), float(np.ptp(finite))) if finite.size else (0.0, 0.0)
     rounding = LAST_BITS * size
     changes = _changes(seen)
@@ -114,7 +116,9 @@ def _followed(seen: Sequence[dict[int, np.ndarray]], where: str, acting: int) ->
 
 def _rewarded(seen: Sequence[dict[int, np.ndarray]], acting: int) -> Iterator[tuple[bool, str]]:
     """A reward whose low digits follow an action in one fixed way; larger ones are the task itself."""
-    finite = np.concatenate([values[np.isfinite(values)] for moment in seen for values in moment.values()] or [[0.0]])
+    finite = np.concatenate(
+        [values[np.isfinite(values)] for moment in seen for values in moment.values()] or [np.zeros(1)]
+    )
     size = float(np.abs(finite).max()) if finite.size else 0.0
     small = [{pair: _low_digits(change, max(1.0, size)) for pair, change in table.items()} for table in _changes(seen)]
     told = _fixed(small, LAST_BITS * size)
