@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo test test-long soak check docs format clean
+.PHONY: install demo test test-long soak check docs dist format clean
 
 install: $(VENV)/installed-
 
@@ -31,6 +31,10 @@ check: $(VENV)/installed-check
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "dist/docs/index.html"
+
+# A source archive, and a wheel built from it, into dist.
+dist: $(VENV)/installed-dist
+	$(BIN)/python -m build --outdir dist
 
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .

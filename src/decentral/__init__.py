@@ -61,9 +61,21 @@ _HOMES = {"Agent": "decentral.agents", "Refused": "decentral.refusal"}
 
 def __getattr__(name: str) -> Any:
     """A public name, imported when it is first asked for: the command line's help needs none of them."""
+    if name == "__version__":
+        return _version()
     if name not in __all__:
         raise AttributeError(f"module 'decentral' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES.get(name, "decentral.api")), name)
+
+
+def _version() -> str:
+    """The version stands in pyproject.toml alone; installing writes it down where this finds it."""
+    from importlib.metadata import PackageNotFoundError, version  # only here, for the help must not wait for it
+
+    try:
+        return version("decentral")
+    except PackageNotFoundError:  # bare sources on the path
+        return "unknown"
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,7 @@ import sys
 import traceback
 
 from decentral.cli.commands import COMMANDS, run_command
-from decentral.cli.parser import Parser, parser_for
+from decentral.cli.parser import Parser, TellVersion, parser_for
 from decentral.experiments.signals import second_interrupt_ends
 from decentral.interruption import Interrupted
 from decentral.refusal import Failed, Refused, what_was_raised
@@ -21,6 +21,7 @@ def main(arguments: list[str] | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a path may hold what a terminal can't show
     parser = parser_for()
+    parser.add_argument("--version", action=TellVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for name, meaning in COMMANDS.items():
         commands.add_parser(name, help=meaning, add_help=False)

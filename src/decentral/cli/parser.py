@@ -3,6 +3,7 @@
 import argparse
 from typing import Any, NoReturn
 
+import decentral
 from decentral.cli.commands import COMMANDS
 from decentral.refusal import Refused, did_you_mean, printable
 from decentral.terminal import complain
@@ -32,6 +33,14 @@ class Parser(argparse.ArgumentParser):
             if action.metavar == "DIR" and getattr(found, action.dest) == "":
                 raise Refused(f"{action.option_strings[0].removeprefix('--')} must be a directory, got ''")
         return found
+
+
+class TellVersion(argparse.Action):
+    """`--version`, looked up only when it is asked for: the help must not wait for it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        print("decentral", decentral.__version__)
+        parser.exit()
 
 
 def parser_for(*words: str, **options: Any) -> Parser:
