@@ -88,6 +88,15 @@ def test_the_version_stands_in_one_place_and_is_told_by_all(installed):
     assert not re.search(r"^version:", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
 
 
+def test_every_python_that_is_promised_is_tested_by_the_workflow():
+    versions = re.findall(
+        r"^Programming Language :: Python :: (3\.\d+)$", "\n".join(PROJECT["classifiers"]), re.MULTILINE
+    )
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    assert re.search(r"python: (\[.*\])", workflow)[1] == str(versions).replace("'", '"')
+    assert PROJECT["requires-python"] == f">={versions[0]}" and "run: .ci/run\n" in workflow
+
+
 def test_the_changelog_knows_one_mark():
     marks = set(re.findall(r"^- \((\w+)\)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE))
     assert marks == {"curves"}
