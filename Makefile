@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: install demo test test-long soak check docs dist format clean
+.PHONY: install demo test test-long soak check docs dist hooks format clean
 
 install: $(VENV)/installed-
 
@@ -35,6 +35,10 @@ docs: $(VENV)/installed-docs
 # A source archive, and a wheel built from it, into dist.
 dist: $(VENV)/installed-dist
 	$(BIN)/python -m build --outdir dist
+
+# From now on every commit is checked before it is made.
+hooks: $(VENV)/installed-check $(VENV)/installed-hooks
+	$(BIN)/pre-commit install
 
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .
