@@ -90,7 +90,7 @@ def test_intervals_hold_the_true_mean_about_as_often_as_they_say():
 def test_a_summary_holds_what_was_worked_by_hand():
     summary = summarise(np.asarray([0.0, 2.0, 4.0, 10.0]))
     assert (summary.seeds, summary.mean, summary.iqm) == (4, 4.0, 3.0)
-    assert summary.spread == pytest.approx(14**0.5)  # (16 + 4 + 0 + 36) / 4
+    assert summary.spread == pytest.approx((56 / 3) ** 0.5)  # (16 + 4 + 0 + 36) / (4 - 1)
     assert 0 <= summary.low < summary.iqm < summary.high <= 10
     assert 0 <= summary.mean_low < summary.mean < summary.mean_high <= 10
 

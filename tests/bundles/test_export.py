@@ -36,7 +36,7 @@ def test_a_bundle_says_what_it_is(tmp_path):
     card = (place / "CARD.md").read_text()
     final = run.returns[:, -1]
     assert card.startswith("# dac on matrix-game: seed 1, agent 1 (agent 2)\n") and spec["parameters"]["sha256"] in card
-    assert f"last test over 2 seeds: {final.mean():.2f} ± {final.std():.2f}" in card and "optimal 8.00" in card
+    assert f"last test over 2 seeds: {final.mean():.2f} ± {final.std(ddof=1):.2f}" in card and "optimal 8.00" in card
 
 
 def test_the_command_says_where_the_bundle_lies(capsys, tmp_path, monkeypatch):

@@ -47,9 +47,9 @@ def test_the_table_has_a_line_per_value_with_the_final_return_and_that_of_the_la
     assert heads.startswith("| component | value | P = 0.3: final | P = 0.3: last third | P = 0.5: final |")
     assert len(rows) == 4 + 4 + 4 + 2 + 2
     # the last third of one seed: 0 and 14, of the other: 2 and 16
-    assert rows[1].startswith("| window | k=5 | 15.00 ± 1.00 | 8.00 ± 1.00 | 15.00 ± 1.00 |")
-    assert "| contexts | m=10 | 20.00 ± 1.00 |" in rows[4]
-    assert "| KL loss | beta=0 | 15.00 ± 1.00 |" in rows[9]
+    assert rows[1].startswith("| window | k=5 | 15.00 ± 1.41 | 8.00 ± 1.41 | 15.00 ± 1.41 |")
+    assert "| contexts | m=10 | 20.00 ± 1.41 |" in rows[4]
+    assert "| KL loss | beta=0 | 15.00 ± 1.41 |" in rows[9]
     assert rows[-2] == "| known | optimal | 30.00 |  | 30.00 |  | 30.00 |  |"
 
 
@@ -59,7 +59,7 @@ def test_the_papers_own_results_would_reproduce_its_claims(results):
         ("C15", "C16", "C17", "C18"), "reproduced"
     ) | {"C22": "partly reproduced"}
     assert found["C15"].numbers == (
-        "P = 0.5: m=10 20.00 ± 1.00, m=5 15.00 ± 1.00 (1 of 1); P = 1: m=10 20.00 ± 1.00, m=20 15.00 ± 1.00 (1 of 1)"
+        "P = 0.5: m=10 20.00 ± 1.41, m=5 15.00 ± 1.41 (1 of 1); P = 1: m=10 20.00 ± 1.41, m=20 15.00 ± 1.41 (1 of 1)"
     )
     assert "best k=10 at P = 0.3, k=10 at P = 0.5, k=5 at P = 1 (depends on the task: yes)" in found["C22"].numbers
     assert "best m=10 at P = 0.3, m=10 at P = 0.5, m=10 at P = 1 (depends on the task: no)" in found["C22"].numbers
@@ -101,4 +101,4 @@ def test_a_glance_has_one_penalty_and_one_change_of_each_and_says_nothing_of_the
     assert "P = 1" not in TARGET.tabulate(results)
     found = TARGET.findings(results)
     assert list(found) == ["C15", "C16", "C17", "C18"]
-    assert found["C15"].numbers == "P = 0.5: m=10 20.00 ± 1.00, m=5 15.00 ± 1.00 (1 of 1)"
+    assert found["C15"].numbers == "P = 0.5: m=10 20.00 ± 1.41, m=5 15.00 ± 1.41 (1 of 1)"

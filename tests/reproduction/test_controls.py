@@ -38,8 +38,8 @@ def test_the_table_leaves_out_what_can_not_be_combined(results):
     heads, _, *rows = TARGET.tabulate(results).splitlines()
     assert heads == "| variant | P | DAC | noise | reward bins | ensemble | optimal | random |"
     assert len(rows) == 4
-    assert rows[0] == "| plain | 0.5 | 19.50 ± 1.00 | 0.50 ± 1.00 | 1.50 ± 1.00 | 2.50 ± 1.00 | 30.00 | -5.00 |"
-    assert rows[3] == "| extended | 1 | 20.00 ± 1.00 | 1.00 ± 1.00 | 2.00 ± 1.00 |  | 30.00 | -5.00 |"
+    assert rows[0] == "| plain | 0.5 | 19.50 ± 1.41 | 0.50 ± 1.41 | 1.50 ± 1.41 | 2.50 ± 1.41 | 30.00 | -5.00 |"
+    assert rows[3] == "| extended | 1 | 20.00 ± 1.41 | 1.00 ± 1.41 | 2.00 ± 1.41 |  | 30.00 | -5.00 |"
 
 
 def test_the_figure_has_one_legend_and_a_panel_per_variant_and_penalty(results):

@@ -34,8 +34,8 @@ def test_the_table_has_a_line_per_penalty_and_variant_and_the_error_of_a_sampled
     heads, _, *rows = TARGET.tabulate(results).splitlines()
     assert heads.startswith("| P | variant | final | last third | promised less achieved |")
     assert len(rows) == 2 * 8
-    assert rows[0] == "| 0.5 | DAC | 3.00 ± 1.00 | 2.00 ± 1.00 | +1.50 |  |  |  |  |  |"
-    assert rows[14] == "| 1 | sampled maximum | 15.00 ± 1.00 | 8.00 ± 1.00 | +1.50 |  |  | 0.500 |  |  |"
+    assert rows[0] == "| 0.5 | DAC | 3.00 ± 1.41 | 2.00 ± 1.41 | +1.50 |  |  |  |  |  |"
+    assert rows[14] == "| 1 | sampled maximum | 15.00 ± 1.41 | 8.00 ± 1.41 | +1.50 |  |  | 0.500 |  |  |"
 
 
 def test_the_figure_has_a_panel_per_penalty(results):

@@ -51,11 +51,11 @@ def test_the_table_has_a_row_per_view_and_penalty_and_hysteretics_best_weight(re
     rows = finals[2:]
     assert len(rows) == 8
     assert rows[1].startswith(
-        "| visible | 0.3 | 28.00 ± 1.00 | 20.00 ± 1.00 | 0.00 ± 1.00 | 0.00 ± 1.00 | 28.00 ± 1.00"
+        "| visible | 0.3 | 28.00 ± 1.41 | 20.00 ± 1.41 | 0.00 ± 1.41 | 0.00 ± 1.41 | 28.00 ± 1.41"
     )
     assert rows[1].endswith("| 30.00 | -5.00 |")
     assert weights[0] == "| teammate | P | 0.01 | 0.1 | 0.3 | 0.5 | 0.7 |"
-    assert weights[3] == "| visible | 0.3 | 0.40 ± 1.00 | 4.00 ± 1.00 | 12.00 ± 1.00 | 20.00 ± 1.00 | 12.00 ± 1.00 |"
+    assert weights[3] == "| visible | 0.3 | 0.40 ± 1.41 | 4.00 ± 1.41 | 12.00 ± 1.41 | 20.00 ± 1.41 | 12.00 ± 1.41 |"
 
 
 def test_the_table_tells_what_was_measured_of_every_method_that_has_it():
@@ -80,7 +80,7 @@ def test_a_claim_holds_where_those_that_are_said_to_learn_do_and_the_others_do_n
     assert {name: finding.verdict for name, finding in found.items()} == dict.fromkeys(
         ("C3", "C4", "C5", "C6"), "partly reproduced"
     )
-    assert "visible: DAC 28.00 ± 1.00, Hysteretic 2.00 ± 1.00" in found["C6"].numbers
+    assert "visible: DAC 28.00 ± 1.41, Hysteretic 2.00 ± 1.41" in found["C6"].numbers
     visible = results | {name.replace("visible", "hidden"): done for name, done in results.items() if "visible" in name}
     assert TARGET.findings(visible)["C6"].verdict == "reproduced"
     assert TARGET.findings(visible)["C4"].verdict == "reproduced"
@@ -111,7 +111,7 @@ def test_who_promises_itself_a_tenth_more_than_it_gets_overestimates():
     results = results_by_hand(TARGET, Scale.of("full", 2), lambda config, piece: 1.0, measured)
     found = TARGET.findings(results)["C21"]
     assert found.verdict == "partly reproduced"  # not at P = 1, where Hysteretic does not
-    assert found.numbers.startswith("visible, P = 0: Hysteretic +5.00 ± 1.00 on 20.00, DAC +1.00 ± 1.00 on 20.00; ")
+    assert found.numbers.startswith("visible, P = 0: Hysteretic +5.00 ± 1.41 on 20.00, DAC +1.00 ± 1.41 on 20.00; ")
     assert "C21" not in TARGET.findings(results_by_hand(TARGET, Scale.of("quick"), lambda config, piece: 1.0))
 
 

@@ -119,8 +119,8 @@ def test_the_papers_own_results_would_reproduce_its_claims():
     assert set(found) == set(TARGET.claims) == {f"C{number}" for number in range(7, 15)}
     assert set(verdicts(results).values()) == {"reproduced"}
     assert found["C8"].numbers == (
-        "DAC 60.0 ± 1.0 % (return 12.00 ± 0.20), Hysteretic 10.0 ± 1.0 % (return 2.00 ± 0.20),"
-        " I2Q 0.0 ± 1.0 % (return 0.00 ± 0.20), IQL 40.0 ± 1.0 % (return 8.00 ± 0.20) (3 of 3)"
+        "DAC 60.0 ± 1.4 % (return 12.00 ± 0.28), Hysteretic 10.0 ± 1.4 % (return 2.00 ± 0.28),"
+        " I2Q 0.0 ± 1.4 % (return 0.00 ± 0.28), IQL 40.0 ± 1.4 % (return 8.00 ± 0.28) (3 of 3)"
     )
     assert found["C14"].numbers == "Hysteretic poor on 5 of 5 maps, IQL degraded on 6 of 7, I2Q poor on 7 of 7"
 
@@ -172,7 +172,7 @@ def test_claims_of_which_pieces_are_missing_are_not_yet_run_and_tell_what_there_
     found = TARGET.findings(results | results_of({"5m_vs_6m": {"iql": 0.5}}, sharing=True))
     assert "C8" not in found and found["C9"].verdict == "reproduced"
     assert found["C7"].verdict == "not yet run" and "; not yet run: I2Q; with shared parameters" in found["C7"].numbers
-    assert found["C7"].numbers.endswith("(not decentralised): IQL 50.0 ± 1.0 % (return 10.00 ± 0.20)")
+    assert found["C7"].numbers.endswith("(not decentralised): IQL 50.0 ± 1.4 % (return 10.00 ± 0.28)")
     assert found["C12"].verdict == "reproduced"  # it speaks of DAC and IQL alone
     assert found["C14"].verdict == "not yet run" and found["C14"].numbers.startswith("22 of 28 pairs")
     assert not TARGET.findings({})
@@ -182,7 +182,7 @@ def test_the_table_says_what_is_not_yet_run():
     lines = TARGET.tabulate(results_of({"3s5z": {"dac": 0.1, "iql": 0.05}})).splitlines()
     missing = " | ".join(["not yet run"] * 7)
     assert f"| 5m_vs_6m | separate | {missing} |" in lines
-    assert "| 3s5z | separate | 10.0 ± 1.0 % | not yet run | not yet run | 5.0 ± 1.0 % |" in "\n".join(lines)
+    assert "| 3s5z | separate | 10.0 ± 1.4 % | not yet run | not yet run | 5.0 ± 1.4 % |" in "\n".join(lines)
     assert sum(line.startswith("| 3s5z | shared") for line in lines) == 2
 
 
@@ -226,7 +226,7 @@ def test_the_command_line_collects_lists_and_tells_what_is_there(tmp_path, capsy
     words = ["reproduce", "smac", "--scale", "quick", "--out", str(tmp_path)]
     code, out, err = outcome(capsys, *words, "--collect", str(tmp_path / "device"))
     assert (code, err) == (0, "") and (tmp_path / "smac.png").is_file() and (tmp_path / "smac.json").is_file()
-    assert "| 5m_vs_6m | separate | not yet run | not yet run | not yet run | 50.0 ± 1.0 % |" in out
-    assert "C7: not yet run. IQL 50.0 ± 1.0 % (return 10.00 ± 0.20); not yet run: DAC, Hysteretic, I2Q" in out
+    assert "| 5m_vs_6m | separate | not yet run | not yet run | not yet run | 50.0 ± 1.4 % |" in out
+    assert "C7: not yet run. IQL 50.0 ± 1.4 % (return 10.00 ± 0.28); not yet run: DAC, Hysteretic, I2Q" in out
     code, out, _ = outcome(capsys, *words, "--list")
     assert code == 0 and "| 5m_vs_6m-iql | done | 1.5 |  |" in out and "1 of 15 pieces are done. The other 14: " in out

@@ -40,5 +40,8 @@ def test_progress_and_the_final_table_show_what_a_world_reports():
     config = resolve("iql", "3m")
     rows = [{"seed": 0, "test_return_mean": 4.0, "test_return_std": 1.0, "test_win_rate": 0.25}]
     assert _scores(config, [rows]) == "return 4.00  win rate 0.25"
-    headings = [column.header for column in _summary(rows, ["win_rate"]).columns]
-    assert headings == ["seed", "return", "spread", "win rate"]
+    table = _summary(rows, ["win_rate"])
+    assert [column.header for column in table.columns] == ["seed", "return", "spread", "win rate"]
+    assert list(table.columns[2].cells) == ["1.00", "-"]  # one seed has no spread over seeds
+    two = _summary([*rows, rows[0] | {"seed": 1, "test_return_mean": 6.0}], [])
+    assert list(two.columns[2].cells)[-1] == "1.41"

@@ -12,6 +12,7 @@ from matplotlib.ticker import PercentFormatter
 
 from decentral.analysis.plots import COLOURS, STYLES, draw_curve, label_axes, shown
 from decentral.analysis.results import Curves
+from decentral.analysis.statistics import deviation_band
 
 COLUMNS = 5
 WIDTH, HEIGHT, LEGEND_LINE = 3.3, 2.5, 0.22  # inches of a panel, and of a line of the legend
@@ -76,8 +77,7 @@ def _draw(place: Axes, panel: BattlePanel, quantity: str) -> dict[str, Artist]:
     handles: dict[str, Artist] = {}
     for own in panel.curves:
         values = own.run.reports[WIN_RATE] if quantity == WIN_RATE else own.run.returns
-        mean, spread = values.mean(axis=0), values.std(axis=0)
-        draw_curve(place, own.run, own.legend, values, (mean - spread, mean + spread), own.look)
+        draw_curve(place, own.run, own.legend, values, deviation_band(values), own.look)
         handles[own.legend] = place.get_lines()[-1]
     label_axes(place, [own.run for own in panel.curves], quantity)
     place.set_title(shown(panel.title), fontsize="medium")

@@ -7,6 +7,7 @@ import numpy as np
 
 from decentral.analysis.measures import load_measures
 from decentral.analysis.results import Curves
+from decentral.deviation import sample_deviation
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ def load_bands(run: Curves, groups: Iterable[Group]) -> dict[str, Band]:
 def _band(steps: np.ndarray, table: np.ndarray) -> Band:
     known = np.isfinite(table).any(axis=1)
     table = table[known]
-    mean, spread = np.nanmean(table, axis=1), np.nanstd(table, axis=1)
+    mean = np.nanmean(table, axis=1)
+    spread = np.asarray([sample_deviation(row[np.isfinite(row)]) for row in table])
+    spread = np.nan_to_num(spread)  # one number is a line without a band
     low = np.maximum(mean - spread, np.nanmin(table, axis=1))
     return Band(steps[known], mean, low, np.minimum(mean + spread, np.nanmax(table, axis=1)))
 

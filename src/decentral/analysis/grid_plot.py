@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from decentral.analysis.plots import draw_curve, draw_references, label_axes, look
 from decentral.analysis.results import Panel
+from decentral.analysis.statistics import deviation_band
 
 HANDLE, LETTER = 0.65, 0.08  # inches that an entry of a legend takes: its line with the space around it, each letter
 
@@ -46,8 +47,7 @@ def _names(panels: list[Panel]) -> list[str]:
 
 def _draw(panel: Axes, curves: Panel, names: list[str]) -> None:
     for name, run in curves.items():
-        mean, spread = run.returns.mean(axis=0), run.returns.std(axis=0)
-        draw_curve(panel, run, name, run.returns, (mean - spread, mean + spread), look(names.index(name)))
+        draw_curve(panel, run, name, run.returns, deviation_band(run.returns), look(names.index(name)))
     draw_references(panel, list(curves.values()))
     label_axes(panel, list(curves.values()))
 

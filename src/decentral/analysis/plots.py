@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from decentral.analysis.results import Curves, labels, shared_references, shared_reports
+from decentral.analysis.statistics import deviation_band
 from decentral.settings import Refused
 
 MOST_INSIDE = 5  # runs whose legend fits between the curves
@@ -46,8 +47,7 @@ def curves_figure(runs: list[Curves], names: list[str], title: str | None = None
     for number, (run, label) in enumerate(zip(runs, names, strict=True)):
         gaps = {"linestyle": (0, (4, 4)), "linewidth": 2.0} if may_coincide and number % 2 else {}
         for axes, values in zip(grid, (run.returns, *(run.reports[name] for name in reports)), strict=True):
-            mean, spread = values.mean(axis=0), values.std(axis=0)
-            draw_curve(axes, run, label, values, (mean - spread, mean + spread), look(number) | gaps)
+            draw_curve(axes, run, label, values, deviation_band(values), look(number) | gaps)
     draw_references(grid[0], runs)
     for axes, quantity in zip(grid, ("return", *reports), strict=True):
         label_axes(axes, runs, quantity)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from decentral.deviation import sample_deviation, sample_variance
 from decentral.settings import Refused
 
 CONFIDENCE = 0.95
@@ -22,7 +23,7 @@ class Summary:
     mean: float
     mean_low: float | None  # the mean's interval
     mean_high: float | None
-    spread: float | None  # standard deviation over the seeds, divided by their number
+    spread: float | None  # standard deviation of the sample
     iqm: float
     low: float | None  # the interquartile mean's interval
     high: float | None
@@ -42,7 +43,7 @@ def summarise(scores: np.ndarray) -> Summary:
         mean=float(mean(scores)),
         mean_low=float(mean_low),
         mean_high=float(mean_high),
-        spread=float(scores.std()),
+        spread=float(sample_deviation(scores)),
         iqm=float(interquartile_mean(scores)),
         low=float(low),
         high=float(high),
@@ -97,6 +98,15 @@ def mean_band(returns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(low), np.asarray(high)
 
 
+def deviation_band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One standard deviation below and above the mean over seeds at every test, of values [seeds, tests].
+
+    Of one seed it is not known: NaN.
+    """
+    middle, spread = values.mean(axis=0), sample_deviation(values, axis=0)
+    return middle - spread, middle + spread
+
+
 def clearly_above(scores: np.ndarray, others: np.ndarray) -> bool:
     """Whether the mean of some seeds' scores exceeds that of others by more than the standard error of the difference.
 
@@ -104,5 +114,5 @@ def clearly_above(scores: np.ndarray, others: np.ndarray) -> bool:
     """
     if min(len(scores), len(others)) < 2:
         return False
-    error = np.sqrt(scores.var(ddof=1) / len(scores) + others.var(ddof=1) / len(others))
+    error = np.sqrt(sample_variance(scores) / len(scores) + sample_variance(others) / len(others))
     return bool(scores.mean() - others.mean() > error)

@@ -6,6 +6,7 @@ import numpy as np
 
 from decentral.analysis.results import Curves
 from decentral.bundles.parity import Parity
+from decentral.deviation import mean_and_spread
 from decentral.refusal import Refused
 
 LIMITS = """\
@@ -40,8 +41,8 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
         "## Results (return of the whole team)",
         "",
         f"- last test of this seed: {own:.2f}",
-        *([f"- last test over {len(final)} seeds: {final.mean():.2f} ± {final.std():.2f}"] if len(final) > 1 else []),
-        f"- {len(returns)} greedy episodes of this seed: {returns.mean():.2f} ± {returns.std():.2f}",
+        *([f"- last test over {len(final)} seeds: {mean_and_spread(final)}"] if len(final) > 1 else []),
+        f"- {len(returns)} greedy episodes of this seed: {mean_and_spread(returns)}",
         *([f"- known exactly: {known}"] if known else []),
         "",
         "## Limits",

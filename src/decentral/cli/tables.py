@@ -10,6 +10,7 @@ from decentral.analysis.comparison import Row
 from decentral.analysis.results import shared_reports
 from decentral.analysis.statistics import Summary
 from decentral.api import Sweep
+from decentral.deviation import mean_and_spread, spread_of
 from decentral.environments.base import World
 from decentral.experiments.crossplay import Crossplay
 from decentral.experiments.examination import Finding
@@ -46,17 +47,17 @@ def print_forms(console: Screen, title: str, meanings: dict[str, str]) -> None:
 
 def print_evaluation(console: Screen, seeds: list[int], scores: Scores, references: dict[str, float]) -> None:
     """What fresh episodes came to, per seed."""
-    returns, reports = scores.returns, scores.reports
+    returns, reports = np.asarray(scores.returns), scores.reports
     table = Table(title=f"{returns.shape[1]} greedy episodes per seed", title_justify="left")
     for heading in ("seed", "return", "spread over episodes", *(name.replace("_", " ") for name in reports)):
         table.add_column(heading, justify="right")
     for lane, (seed, own) in enumerate(zip(seeds, returns, strict=True)):
         reported = (f"{values[lane].mean():.2f}" for values in reports.values())
-        table.add_row(str(seed), f"{own.mean():.2f}", f"{own.std():.2f}", *reported)
+        table.add_row(str(seed), f"{own.mean():.2f}", spread_of(own), *reported)
     table.add_section()
     of_seeds = returns.mean(axis=1)
     reported = (f"{values.mean():.2f}" for values in reports.values())
-    spread = "1 seed" if len(seeds) == 1 else f"{of_seeds.std():.2f} over seeds"
+    spread = "1 seed" if len(seeds) == 1 else f"{spread_of(of_seeds)} over seeds"
     table.add_row("all", f"{of_seeds.mean():.2f}", spread, *reported)
     console.print(table)
     _print_references(console, references)
@@ -83,7 +84,7 @@ def print_probe(console: Screen, name: str, episodes: int, probed: dict[str, Sco
     for policy, scores in probed.items():
         reported = (f"{values.mean():.3f}" for values in scores.reports.values())
         steps = (f"{np.median(scores.lengths):g}", f"{scores.lengths.mean():.1f}")
-        table.add_row(policy, f"{scores.returns.mean():.2f}", f"{scores.returns.std():.2f}", *reported, *steps)
+        table.add_row(policy, f"{scores.returns.mean():.2f}", spread_of(np.asarray(scores.returns)), *reported, *steps)
     console.print(table)
 
 
@@ -117,7 +118,7 @@ def print_comparison(console: Screen, rows: list[Row], references: dict[str, flo
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         steps = [] if same_steps else [f"{row.steps:,}"]
-        reported = (_mean_and_spread(np.asarray(values)) for values in row.reports.values())
+        reported = (mean_and_spread(np.asarray(values)) for values in row.reports.values())
         summary = _summary_cells(row.summary)
         table.add_row(row.label, "yes" if row.decentralised else "no", *steps, *summary, *reported)
     console.print(table)
@@ -139,7 +140,7 @@ def print_sweep(console: Screen, swept: Sweep) -> None:
             str(number),
             f"{run.steps[-1]:,.0f}",
             str(len(run.seeds)),
-            *(_mean_and_spread(values[:, -1]) for values in (run.returns, *(run.reports[name] for name in reports))),
+            *(mean_and_spread(values[:, -1]) for values in (run.returns, *(run.reports[name] for name in reports))),
             *(f"{run.references[name]:.2f}" for name in known),
         )
     console.print(table)
@@ -154,7 +155,7 @@ def print_standings(console: Screen, standings: list[Standing]) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for own in standings:
         returns = list(own.returns.values())
-        tested = (f"{own.step:,}", str(len(returns)), _mean_and_spread(np.asarray(returns))) if returns else ()
+        tested = (f"{own.step:,}", str(len(returns)), mean_and_spread(np.asarray(returns))) if returns else ()
         table.add_row(own.unit.name, own.state, *tested)
     console.print(table)
 
@@ -195,11 +196,6 @@ def _crossplay_cell(returns: np.ndarray, same_run: bool) -> str:
         return f"{returns.mean():.2f}"
     met = np.eye(len(returns), dtype=bool)
     return f"{returns[met].mean():.2f} / {returns[~met].mean():.2f}"
-
-
-def _mean_and_spread(values: np.ndarray) -> str:
-    """Over seeds; one has no spread."""
-    return f"{values.mean():.2f} ± {values.std():.2f}" if values.size > 1 else f"{values.mean():.2f}"
 
 
 def _summary_cells(summary: Summary) -> list[str]:

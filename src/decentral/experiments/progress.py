@@ -9,6 +9,7 @@ import numpy as np
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from decentral.deviation import spread_of
 from decentral.experiments.config import Config
 from decentral.experiments.runner import Listener, Planned, Rows
 from decentral.refusal import printable
@@ -193,5 +194,5 @@ def _summary(rows: Rows, reports: list[str]) -> Table:
     returns = np.asarray([row["test_return_mean"] for row in rows])
     table.add_section()
     reported = (f"{_mean(rows, f'test_{name}'):.2f}" for name in reports)
-    table.add_row("all", f"{returns.mean():.2f}", f"{returns.std():.2f}", *reported)
+    table.add_row("all", f"{returns.mean():.2f}", spread_of(returns), *reported)
     return table

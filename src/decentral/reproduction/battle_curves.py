@@ -7,6 +7,7 @@ import numpy as np
 
 from decentral.analysis.results import Curves, Panel
 from decentral.analysis.statistics import clearly_above
+from decentral.deviation import mean_and_spread
 from decentral.reproduction.battle_pieces import METHODS, piece_name
 from decentral.reproduction.battle_tests import at_common_steps, common_steps
 from decentral.reproduction.target import Data, Done, Results
@@ -57,11 +58,11 @@ class Ending:
     @property
     def win_words(self) -> str:
         """Mean and standard deviation over seeds, in percent."""
-        return f"{100 * self.win_rate:.1f} ± {100 * self.win_rates.std():.1f} %"
+        return f"{mean_and_spread(100 * self.win_rates, digits=1)} %"
 
     @property
     def return_words(self) -> str:
-        return f"{self.returns.mean():.2f} ± {self.returns.std():.2f}"
+        return mean_and_spread(self.returns)
 
 
 Endings = dict[str, Ending]  # by method

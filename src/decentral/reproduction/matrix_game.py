@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from decentral.deviation import mean_and_spread
 from decentral.experiments.config import resolve
 from decentral.reproduction.markdown import markdown_table
-from decentral.reproduction.returns import mean_and_spread
 from decentral.reproduction.target import Finding, Piece, Results, Scale, Target, verdict_of
 from decentral.reproduction.training_piece import curves_of, training_piece
 

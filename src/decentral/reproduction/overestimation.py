@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from decentral.deviation import mean_and_spread
 from decentral.reproduction.target import Data, Finding, verdict_of
 
 CLAIM = "C21"
@@ -31,7 +32,7 @@ class Promise:
         return bool(self.gap.mean() > SHARE * abs(self.achieved.mean()))
 
     def __str__(self) -> str:
-        return f"{self.gap.mean():+.2f} ± {self.gap.std():.2f} on {self.achieved.mean():.2f}"
+        return f"{mean_and_spread(self.gap, signed=True)} on {self.achieved.mean():.2f}"
 
 
 def finding_of(promises: dict[str, tuple[Promise, Promise]]) -> Finding:

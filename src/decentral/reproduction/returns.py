@@ -1,13 +1,7 @@
 """What runs have earned, in words: at the end of training, and over its last third."""
 
-import numpy as np
-
 from decentral.analysis.results import Curves, in_last_third
-
-
-def mean_and_spread(returns: np.ndarray) -> str:
-    """Mean and standard deviation over seeds."""
-    return f"{returns.mean():.2f} ± {returns.std():.2f}"
+from decentral.deviation import mean_and_spread
 
 
 def final_of(run: Curves) -> str:

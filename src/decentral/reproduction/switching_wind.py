@@ -6,6 +6,7 @@ import numpy as np
 
 from decentral.algorithms.dac import DAC
 from decentral.analysis.assignment import counts_of, delay, extra_shares, flicker, many_to_one, one_to_one
+from decentral.deviation import mean_and_spread
 from decentral.environments.switching_wind import MODES, SwitchingWind
 from decentral.experiments.context_study import ContextStudy
 from decentral.reproduction.markdown import markdown_table
@@ -141,8 +142,8 @@ def _cell(measure: str, value: float) -> str:
 
 
 def _percent(shares: np.ndarray) -> str:
-    return f"{100 * shares.mean():.1f} ± {100 * shares.std():.1f} %"
+    return f"{mean_and_spread(100 * shares, digits=1)} %"
 
 
 def _steps(steps: np.ndarray) -> str:
-    return f"{steps.mean():.1f} ± {steps.std():.1f}"
+    return mean_and_spread(steps, digits=1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from decentral.analysis.results import Curves
+from decentral.deviation import mean_and_spread
 from decentral.experiments.config import resolve
 from decentral.experiments.trained import Trained
 from decentral.experiments.values import ValueTable, occurring, value_tables
@@ -82,7 +83,7 @@ class TableOne(Target):
     def findings(self, results: Results) -> dict[str, Finding]:
         _, every = judged(results)
         phi = np.stack([own.phi for own in every])
-        means = ", ".join(f"{mean:.2f} ± {spread:.2f}" for mean, spread in zip(phi.mean(0), phi.std(0), strict=True))
+        means = ", ".join(mean_and_spread(of_agents) for of_agents in phi.T)
         numbers = (
             f"phi {means} over {len(every)} agents ({len({own.seed for own in every})} seeds); largest error of phi"
             f" {max(own.phi_error for own in every):.2f}, of an attainable entry"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from decentral.deviation import sample_deviation
 from decentral.environments.battles.battle import Battle
 from decentral.experiments.battle_check.episodes import Episodes, Visible
 from decentral.experiments.battle_check.readings import shifted
@@ -64,7 +65,7 @@ def better_by(one: Errors, other: Errors, still: Errors) -> tuple[float, float]:
     Both have seen the same episodes, which are compared pair by pair.
     """
     more = other.shares(still) - one.shares(still)
-    return float(more.mean()), float(more.std(ddof=1) / np.sqrt(len(more))) if len(more) > 1 else np.inf
+    return float(more.mean()), float(sample_deviation(more) / np.sqrt(len(more))) if len(more) > 1 else np.inf
 
 
 def parting(episodes: Episodes, played: Visible, other: Visible, apart: float) -> tuple[float, float]:
