@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import decentral
 from decentral.cli.commands import COMMANDS
 from decentral.refusal import Refused, did_you_mean, printable
-from decentral.terminal import complain
+from decentral.terminal import complain, say
 
 MEANING = "Fully decentralised cooperative multi-agent reinforcement learning."
 
@@ -39,7 +39,7 @@ class TellVersion(argparse.Action):
     """`--version`, looked up only when it is asked for: the help must not wait for it."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        print("decentral", decentral.__version__)
+        say(f"decentral {decentral.__version__}")
         parser.exit()
 
 
