@@ -29,7 +29,6 @@ class Job:
     name: str
     words: str
     needs: bool = False
-    may_refuse: bool = False  # to go on after a kill
 
 
 EVERY_JOB = [
@@ -53,8 +52,7 @@ EVERY_JOB = [
         "arena",
         f"arena iql matrix-game --algorithm.hidden 4 --training.seeds 1 --training.steps 300"
         f" --training.batch_episodes 4 --training.replay_episodes 16 --training.test_interval 100"
-        f" --arena.save_every 20 --out {OUT}",
-        may_refuse=True,
+        f" --arena.save_every 20 --resume --out {OUT}",
     ),
     Job("export", f"export run --out {OUT}", needs=True),
     Job("report", f"report run --out {OUT}", needs=True),

@@ -47,7 +47,7 @@ def kill_group(process):
 
 
 def killed_until_done(job, place, whole, rng, wanted):
-    """Kill a job at random moments and run it again, until it is done; how many kills, and whether it refused."""
+    """Kill a job at random moments and run it again, until it is done; how many kills."""
     kills = 0
     while True:
         process = start(job, place)
@@ -58,14 +58,14 @@ def killed_until_done(job, place, whole, rng, wanted):
             kills += 1
             continue
         _, complaint = process.communicate()
-        if process.returncode == 0:
-            return kills, False
-        if process.returncode == REFUSED and is_one_line(complaint):
-            if left_by(place) == whole.left:  # it was killed when all was done
-                return kills, False
-            if job.may_refuse:
-                return kills, True
+        if process.returncode == 0 or was_done(process, complaint, place, whole):
+            return kills
         raise Broken(f"{job.name} in {place} ended with {process.returncode}: {complaint[-3000:]}")
+
+
+def was_done(process, complaint, place, whole):
+    """Whether a command was ended when all was done, and now refuses in one line to do it again."""
+    return process.returncode == REFUSED and is_one_line(complaint) and left_by(place) == whole.left
 
 
 def check(job, place, whole):
@@ -84,18 +84,17 @@ def kills(out, wanted, jobs=JOBS):
         if not share:
             continue
         rng, whole = random.Random(job.name), Whole.of(job, out)
-        so_far, runs, refused = 0, 0, 0
+        so_far, runs = 0, 0
         while so_far < share:
             place = furnish(job, out / f"{job.name}-{runs}")
-            count, was_refused = killed_until_done(job, place, whole, rng, min(share - so_far, MOST_IN_ONE))
-            so_far, runs, refused = so_far + count, runs + 1, refused + was_refused
-            if not was_refused:
-                check(job, place, whole)
+            so_far += killed_until_done(job, place, whole, rng, min(share - so_far, MOST_IN_ONE))
+            runs += 1
+            check(job, place, whole)
             shutil.rmtree(place)
         done += so_far
-        same = f"{runs - refused} of {runs} ended in the same files"
-        told = f"{so_far} in {runs} of {whole.seconds:.1f} s, {same}, {refused} refused"
-        print(f"kills, {job.name}: {told}", flush=True)
+        print(
+            f"kills, {job.name}: {so_far} in {runs} of {whole.seconds:.1f} s, all ended in the same files", flush=True
+        )
     print(f"kills: {done} over {len(jobs)} commands, 0 faults", flush=True)
 
 

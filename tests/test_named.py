@@ -35,12 +35,13 @@ FOREIGN = {
     *("MPE_simple_spread_v3", "MPE_simple_facmac_v1", "MPE_simple_speaker_listener_v4", "MPE_simple_world_comm_v3"),
     *("Colossus", "ThermalLances", "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION"),
     *("--backend-store-uri", "--logdir", "sqlite", "TRACKIO_DIR", "wandb/", "Text", "markup"),
-    *("nohup", "ulimit", "SBATCH_PARTITION", "SBATCH_TIMELIMIT"),
+    *("nohup", "ulimit", "SBATCH_PARTITION", "SBATCH_TIMELIMIT", "venv", "github", "python3.13"),
 }
 # Names that the program puts together, one of many.
 COMPOSED = {
     *("loss/agent-0", "loss/agent-1", "5m_vs_6m-hysteretic-weights", "5m_vs_6m-iql-shared", "seed-0-episode-0.html"),
-    *("--group.field", "--field", "dist/docs", "dirty", "package.module", "weight.T"),
+    *("--group.field", "--field", "dist/docs", "dirty", "package.module", "weight.T", "venv-3.13"),
+    "decentral.__version__",
 }
 KNOWN = PYTHON | FOREIGN | COMPOSED
 pytestmark = pytest.mark.xdist_group("names")  # the sources are read once
