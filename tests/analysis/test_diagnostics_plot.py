@@ -31,10 +31,10 @@ def drawn(figure):
 
 
 def test_numbers_of_seeds_and_agents_stand_side_by_side(tmp_path):
-    rows = [{}, {}, {"kl": [1.0, None]}, {"kl": [3.0, 5.0]}, {"kl": 7.0}, {"kl": float("nan")}]
+    rows = [{}, {}, {"kl": [1.0, None]}, {"kl": [3.0, 2**64]}, {"kl": 7.0}, {"kl": float("nan")}]
     found = load_measures(run_of(tmp_path, *rows), ["kl", "loss"])
     assert found.keys() == {"kl"}
-    np.testing.assert_array_equal(found["kl"][1:], [[1, np.nan, 3, 5], [7, np.nan, np.nan, np.nan]])
+    np.testing.assert_array_equal(found["kl"][1:], [[1, np.nan, 3, 2.0**64], [7, np.nan, np.nan, np.nan]])
     assert np.isnan(found["kl"][0]).all()
 
 

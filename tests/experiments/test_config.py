@@ -68,6 +68,8 @@ def test_a_configuration_survives_the_way_through_json(algorithm, environment):
     [
         ({"format": 99}, "format must be 1, got 99"),
         ({"algorithm": []}, "algorithm must be an object"),
+        ({"format": [0] * 999}, "format must be 1, got .{80}$"),
+        ({"environment": [0] * 999}, "environment must be an object, got .{80}$"),
         ({"training": {"steps": 0}}, "training.steps must be a whole number at least 1 and at most 2000000000, got 0"),
         ({"environment": {"name": "matrix-game", "walls": 3}}, "unknown setting environment.walls"),
     ],

@@ -1,5 +1,6 @@
 """What a run measured besides its returns, read from its records."""
 
+import math
 from collections.abc import Iterable
 from itertools import chain
 from typing import Any
@@ -36,4 +37,4 @@ def _numbers(run: Curves, name: str, row: dict[str, Any]) -> list[float]:
     values = row[name] if isinstance(row.get(name), list) else [row.get(name)]
     if not all(value is None or isinstance(value, int | float) for value in values):
         raise Refused(f"{run.path / 'metrics.jsonl'}: {name} must be numbers, got {row[name]!r:.80}")
-    return [float(value) if value is not None and np.isfinite(value) else np.nan for value in values]
+    return [float(value) if value is not None and math.isfinite(value) else np.nan for value in values]

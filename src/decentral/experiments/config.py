@@ -68,10 +68,10 @@ class Config:
     def from_data(data: dict[str, Any]) -> "Config":
         """A configuration from what `as_data` wrote. Frozen partners are named in it, but their networks not read."""
         if data.get("format") != FORMAT:
-            raise Refused(f"format must be {FORMAT}, got {data.get('format')!r}")
+            raise Refused(f"format must be {FORMAT}, got {data.get('format')!r:.80}")
         for group in ("algorithm", "environment", "training"):
             if not isinstance(data.get(group), dict):
-                raise Refused(f"{group} must be an object, got {data.get(group)!r}")
+                raise Refused(f"{group} must be an object, got {data.get(group)!r:.80}")
         world = _settings(data["environment"])
         environment = build_world(recorded_class(name := data["environment"].get("name")), world, name)
         plan = build(Plan, data["training"], "training")
