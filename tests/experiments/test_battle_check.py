@@ -19,7 +19,7 @@ from decentral.experiments.battle_check.check import Check, variants
 from decentral.experiments.battle_check.errors import STATES, better_by, errors_of, nothing_changes
 from decentral.experiments.battle_check.live import record, record_stage
 from decentral.experiments.battle_check.readings import paces, periods
-from decentral.experiments.battle_check.recording import Recording
+from decentral.experiments.battle_check.recording import GameRecording
 from decentral.experiments.battle_check.replay import drawn_jitter, foresee, play_on, usual_jitter
 from decentral.experiments.battle_check.starts import start_in
 from decentral.tensors import write_arrays
@@ -46,7 +46,7 @@ def first_states(world, count):
     fields = jax.vmap(world.reset)(jax.random.split(jax.random.key(1), count))
     states = np.asarray(jax.vmap(world.state_vector)(fields))
     nothing = np.zeros((count, world.num_agents), np.int32)
-    return Recording(
+    return GameRecording(
         world.battle_map.name, "", states, nothing, np.zeros(count, np.float32), np.ones(count, bool), None
     )
 
@@ -56,7 +56,7 @@ def of_the_crawler(count):
     smac = "1 0 -.152475 -.1769375 1 1 0 .0305 -.1760562 1 1 -.065 .1262406"
     states = np.tile(np.asarray(smac.split(), np.float32), (count, 1))
     stopped = np.ones((count, 2), np.int32)
-    return Recording("2s_vs_1sc", "", states, stopped, np.zeros(count, np.float32), np.ones(count, bool), None)
+    return GameRecording("2s_vs_1sc", "", states, stopped, np.zeros(count, np.float32), np.ones(count, bool), None)
 
 
 @pytest.mark.parametrize(

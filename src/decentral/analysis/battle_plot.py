@@ -20,7 +20,7 @@ WIN_RATE = "win_rate"
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownMethod:
     """A curve of a panel: its method, the number of the method's colour, and whether parameters were shared."""
 
     method: str
@@ -43,7 +43,7 @@ class BattlePanel:
     """What is shown of a map, and the names of what has not been run yet."""
 
     title: str
-    curves: Sequence[Shown]
+    curves: Sequence[ShownMethod]
     missing: Sequence[str]
 
 

@@ -13,7 +13,7 @@ from decentral.reproduction.reproduce import Reproduction
 from decentral.reproduction.reproduce import redraw as redraw_file
 from decentral.reproduction.reproduce import reproduce as reproduce_target
 from decentral.reproduction.target import Scale, Workplace
-from decentral.reproduction.worklist import Standing
+from decentral.reproduction.worklist import PieceStatus
 from decentral.settings import Refused
 
 MOST_MINUTES = 1_000_000
@@ -76,7 +76,7 @@ def collect(
 
 def standings(
     target: str, /, *, scale: str = "full", seeds: int | None = None, out: Place | None = None
-) -> list[Standing]:
+) -> list[PieceStatus]:
     """Which pieces of a target are done, which are not, and how long those are expected to take."""
     size = Scale.of(scale, seeds)
     return standings_in(target, size, place_of(target, size, out))

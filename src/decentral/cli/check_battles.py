@@ -14,7 +14,7 @@ from decentral.environments.battles.battle import Battle
 from decentral.environments.smac import PREFIX
 from decentral.experiments.battle_check import (
     Check,
-    Recording,
+    GameRecording,
     check_new,
     episodes_of,
     read_recording,
@@ -59,7 +59,7 @@ def check_battles_command(words: list[str]) -> None:
     print_check(wide_console(), recording, Check(world, episodes_of(world, recording, episodes), seed), found.variants)
 
 
-def print_check(console: Screen, recording: Recording, check: Check, variants: bool) -> None:
+def print_check(console: Screen, recording: GameRecording, check: Check, variants: bool) -> None:
     """Everything that was found, in tables."""
     console.say(f"{recording.map_name}, recorded by {recording.origin}: {check.summary()}")
     errors, more = check.steps()

@@ -8,7 +8,7 @@ from decentral.reproduction.record import Record
 from decentral.reproduction.reproduce import Reproduction, check_finished, render
 from decentral.reproduction.target import Scale
 from decentral.reproduction.targets import target_of
-from decentral.reproduction.worklist import Standing, standings
+from decentral.reproduction.worklist import PieceStatus, standings
 from decentral.settings import Refused
 
 
@@ -30,7 +30,7 @@ def collect(name: str, scale: Scale, places: Sequence[Path], out: Path) -> Repro
     return render(record, file, out)
 
 
-def standings_in(name: str, scale: Scale, out: Path) -> list[Standing]:
+def standings_in(name: str, scale: Scale, out: Path) -> list[PieceStatus]:
     """How far every piece of a target is in a directory."""
     return standings(target_of(name).pieces(scale), Record.gather(name, scale, out), out)
 

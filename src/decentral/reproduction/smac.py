@@ -79,11 +79,11 @@ def _steps_of(settings: Data) -> int:
 
 
 def _panel(results: Results, battle: str, sharing: bool) -> "BattlePanel":
-    from decentral.analysis.battle_plot import BattlePanel, Shown
+    from decentral.analysis.battle_plot import BattlePanel, ShownMethod
 
     panel = battle_panel(results, battle, sharing)
     order = list(METHODS)
-    curves = [Shown(METHODS[own], order.index(own), sharing, run) for own, run in panel.items()]
+    curves = [ShownMethod(METHODS[own], order.index(own), sharing, run) for own, run in panel.items()]
     title = f"{battle}, shared parameters" if sharing else battle
     return BattlePanel(title, curves, [PAPER[own] for own in PAPER if own not in panel])
 

@@ -68,7 +68,7 @@ def alone_at(out: Path, name: str) -> Iterator[bool]:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PieceStatus:
     """How far one piece is."""
 
     piece: Piece
@@ -80,7 +80,7 @@ class Standing:
         return self.state == "done"
 
 
-def standings(pieces: Sequence[Piece], record: Record, out: Path) -> list[Standing]:
+def standings(pieces: Sequence[Piece], record: Record, out: Path) -> list[PieceStatus]:
     """How far every piece is. What is expected of the others is corrected by those that are done."""
     took = {name: _minutes_of(record, name) for name in record.pieces}
     ratios = [took[piece.name] / piece.minutes for piece in pieces if piece.name in took and piece.minutes]
@@ -88,14 +88,14 @@ def standings(pieces: Sequence[Piece], record: Record, out: Path) -> list[Standi
     found = []
     for piece in pieces:
         if piece.name in took:
-            found.append(Standing(piece, took[piece.name], "done"))
+            found.append(PieceStatus(piece, took[piece.name], "done"))
         else:
             expected = piece.minutes and piece.minutes * usual
-            found.append(Standing(piece, expected, _state_of(out / "runs" / piece.name)))
+            found.append(PieceStatus(piece, expected, _state_of(out / "runs" / piece.name)))
     return found
 
 
-def standings_table(found: Sequence[Standing]) -> str:
+def standings_table(found: Sequence[PieceStatus]) -> str:
     """Every piece with its state and minutes, and what is left in all, as Markdown."""
     rows = [
         [own.piece.name, own.state, "" if own.minutes is None else f"{own.minutes:.1f}", ", ".join(own.piece.needs)]
@@ -104,7 +104,7 @@ def standings_table(found: Sequence[Standing]) -> str:
     return f"{markdown_table(['piece', 'state', 'minutes', 'rests on'], rows)}\n\n{left_in_words(found)}"
 
 
-def left_in_words(found: Sequence[Standing]) -> str:
+def left_in_words(found: Sequence[PieceStatus]) -> str:
     """How many are done, and what the others may take."""
     left = [own for own in found if not own.is_done]
     done = f"{len(found) - len(left)} of {len(found)} pieces are done"  # of those that are asked for

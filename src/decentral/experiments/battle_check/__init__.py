@@ -3,11 +3,11 @@
 from decentral.experiments.battle_check.check import Check, speaks_for, variants
 from decentral.experiments.battle_check.episodes import episodes_of
 from decentral.experiments.battle_check.live import record
-from decentral.experiments.battle_check.recording import Recording, check_new, read_recording, write_recording
+from decentral.experiments.battle_check.recording import GameRecording, check_new, read_recording, write_recording
 
 __all__ = [
     "Check",
-    "Recording",
+    "GameRecording",
     "check_new",
     "episodes_of",
     "read_recording",

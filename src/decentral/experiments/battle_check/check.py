@@ -11,7 +11,7 @@ from decentral.environments.battles.actions import available_actions
 from decentral.environments.battles.battle import EARLIEST, LATEST, Battle
 from decentral.environments.battles.fight import LOOPS_PER_STEP
 from decentral.environments.battles.judge import WIN, reward_scale
-from decentral.experiments.battle_check.episodes import Episodes, Visible
+from decentral.experiments.battle_check.episodes import RecordedEpisodes, Visible
 from decentral.experiments.battle_check.errors import (
     REWARD,
     STATES,
@@ -62,7 +62,7 @@ class StepError:
 
 
 @dataclass(frozen=True)
-class Trial:
+class TriedVariant:
     """A variant of one setting: how much worse it fits than the settings that were asked for."""
 
     setting: str
@@ -83,7 +83,7 @@ class Check:
     """A recording and a simulator, compared."""
 
     world: Battle
-    episodes: Episodes
+    episodes: RecordedEpisodes
     seed: int
 
     def summary(self) -> str:
@@ -117,7 +117,7 @@ class Check:
         errors = [StepError(what, *(one.mean(what) for one in (ours, chance, still))) for what in (*STATES, REWARD)]
         return errors, [*self._headings(foreseen.after), self._parting(played.before, again.before)]
 
-    def trials(self) -> Iterator[Trial]:
+    def trials(self) -> Iterator[TriedVariant]:
         """Every other value of the settings that are open, one at a time."""
         usual = usual_jitter(self.world, self.episodes)
         still = errors_of(self.world, self.episodes, nothing_changes(self.episodes))
@@ -126,10 +126,10 @@ class Check:
             return errors_of(world, self.episodes, foresee(world, self.episodes, usual))
 
         base = tried(self.world)
-        yield Trial(ASKED, None, float(base.shares(still).mean()), 0.0, 0.0)
+        yield TriedVariant(ASKED, None, float(base.shares(still).mean()), 0.0, 0.0)
         for name, value in variants(self.world):
             other = tried(replace(self.world, **{name: value}))
-            yield Trial(name, value, float(other.shares(still).mean()), *better_by(base, other, still))
+            yield TriedVariant(name, value, float(other.shares(still).mean()), *better_by(base, other, still))
 
     def _start(self) -> Iterator[Reading]:
         start, world = start_in(self.world, self.episodes), self.world
@@ -202,7 +202,7 @@ class Check:
         )
 
 
-def speaks_for(world: Battle, trials: list[Trial]) -> dict[str, list[Any]]:
+def speaks_for(world: Battle, trials: list[TriedVariant]) -> dict[str, list[Any]]:
     """By setting, the values that fit the recording; all of them where it tells no difference."""
     fitting = {}
     for name in dict.fromkeys(trial.setting for trial in trials if trial.setting != ASKED):
@@ -225,7 +225,7 @@ def _same(agrees: bool) -> str:
     return AGREES if agrees else DIFFERS
 
 
-def as_recorded(world: Battle, episodes: Episodes, played: Course) -> Episodes:
+def as_recorded(world: Battle, episodes: RecordedEpisodes, played: Course) -> RecordedEpisodes:
     """What the simulator played, as if it had been recorded, up to the end of each battle."""
     alive = played.before.alive
     goes_on = alive[..., world.roster.our_side].any(axis=-1) & alive[..., world.roster.their_side].any(axis=-1)

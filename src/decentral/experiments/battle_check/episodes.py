@@ -9,7 +9,7 @@ import numpy as np
 from decentral.environments.battles.battle import Battle
 from decentral.environments.battles.maps import SIZE
 from decentral.environments.battles.roster import Roster
-from decentral.experiments.battle_check.recording import Recording, row_sizes
+from decentral.experiments.battle_check.recording import GameRecording, row_sizes
 from decentral.refusal import Refused
 
 Column = Any  # an array: of JAX in compiled programs, of NumPy outside
@@ -31,7 +31,7 @@ class Visible(eqx.Module):
 
 
 @dataclass(frozen=True)
-class Episodes:
+class RecordedEpisodes:
     """Episodes side by side [E, T, ...], the shorter ones padded with zeros."""
 
     visible: Visible  # before every step
@@ -53,7 +53,7 @@ class Episodes:
         return np.arange(self.actions.shape[1])[None, :] < self.lengths[:, None] - 1
 
 
-def episodes_of(world: Battle, recording: Recording, most: int) -> Episodes:
+def episodes_of(world: Battle, recording: GameRecording, most: int) -> RecordedEpisodes:
     """The first episodes of a recording, `most` at the most."""
     ends = np.flatnonzero(recording.last) + 1
     starts = np.concatenate([[0], ends[:-1]])
@@ -74,7 +74,7 @@ def episodes_of(world: Battle, recording: Recording, most: int) -> Episodes:
 
     states = padded(recording.state)
     enemy_of_id = np.stack([enemies_by_kind(world, state) for state in states[:, 0]])
-    return Episodes(
+    return RecordedEpisodes(
         visible=visible_in(world, states, enemy_of_id),
         actions=padded(recording.actions),
         rewards=padded(recording.rewards),

@@ -6,7 +6,7 @@ import numpy as np
 
 from decentral.deviation import sample_deviation
 from decentral.environments.battles.battle import Battle
-from decentral.experiments.battle_check.episodes import Episodes, Visible
+from decentral.experiments.battle_check.episodes import RecordedEpisodes, Visible
 from decentral.experiments.battle_check.readings import shifted
 from decentral.experiments.battle_check.replay import Course
 
@@ -36,7 +36,7 @@ class Errors:
         return np.mean(parts, axis=0) if parts else np.zeros(len(self.sums[REWARD]))
 
 
-def errors_of(world: Battle, episodes: Episodes, foreseen: Course) -> Errors:
+def errors_of(world: Battle, episodes: RecordedEpisodes, foreseen: Course) -> Errors:
     """What was foreseen, beside what was recorded."""
     seen, after = episodes.visible, shifted(episodes.visible)
     there = seen.alive & episodes.followed[..., None]
@@ -54,7 +54,7 @@ def errors_of(world: Battle, episodes: Episodes, foreseen: Course) -> Errors:
     return Errors(sums, counts)
 
 
-def nothing_changes(episodes: Episodes) -> Course:
+def nothing_changes(episodes: RecordedEpisodes) -> Course:
     """The yardstick: everyone stays where and as it is, and nothing is earned."""
     return Course(episodes.visible, episodes.visible, np.zeros_like(episodes.rewards))
 
@@ -68,7 +68,7 @@ def better_by(one: Errors, other: Errors, still: Errors) -> tuple[float, float]:
     return float(more.mean()), float(sample_deviation(more) / np.sqrt(len(more))) if len(more) > 1 else np.inf
 
 
-def parting(episodes: Episodes, played: Visible, other: Visible, apart: float) -> tuple[float, float]:
+def parting(episodes: RecordedEpisodes, played: Visible, other: Visible, apart: float) -> tuple[float, float]:
     """When two courses of the same episodes are `apart` cells from each other: the median step, and how many ever are.
 
     Only units that live in both count.

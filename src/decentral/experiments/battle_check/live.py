@@ -19,7 +19,7 @@ from decentral.environments.smac import PREFIX, SmacStage
 from decentral.environments.smac_package import check_game, starcraft_class
 from decentral.experiments.battle_check.episodes import enemies_by_kind, visible_in
 from decentral.experiments.battle_check.recorder import choose, record_simulated, script_of
-from decentral.experiments.battle_check.recording import Recording
+from decentral.experiments.battle_check.recording import GameRecording
 from decentral.experiments.battle_check.replay import shown, start_of
 from decentral.refusal import Failed, Refused
 from decentral.settings import build
@@ -29,7 +29,7 @@ MOST_LOST = 10  # connections with the game, before it is given up
 Decide = Callable[[Battlefield, Any, Key[Array, ""]], tuple[Array, Any]]
 
 
-def record(name: str, settings: dict[str, Any], episodes: int, share: float, seed: int) -> Recording:
+def record(name: str, settings: dict[str, Any], episodes: int, share: float, seed: int) -> GameRecording:
     """Battles on a map: of the simulator, or of the game itself where the name says so."""
     if name.startswith(PREFIX) and name.removeprefix(PREFIX) in BATTLES:
         if settings:
@@ -40,7 +40,7 @@ def record(name: str, settings: dict[str, Any], episodes: int, share: float, see
     return record_simulated(build(BATTLES[name], settings, "environment"), episodes, share, seed)
 
 
-def record_live(map_name: str, episodes: int, share: float, seed: int) -> Recording:
+def record_live(map_name: str, episodes: int, share: float, seed: int) -> GameRecording:
     """Battles of the game, by the same policy."""
     starcraft_class()  # say it at once where the package is missing
     check_game(map_name)
@@ -52,7 +52,7 @@ def record_live(map_name: str, episodes: int, share: float, seed: int) -> Record
             stage.close()
 
 
-def record_stage(world: Battle, stage: SmacStage, episodes: int, share: float, seed: int) -> Recording:
+def record_stage(world: Battle, stage: SmacStage, episodes: int, share: float, seed: int) -> GameRecording:
     """The same with a game that is there. An episode in which the connection was lost is played again."""
     decide = jax.jit(lambda field, memory, key: choose(world, share, field, memory, key))
     lived: list[list[tuple]] = []
@@ -67,7 +67,7 @@ def record_stage(world: Battle, stage: SmacStage, episodes: int, share: float, s
     steps = [step for episode in lived for step in episode]
     columns = zip((np.float32, np.int32, np.float32, bool, bool), zip(*steps, strict=True), strict=True)
     arrays = (np.asarray(column, kind) for kind, column in columns)
-    return Recording(world.battle_map.name, "the game, through the package smac", *arrays)
+    return GameRecording(world.battle_map.name, "the game, through the package smac", *arrays)
 
 
 def _episode(world: Battle, stage: SmacStage, decide: Decide, seed: int) -> list[tuple]:

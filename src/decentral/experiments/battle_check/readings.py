@@ -8,7 +8,7 @@ import numpy as np
 from decentral.environments.battles.actions import ATTACK, NORTH
 from decentral.environments.battles.battle import Battle
 from decentral.environments.battles.fight import LOOPS_PER_STEP
-from decentral.experiments.battle_check.episodes import Episodes, Visible
+from decentral.experiments.battle_check.episodes import RecordedEpisodes, Visible
 
 ALONE = 2.5  # cells without anyone, so that nobody is in the way
 WALKED = 0.3  # cells in a step from which on a unit counts as walking
@@ -35,7 +35,7 @@ class Sample:
         return Sample(len(values), float(low), float(values.mean()), float(high))
 
 
-def paces(world: Battle, episodes: Episodes) -> dict[str, float]:
+def paces(world: Battle, episodes: RecordedEpisodes) -> dict[str, float]:
     """Cells that an ally covers in a step when it is sent somewhere and nobody is near, by kind: the median."""
     roster, seen = world.roster, episodes.visible
     apart = distances(seen.x, seen.y, seen.alive)
@@ -50,7 +50,7 @@ def paces(world: Battle, episodes: Episodes) -> dict[str, float]:
     }
 
 
-def periods(world: Battle, episodes: Episodes) -> dict[str, Sample]:
+def periods(world: Battle, episodes: RecordedEpisodes) -> dict[str, Sample]:
     """Loops from one shot of an ally to the next, by kind.
 
     Each is read off one step: a weapon that was ready after c loops and is ready c' loops after the step has, if it
@@ -69,7 +69,7 @@ def periods(world: Battle, episodes: Episodes) -> dict[str, Sample]:
     return {kind: sample for kind, sample in found.items() if sample is not None}
 
 
-def headings(world: Battle, episodes: Episodes, after: Visible) -> tuple[float, float, int]:
+def headings(world: Battle, episodes: RecordedEpisodes, after: Visible) -> tuple[float, float, int]:
     """Of the enemies that walk: how many head for the nearest ally, how many for their goal, and how many were counted.
 
     Only those count for whom the two lie in different directions. `after` [E, T] holds where they are after each step:
@@ -116,7 +116,7 @@ def shifted(seen: Visible) -> Visible:
     return jax.tree.map(lambda column: np.concatenate([column[:, 1:], column[:, -1:]], axis=1), seen)
 
 
-def _goes_on(episodes: Episodes) -> np.ndarray:
+def _goes_on(episodes: RecordedEpisodes) -> np.ndarray:
     """[E, T, units]: alive before this step and after it, which is recorded too."""
     alive = episodes.visible.alive
     return alive & shifted(episodes.visible).alive & episodes.followed[..., None]
@@ -127,7 +127,7 @@ def _moved(seen: Visible) -> tuple[np.ndarray, np.ndarray]:
     return after.x - seen.x, after.y - seen.y
 
 
-def _in_reach(world: Battle, episodes: Episodes) -> np.ndarray:
+def _in_reach(world: Battle, episodes: RecordedEpisodes) -> np.ndarray:
     """[E, T, agents]: the enemy that this action attacks is in the weapon's reach."""
     roster, seen = world.roster, episodes.visible
     attacked = np.clip(episodes.actions - ATTACK, 0, roster.enemies - 1)

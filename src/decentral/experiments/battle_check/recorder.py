@@ -12,10 +12,10 @@ from jaxtyping import Array, Int, Key
 from decentral.environments.base import Script
 from decentral.environments.battles.battle import Battle
 from decentral.environments.battles.battlefield import Battlefield
-from decentral.experiments.battle_check.recording import Recording
+from decentral.experiments.battle_check.recording import GameRecording
 
 
-def record_simulated(world: Battle, episodes: int, share: float, seed: int) -> Recording:
+def record_simulated(world: Battle, episodes: int, share: float, seed: int) -> GameRecording:
     """Battles of the simulator under its settings."""
 
     def play(key: Key[Array, ""]) -> tuple:
@@ -38,7 +38,7 @@ def record_simulated(world: Battle, episodes: int, share: float, seed: int) -> R
     happened = ~np.pad(over[:, :-1], ((0, 0), (1, 0)))
     last = happened & (over | (np.arange(world.time_limit) == world.time_limit - 1)[None, :])
     columns = (array[happened] for array in (states, actions, outcomes.reward, last, available))
-    return Recording(world.battle_map.name, "the simulator of decentral", *columns)
+    return GameRecording(world.battle_map.name, "the simulator of decentral", *columns)
 
 
 def choose(

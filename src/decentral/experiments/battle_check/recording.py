@@ -21,7 +21,7 @@ OPTIONAL = ("available",)
 
 
 @dataclass(frozen=True)
-class Recording:
+class GameRecording:
     """Steps of many episodes, one after the other."""
 
     map_name: str
@@ -41,7 +41,7 @@ def check_new(file: Path) -> None:
         raise Refused(f"{file} can't be written: {file.parent} is no directory")
 
 
-def write_recording(file: Path, recording: Recording) -> None:
+def write_recording(file: Path, recording: GameRecording) -> None:
     """Write a new file, as a whole or not at all."""
     check_new(file)
     arrays = {name: getattr(recording, name) for name in (*NEEDED, *OPTIONAL)}
@@ -49,7 +49,7 @@ def write_recording(file: Path, recording: Recording) -> None:
     write_arrays(file, kept, {"map": recording.map_name, "origin": recording.origin})
 
 
-def read_recording(file: Path) -> Recording:
+def read_recording(file: Path) -> GameRecording:
     """Read a file and refuse one that holds no battles of a known map."""
     stored = read_arrays(file, MOST_BYTES, follow=True)
     name = stored.notes.get("map")
@@ -66,7 +66,7 @@ def read_recording(file: Path) -> Recording:
             raise Refused(f"{file}: unknown array {other:.40}; it may have {', '.join((*NEEDED, *OPTIONAL))}")
     _check_shapes(file, BATTLES[name](), stored.arrays)
     _check_values(file, BATTLES[name](), stored.arrays)
-    return Recording(
+    return GameRecording(
         map_name=name,
         origin=stored.notes.get("origin", "unknown")[:LONGEST_ORIGIN],
         state=stored.arrays["state"].astype(np.float32),

@@ -13,7 +13,7 @@ from decentral.environments.battles.battle import EARLIEST, LATEST, Battle
 from decentral.environments.battles.battlefield import Battlefield
 from decentral.environments.battles.deployment import FULL_TURN, fresh_battlefield
 from decentral.environments.battles.roster import Roster
-from decentral.experiments.battle_check.episodes import Column, Episodes, Visible
+from decentral.experiments.battle_check.episodes import Column, RecordedEpisodes, Visible
 
 Jitter = Float[Array, "*episodes T units"]
 
@@ -26,22 +26,22 @@ class Course(eqx.Module):
     rewards: Column  # [E, T]
 
 
-def usual_jitter(world: Battle, episodes: Episodes) -> Jitter:
+def usual_jitter(world: Battle, episodes: RecordedEpisodes) -> Jitter:
     """No chance: every period is as long as it is on average."""
     return jnp.full((*episodes.rewards.shape, world.roster.units), (EARLIEST + LATEST) / 2)
 
 
-def drawn_jitter(world: Battle, episodes: Episodes, key: Key[Array, ""]) -> Jitter:
+def drawn_jitter(world: Battle, episodes: RecordedEpisodes, key: Key[Array, ""]) -> Jitter:
     """The chance of a battle, as it is drawn in play."""
     return jax.random.uniform(key, (*episodes.rewards.shape, world.roster.units), minval=EARLIEST, maxval=LATEST)
 
 
-def foresee(world: Battle, episodes: Episodes, jitter: Jitter) -> Course:
+def foresee(world: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> Course:
     """Where each recorded step leads in the simulator, from the recorded state and by the recorded actions."""
     return _follow(world, episodes, jitter, is_led=True)
 
 
-def play_on(world: Battle, episodes: Episodes, jitter: Jitter) -> Course:
+def play_on(world: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> Course:
     """The recorded actions from the recorded starts, without a look at the recording in between."""
     return _follow(world, episodes, jitter, is_led=False)
 
@@ -75,7 +75,7 @@ def what_is_visible(roster: Roster, field: Battlefield) -> Visible:
     return Visible(field.x, field.y, field.health, field.shield, ready_at_0)
 
 
-def _follow(world: Battle, episodes: Episodes, jitter: Jitter, is_led: bool) -> Course:
+def _follow(world: Battle, episodes: RecordedEpisodes, jitter: Jitter, is_led: bool) -> Course:
     told = (episodes.visible, episodes.enemy_of_id, episodes.actions, jitter)
     return jax.device_get(_courses(world, *told, jnp.asarray(is_led)))
 

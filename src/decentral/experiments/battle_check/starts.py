@@ -8,7 +8,7 @@ import numpy as np
 from decentral.environments.battles.battle import Battle
 from decentral.environments.battles.roster import Roster, roster_of
 from decentral.environments.battles.rules import Packing
-from decentral.experiments.battle_check.episodes import Episodes
+from decentral.experiments.battle_check.episodes import RecordedEpisodes
 
 FITS = 0.1  # cells by which a packing may be off, on average
 ALIKE = 0.01  # cells by which two packings may differ and still be the same
@@ -18,7 +18,7 @@ ANGLES = np.deg2rad(np.arange(360))
 
 
 @dataclass(frozen=True)
-class Start:
+class StartingPlaces:
     """What the first states tell."""
 
     misfits: dict[str, float]  # by packing: how far units are from where it would put them, in cells
@@ -32,13 +32,13 @@ class Start:
         return [name for name, misfit in self.misfits.items() if misfit <= min(FITS, least + ALIKE)]
 
 
-def start_in(world: Battle, episodes: Episodes) -> Start:
+def start_in(world: Battle, episodes: RecordedEpisodes) -> StartingPlaces:
     """Read the beginnings of all episodes."""
     places = np.stack([episodes.visible.x[:, 0], episodes.visible.y[:, 0]], axis=-1)  # [E, units, 2]
     allies = places[:, world.roster.our_side]  # whose order is that of their places
     misfits = {packing: _misfit(world, packing, places) for packing in get_args(Packing)}
     spread = float(np.sqrt(allies.var(axis=0).sum(axis=-1)).mean())
-    return Start(misfits, spread, _ids(world.roster, episodes, places[:, world.roster.their_side]))
+    return StartingPlaces(misfits, spread, _ids(world.roster, episodes, places[:, world.roster.their_side]))
 
 
 def _misfit(world: Battle, packing: Packing, places: np.ndarray) -> float:
@@ -69,7 +69,7 @@ def _centred(places: np.ndarray) -> np.ndarray:
     return places - places.mean(axis=-2, keepdims=True)
 
 
-def _ids(roster: Roster, episodes: Episodes, enemies: np.ndarray) -> str:
+def _ids(roster: Roster, episodes: RecordedEpisodes, enemies: np.ndarray) -> str:
     """Whether an id means the same enemy in every episode, told by the distances between the ids' places.
 
     Distances stay when a packing is turned. They are compared with those of ids that are drawn by chance.
