@@ -20,6 +20,7 @@ GROUPS = {
     "sweep": ["experiments/search_space.py", "experiments/units.py"],
 }
 KEPT = ("src", "docs", "tests", "results", "benchmarks", "website", "examples")
+BUILT = {"dist"}  # by make
 COMMENT = re.compile(r"(?:^|\s)# (.*`.*)$", re.MULTILINE)
 BESIDE = re.compile(r"(?:(?:def|class) |\"(?=[A-Z]+_))(\w+)")
 
@@ -126,5 +127,6 @@ def beside_the_package() -> set[str]:
 @cache
 def files() -> set[str]:
     """Names of files and folders: of the repository, and of those that the program writes or reads."""
-    kept = {file.name for place in KEPT for file in (ROOT / place).rglob("*")} | {file.name for file in ROOT.iterdir()}
-    return kept | {text.split("/")[-1] for text in inventory().texts}
+    beside = {file.name for file in ROOT.iterdir() if file.is_file()}  # and no folder: any may lie there by chance
+    kept = {file.name for place in KEPT for file in (ROOT / place).rglob("*")} | set(KEPT) | beside
+    return kept | BUILT | {text.split("/")[-1] for text in inventory().texts}
