@@ -83,6 +83,7 @@ def save_all(figure: Figure, files: list[Path]) -> None:
             out.parent.mkdir(parents=True, exist_ok=True)
             with plt.rc_context({"svg.hashsalt": "decentral"}), warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Glyph .* missing")  # a letter of some name: it has an empty box
+                warnings.filterwarnings("ignore", 'Creating legend with loc="best" can be slow')  # so can a machine
                 figure.savefig(out, dpi=150, metadata={"Date": None} if out.suffix.lower() == ".svg" else None)
     except OSError as error:
         raise Refused(f"out must be a file that can be written, got {out} ({error.strerror})") from None
