@@ -4,7 +4,7 @@ import numpy as np
 
 from decentral.experiments.saving import kept_turns, settings_digest
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Moment
+from decentral.records.checkpoints import Checkpoints, Moment
 from decentral.records.tensors import Tensor
 
 PARTS = ("agents", "replays", "clock")
@@ -43,14 +43,14 @@ def checkpoint(directory, turn, keep=2, diverged=()):
     parts = {
         part: {name: Tensor.of(array) for name, array in arrays.items()} for part, arrays in arrays_of(turn).items()
     }
-    directory.checkpoints.save(moment, parts)
-    directory.checkpoints.keep(kept_turns(directory.checkpoints, keep))
+    Checkpoints.of(directory).save(moment, parts)
+    Checkpoints.of(directory).keep(kept_turns(Checkpoints.of(directory), keep))
 
 
 def is_turn(directory, turn):
     """Whether the checkpoint of a turn holds what was saved then."""
     for part, arrays in arrays_of(turn).items():
-        found = directory.checkpoints.read(turn, part)
+        found = Checkpoints.of(directory).read(turn, part)
         if found.keys() != arrays.keys() or not all(np.array_equal(found[name], arrays[name]) for name in arrays):
             return False
     return True

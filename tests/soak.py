@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from decentral.experiments.resuming import Start
-from decentral.records.checkpoints import MANIFEST
+from decentral.records.checkpoints import MANIFEST, Checkpoints
 from decentral.refusal import Refused
 from tests.corruption import WAYS, spoil
 from tests.faults import FAULTS
@@ -102,7 +102,9 @@ def corruptions(out, wanted):
     rng, directory, refused = random.Random(1), begin(out / "spoiled"), 0
     for turn in (1, 2):
         save(directory, turn)
-    files = [directory.checkpoints.place(2) / name for name in (MANIFEST, *(f"{part}.safetensors" for part in PARTS))]
+    files = [
+        Checkpoints.of(directory).place(2) / name for name in (MANIFEST, *(f"{part}.safetensors" for part in PARTS))
+    ]
     for _ in range(wanted):
         file = rng.choice([*files, directory.path / "metrics.jsonl"])
         whole = file.read_bytes()

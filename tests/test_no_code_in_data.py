@@ -8,6 +8,7 @@ import decentral
 from decentral.experiments.resuming import Start
 from decentral.experiments.trained import Trained
 from decentral.experiments.verification import verify
+from decentral.records.checkpoints import Checkpoints
 from tests.runs import small_run
 
 SOURCES = sorted(Path(decentral.__file__).parent.rglob("*.py"))
@@ -49,7 +50,7 @@ def read_all(run):
     assert Start.find([run.directory], 2).turn == 100
     Trained.load(run.directory)
     for part in ("agents", "replays", "clock"):
-        run.directory.checkpoints.read(100, part)
+        Checkpoints.of(run.directory).read(100, part)
 
 
 def test_reading_a_run_runs_nothing_and_opens_no_socket():

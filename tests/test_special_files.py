@@ -16,6 +16,7 @@ from decentral.experiments import memory, references
 from decentral.experiments.battle_check import read_recording
 from decentral.experiments.config_file import read_config_file
 from decentral.records import RunDirectory
+from decentral.records.checkpoints import Checkpoints
 from decentral.refusal import Refused
 from decentral.reproduction.record import Record
 from decentral.reproduction.reproduce import read_finished
@@ -32,8 +33,8 @@ PLACES = {  # a file, and who reads it in its directory
     "times.jsonl": lambda place: RunDirectory(place).seconds,
     "finished.json": lambda place: RunDirectory(place).diverged,
     "agents/seed-0/agent-0.safetensors": lambda place: RunDirectory(place).read_agent(0, 0),
-    "checkpoints/000000000001/manifest.json": lambda place: RunDirectory(place).checkpoints.check(1),
-    "checkpoints/000000000001/agents.safetensors": lambda place: RunDirectory(place).checkpoints.read(1, "agents"),
+    "checkpoints/000000000001/manifest.json": lambda place: Checkpoints.of(RunDirectory(place)).check(1),
+    "checkpoints/000000000001/agents.safetensors": lambda place: Checkpoints.of(RunDirectory(place)).read(1, "agents"),
     "agent-0.messages": lambda place: list(WIRE.log(place / "agent-0.messages")),
     "record.json": lambda place: Record.read(place / "record.json"),
 }

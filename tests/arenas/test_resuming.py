@@ -25,6 +25,7 @@ from decentral.experiments.runner import Planned, describe
 from decentral.experiments.saving import Saving
 from decentral.interruption import Interrupted
 from decentral.records import RunDirectory
+from decentral.records.checkpoints import Checkpoints
 from decentral.refusal import Failed, Refused
 from decentral.settings import as_data
 from tests.arenas.nearby import Nearby
@@ -81,11 +82,11 @@ def test_an_arena_that_is_killed_at_random_moments_ends_as_if_it_had_not_been(tm
             try:
                 start(tmp_path)
             except Crash:
-                turns.append(max(RunDirectory(tmp_path / "run").checkpoints.turns(), default=None))
+                turns.append(max(Checkpoints.of(RunDirectory(tmp_path / "run")).turns(), default=None))
     assert len(set(turns)) > 2  # it went on from all over the arena
     directory = start(tmp_path)
     assert directory.is_finished and ending(tmp_path) == uninterrupted()
-    assert directory.checkpoints.turns() == []  # and nothing is left to go on from
+    assert Checkpoints.of(directory).turns() == []  # and nothing is left to go on from
     assert start(tmp_path).path == directory.path  # nothing to do
     run = decentral.load(directory.path)
     for seed in (0, 1):
@@ -107,7 +108,7 @@ def test_a_signal_saves_the_whole_arena_and_says_how_to_go_on(tmp_path):
     run, log = tmp_path / "run", tmp_path / "log"
     with pytest.raises(Interrupted, match=rf"at step 3 and saved; .* decentral resume {run} --log-messages {log}$"):
         start(tmp_path, [stop], Saving())
-    assert RunDirectory(run).checkpoints.turns() == [12, 9]
+    assert Checkpoints.of(RunDirectory(run)).turns() == [12, 9]
     assert len(list(run.glob("homes/seed-1/*/moment-*"))) == 2 * 2 and not list(run.glob("homes/seed-0/*/moment-*"))
     with pytest.raises(Refused, match="log-messages must be given again to go on"):
         decentral.resume(run, progress=False)
@@ -126,7 +127,7 @@ def test_a_moment_of_which_an_agent_has_no_whole_file_is_passed_over(tmp_path):
 
     with pytest.raises(Crash):
         start(tmp_path, [Killer(3, crash)])
-    latest, before = RunDirectory(tmp_path / "run").checkpoints.turns()
+    latest, before = Checkpoints.of(RunDirectory(tmp_path / "run")).turns()
     home = tmp_path / "run" / "homes" / "seed-0" / "agent-1"
     spoiled = bytearray(moment_file(home, latest).read_bytes())
     spoiled[-1] ^= 1
@@ -152,7 +153,7 @@ def test_an_agent_that_dies_while_it_is_saved_leaves_the_moment_out(tmp_path):
         patched.setattr(arena_run, "opened", functools.partial(opened, open_line=Mortal))
         with pytest.raises(Failed, match="agent 1 died too often: 4 times"):
             start(tmp_path)
-    assert RunDirectory(tmp_path / "run").checkpoints.turns() == []
+    assert Checkpoints.of(RunDirectory(tmp_path / "run")).turns() == []
 
 
 def test_another_arena_is_not_gone_on_with(tmp_path):

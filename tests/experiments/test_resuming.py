@@ -18,6 +18,7 @@ from decentral.experiments.runner import Planned, describe, run, run_together
 from decentral.experiments.saving import Saving
 from decentral.interruption import Interrupted
 from decentral.records import RunDirectory
+from decentral.records.checkpoints import Checkpoints
 from tests.crashes import Crash, disk
 from tests.runs import SMALL, small_run
 from tests.saved_runs import begin, save
@@ -70,7 +71,7 @@ def test_twenty_kills_make_no_difference(tmp_path):
             try:
                 decentral.train("dac", "matrix-game", **DAC, out=place, progress=False, checkpoints=OFTEN, resume=True)
             except Crash:
-                saved.append(max(RunDirectory(place).checkpoints.turns(), default=0))
+                saved.append(max(Checkpoints.of(RunDirectory(place)).turns(), default=0))
         finished += RunDirectory(place).is_finished
     decentral.train("dac", "matrix-game", **DAC, out=tmp_path / str(finished), progress=False, resume=True)
     assert len(set(saved)) > 8  # they went on from all over the training
@@ -104,7 +105,7 @@ def test_a_signal_saves_and_says_how_to_go_on(tmp_path, monkeypatch):
     config = resolve("dac", "matrix-game", DAC["algorithm"], None, PLAN | {"seeds": 2, "steps": 60})
     with pytest.raises(Interrupted, match=rf"interrupted at step 30 and saved; to go on: decentral resume {place}"):
         run_together([Planned(config, place)], [Killer(4, lambda: (ask_to_stop(), wait()))])
-    assert RunDirectory(place).checkpoints.turns() == [30]
+    assert Checkpoints.of(RunDirectory(place)).turns() == [30]
     with pytest.raises(Interrupted, match="interrupted at step 30 and saved"):  # a deadline asks to stop as well
         run_together([Planned(config, place)], [], resume=True, deadline=time.monotonic())
     assert state(decentral.resume(place, progress=False).path) == state(uninterrupted().path)
@@ -151,7 +152,7 @@ def test_runs_side_by_side_go_on_from_a_moment_that_all_have_saved(tmp_path):
     whole = run_together(planned("whole"), [])
     with pytest.raises(Crash):
         run_together(planned("run"), [Killer(4, crash)], Saving(interval=0.0))
-    first = RunDirectory(tmp_path / "run" / "0").checkpoints
+    first = Checkpoints.of(RunDirectory(tmp_path / "run" / "0"))
     first.keep(set(first.turns()[1:]))  # as if the crash had come between the one and the other
     again = run_together(planned("run"), [], resume=True)
     for one, other in zip(whole, again, strict=True):
@@ -163,8 +164,8 @@ def test_a_spoiled_checkpoint_costs_the_time_since_the_one_before(tmp_path, caps
     config = resolve("dac", "matrix-game", DAC["algorithm"], None, PLAN | {"seeds": 2, "steps": 60})
     with pytest.raises(Crash):
         run_together([Planned(config, place)], [Killer(5, crash)], Saving(interval=0.0))
-    latest, before = RunDirectory(place).checkpoints.turns()
-    file = RunDirectory(place).checkpoints.place(latest) / "replays.safetensors"
+    latest, before = Checkpoints.of(RunDirectory(place)).turns()
+    file = Checkpoints.of(RunDirectory(place)).place(latest) / "replays.safetensors"
     file.write_bytes(file.read_bytes()[:-1] + b"?")
     run = decentral.resume(place)
     assert f"{file} is broken" in "".join(capsys.readouterr().out.splitlines())

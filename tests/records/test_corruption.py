@@ -12,7 +12,7 @@ from decentral.cli import main
 from decentral.experiments.resuming import Start
 from decentral.experiments.verification import verify
 from decentral.records import durable
-from decentral.records.checkpoints import MANIFEST
+from decentral.records.checkpoints import MANIFEST, Checkpoints
 from decentral.records.sealed import sealed
 from decentral.refusal import Refused
 from tests.corruption import WAYS, remove, spoil, swap
@@ -43,7 +43,7 @@ def falls_back(directory, file):
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_spoiled_checkpoint_is_passed_over_and_told_of(run, name, way):
-    file, rng = run.checkpoints.place(2) / name, random.Random(f"{name} {way.__name__}")
+    file, rng = Checkpoints.of(run).place(2) / name, random.Random(f"{name} {way.__name__}")
     whole = file.read_bytes()
     for _ in range(CASES):
         spoil(rng, file, way)
@@ -54,19 +54,19 @@ def test_a_spoiled_checkpoint_is_passed_over_and_told_of(run, name, way):
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_missing_file_is_passed_over_and_told_of(run, name):
-    remove(run.checkpoints.place(2) / name)
-    falls_back(run, run.checkpoints.place(2) / name)
+    remove(Checkpoints.of(run).place(2) / name)
+    falls_back(run, Checkpoints.of(run).place(2) / name)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_of_another_checkpoint_does_not_pass(run, name):
-    swap(run.checkpoints.place(1) / name, run.checkpoints.place(2) / name)
+    swap(Checkpoints.of(run).place(1) / name, Checkpoints.of(run).place(2) / name)
     with pytest.raises(Refused, match="no other checkpoint can be gone on from"):
         Start.find([run], 2)
 
 
 def test_parts_that_changed_places_do_not_pass(run):
-    place = run.checkpoints.place(2)
+    place = Checkpoints.of(run).place(2)
     swap(place / "agents.safetensors", place / "replays.safetensors")
     falls_back(run, place / "agents.safetensors")
 
@@ -88,7 +88,7 @@ def test_records_that_went_bad_are_noticed(run, way):
 
 def test_a_run_all_of_whose_checkpoints_are_broken_is_one_line_and_stays_as_it_is(run, capsys):
     for turn in (1, 2):
-        spoil(random.Random(turn), run.checkpoints.place(turn) / "agents.safetensors", WAYS[0])
+        spoil(random.Random(turn), Checkpoints.of(run).place(turn) / "agents.safetensors", WAYS[0])
     before = tree(run.path)
     with pytest.raises(Refused, match=r"agents.safetensors is broken.*no other checkpoint can be gone on from"):
         Start.find([run], 2)
@@ -113,7 +113,7 @@ def test_a_checkpoint_of_other_settings_does_not_pass(run):
 
 def resealed(run, **changes):
     """The manifest of turn 2 with entries changed by someone who knows how to seal it."""
-    file = run.checkpoints.place(2) / MANIFEST
+    file = Checkpoints.of(run).place(2) / MANIFEST
     content = json.loads(file.read_text())["content"] | changes
     file.write_bytes(sealed({key: value for key, value in content.items() if value is not None}))
 
@@ -149,17 +149,17 @@ def test_a_manifest_made_by_an_enemy_is_refused_and_leads_nowhere(run, changes):
 
 def test_links_are_refused_before_anything_behind_them_is_touched(run, tmp_path):
     precious = tmp_path / "precious"
-    shutil.copytree(run.checkpoints.place(1), precious)
+    shutil.copytree(Checkpoints.of(run).place(1), precious)
     before = tree(precious)
     for name in ("000000000003", ".saving"):
-        link = run.checkpoints.path / name
+        link = Checkpoints.of(run).path / name
         link.symlink_to(precious)
         with pytest.raises(Refused, match="no link"):
             Start.find([run], 2)
         with pytest.raises(Refused, match="no link"):
-            run.checkpoints.keep(set())
+            Checkpoints.of(run).keep(set())
         link.unlink()
-    file = run.checkpoints.place(2) / "agents.safetensors"
+    file = Checkpoints.of(run).place(2) / "agents.safetensors"
     file.unlink()
     file.symlink_to(precious / "agents.safetensors")
     falls_back(run, file)
@@ -174,7 +174,7 @@ def test_hashes_of_a_finished_run_lead_nowhere_else(run, tmp_path):
 
 
 def test_a_full_disk_leaves_the_older_checkpoints(run):
-    before, limits = tree(run.checkpoints.path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    before, limits = tree(Checkpoints.of(run).path), resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (150, limits[1]))
         with pytest.raises(OSError, match="File too large"):
@@ -182,7 +182,7 @@ def test_a_full_disk_leaves_the_older_checkpoints(run):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert Start.find([run], 2).turn == 2
-    after = tree(run.checkpoints.path)
+    after = tree(Checkpoints.of(run).path)
     assert {name: after[name] for name in before} == before and all(".saving" in name for name in after.keys() - before)
 
 

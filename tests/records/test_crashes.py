@@ -7,6 +7,7 @@ import numpy as np
 
 from decentral.experiments.resuming import Start
 from decentral.records import RunDirectory
+from decentral.records.checkpoints import Checkpoints
 from tests.crashes import Crash, disk, every_crash
 from tests.saved_runs import begin, is_turn, save
 
@@ -63,7 +64,7 @@ def test_a_crash_at_the_end_or_on_the_way_back_loses_nothing(tmp_path):
     def finish_and_reopen(directory):
         directory.write_agent(3, 0, {"weight": 2 * ONES})
         directory.finish([])
-        directory.checkpoints.keep({1})
+        Checkpoints.of(directory).keep({1})
         Start.find([directory], 2).forget_later()
 
     def check(directory):

@@ -21,11 +21,11 @@ def load_measures(run: Curves, names: Iterable[str]) -> dict[str, np.ndarray]:
     for row in RunDirectory(run.path).read_metrics():
         by_seed[row["seed"]].append(row)
     tests = list(zip(*by_seed.values(), strict=False))  # those that every seed has done
-    tables = {name: _table([[_numbers(run, name, row) for row in test] for test in tests]) for name in names}
+    tables = {name: _measured_table([[_numbers(run, name, row) for row in test] for test in tests]) for name in names}
     return {name: table for name, table in tables.items() if np.isfinite(table).any()}
 
 
-def _table(tests: list[list[list[float]]]) -> np.ndarray:
+def _measured_table(tests: list[list[list[float]]]) -> np.ndarray:
     """The numbers of all seeds of a test in one row; a short one is filled up with NaN."""
     rows = [list(chain.from_iterable(test)) for test in tests]
     widest = max(len(row) for row in rows)

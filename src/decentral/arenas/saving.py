@@ -14,7 +14,7 @@ from decentral.experiments.provenance import package_versions
 from decentral.experiments.resuming import Start, check_moment
 from decentral.experiments.saving import Due, Saving, kept_turns, settings_digest
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Moment
+from decentral.records.checkpoints import Checkpoints, Moment
 from decentral.records.durable import check_unchanged
 from decentral.records.tensors import Tensor
 from decentral.settings import Refused
@@ -46,8 +46,8 @@ class Keeper:
             grown=self.directory.fingerprint_grown(),
         )
         tensors = {name: Tensor.of(array) for name, array in standing.arrays().items()}
-        self.directory.checkpoints.save(moment, {PART: tensors})
-        self._forget(kept_turns(self.directory.checkpoints, self.saving.keep))
+        Checkpoints.of(self.directory).save(moment, {PART: tensors})
+        self._forget(kept_turns(Checkpoints.of(self.directory), self.saving.keep))
         self.due.saved(begun)
 
     def finish(self) -> None:
@@ -56,7 +56,7 @@ class Keeper:
         self._forget(set())
 
     def _forget(self, kept: set[int]) -> None:
-        self.directory.checkpoints.keep(kept)
+        Checkpoints.of(self.directory).keep(kept)
         for home in self.places.homes.glob("seed-*/agent-*"):
             keep_moments(home, kept.__contains__)
 
@@ -68,7 +68,7 @@ def find_start(directory: RunDirectory, places: Places) -> Start:
 
 def standing_at(directory: RunDirectory, turn: int) -> Standing:
     """The world's side at a turn."""
-    return Standing.from_arrays(directory.checkpoints.read(turn, PART), str(directory.checkpoints.place(turn)))
+    return Standing.from_arrays(Checkpoints.of(directory).read(turn, PART), str(Checkpoints.of(directory).place(turn)))
 
 
 def check_logged(standing: Standing, messages: Path | None) -> None:
@@ -84,7 +84,7 @@ def _check(places: Places, directory: RunDirectory, turn: int) -> Moment:
     moment = check_moment(directory, turn)
     standing = standing_at(directory, turn)
     if standing.turn != turn:
-        raise Refused(f"{directory.checkpoints.place(turn)} is of turn {standing.turn}")
+        raise Refused(f"{Checkpoints.of(directory).place(turn)} is of turn {standing.turn}")
     for place, own in enumerate(standing.seats):
         check_unchanged(moment_file(places.home(standing.seed, place), turn), own.file)
         log = places.log(standing.seed, place)

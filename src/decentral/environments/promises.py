@@ -16,11 +16,11 @@ def build_world(kind: type[World], settings: dict[str, Any], name: str) -> World
         world: World = build(kind, settings, "environment")
     if isinstance(world, HostEnvironment):
         with kept_in(name, "when asked for its sizes"):
-            _check(world, name)
+            _check_sizes(world, name)
     return world
 
 
-def _check(world: HostEnvironment, name: str) -> None:
+def _check_sizes(world: HostEnvironment, name: str) -> None:
     spec = world.spec
     if not isinstance(spec, AgentSpec):
         raise Refused(f"{name}: spec must be an AgentSpec, got {spec!r:.80}")

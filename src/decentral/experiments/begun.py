@@ -9,6 +9,7 @@ from decentral.experiments.partners import with_partners
 from decentral.experiments.runner import Listener, run
 from decentral.experiments.saving import Saving
 from decentral.records import RunDirectory
+from decentral.records.checkpoints import Checkpoints
 from decentral.settings import Refused, as_data, build
 from decentral.training.loop import Trainee, sharing_in
 from decentral.training.plan import Plan
@@ -24,7 +25,7 @@ def go_on(directory: RunDirectory, listeners: list[Listener], saving: Saving, st
     plan = was.plan if steps is None else _longer(was.plan, steps)
     if plan == was.plan and is_finished(directory, config):
         return directory
-    saved = bool(directory.checkpoints.turns())
+    saved = bool(Checkpoints.of(directory).turns())
     if directory.is_finished and not saved:
         raise Refused(f"RUN must have a checkpoint to be trained further, got {directory.path}, which kept none")
     members = with_partners(config.members, was.environment.spec, saved)

@@ -6,6 +6,7 @@ from typing import Any
 from decentral.experiments.config import Config, completed
 from decentral.experiments.runner import Planned
 from decentral.records import RunDirectory
+from decentral.records.checkpoints import Checkpoints
 from decentral.records.run_directory import UNBORN
 from decentral.settings import Refused
 
@@ -24,7 +25,9 @@ def is_finished(directory: RunDirectory, config: Config) -> bool:
     complete = _has_all_agents(directory, config)
     if directory.is_finished and not complete:
         raise Refused(f"out must hold whole runs, got {directory.path}, which is broken: remove it to train it anew")
-    return complete and (directory.is_finished or not directory.checkpoints.turns())  # earlier versions did not say so
+    return complete and (
+        directory.is_finished or not Checkpoints.of(directory).turns()
+    )  # earlier versions did not say so
 
 
 def _begun(run: Planned) -> RunDirectory | None:

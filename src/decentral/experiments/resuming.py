@@ -14,7 +14,7 @@ from decentral.experiments.placement import Placement
 from decentral.experiments.provenance import package_versions, provenance
 from decentral.experiments.saving import settings_digest
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Moment
+from decentral.records.checkpoints import Checkpoints, Moment
 from decentral.records.run_directory import GROWING
 from decentral.settings import Refused
 from decentral.training.loop import Lane, Trainee
@@ -38,7 +38,7 @@ class Start:
         A run may need more to go on than its checkpoints: then `check` refuses moments that can not be gone on from.
         Where there is no moment that all have saved it is the beginning. Where all such are broken, it is refused.
         """
-        common = set.intersection(*(set(directory.checkpoints.turns()) for directory in directories))
+        common = set.intersection(*(set(Checkpoints.of(directory).turns()) for directory in directories))
         notes: list[str] = []
         for turn in sorted(common, reverse=True):
             try:
@@ -76,8 +76,8 @@ class Start:
             directory.reopen()
             grown = self.moments[number].grown if self.moments else {}
             directory.cut_back({name: grown[name].bytes if grown else 0 for name in GROWING})
-            turns = directory.checkpoints.turns()
-            directory.checkpoints.keep({turn for turn in turns if self.turn is not None and turn <= self.turn})
+            turns = Checkpoints.of(directory).turns()
+            Checkpoints.of(directory).keep({turn for turn in turns if self.turn is not None and turn <= self.turn})
 
     def machine(self, trainees: Sequence[Trainee], described: Lane) -> Machine:
         """The machine of trainees as it was."""
@@ -89,8 +89,8 @@ class Start:
         for directory in self.directories:
             stored: dict[str, np.ndarray] = {}
             for part in PARTS:
-                stored |= directory.checkpoints.read(self.turn, part)
-            lanes.append(from_arrays(shapes, stored, str(directory.checkpoints.place(self.turn))))
+                stored |= Checkpoints.of(directory).read(self.turn, part)
+            lanes.append(from_arrays(shapes, stored, str(Checkpoints.of(directory).place(self.turn))))
         whole = with_keys(described, one_after_the_other(lanes))
         return Machine.start(*trainees, placement=self._placement, lanes=whole)
 
@@ -141,8 +141,8 @@ def note_resumption(directory: RunDirectory, config: Config, step: int) -> None:
 
 def check_moment(directory: RunDirectory, turn: int) -> Moment:
     """Refuse a checkpoint that can not be gone on from: broken, or not of this run as it lies here."""
-    moment = directory.checkpoints.check(turn)
-    place = directory.checkpoints.place(turn)
+    moment = Checkpoints.of(directory).check(turn)
+    place = Checkpoints.of(directory).place(turn)
     if moment.settings != settings_digest(directory):
         raise Refused(f"{place} is of another configuration than config.json")
     if moment.grown.keys() != set(GROWING):

@@ -84,9 +84,9 @@ class Keeper:
                 diverged=health.of(share),
                 grown=directory.fingerprint_grown(),
             )
-            directory.checkpoints.save(moment, as_tensors(machine.lanes, share))
+            Checkpoints.of(directory).save(moment, as_tensors(machine.lanes, share))
         for directory in self.directories:  # not before all are saved: they must have a moment in common
-            directory.checkpoints.keep(kept_turns(directory.checkpoints, self.saving.keep))
+            Checkpoints.of(directory).keep(kept_turns(Checkpoints.of(directory), self.saving.keep))
         self.saved_turn = machine.turn
         self.due.saved(begun)
 
@@ -100,7 +100,7 @@ class Keeper:
         for directory, share in zip(self.directories, machine.shares, strict=True):
             directory.finish(health.of(share))
             if not self.saving.final:
-                directory.checkpoints.keep(set())
+                Checkpoints.of(directory).keep(set())
 
 
 def kept_turns(checkpoints: Checkpoints, keep: int) -> set[int]:

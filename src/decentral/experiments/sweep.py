@@ -16,6 +16,7 @@ from decentral.experiments.finished import finished_runs
 from decentral.experiments.runner import Listener, Planned, run_together
 from decentral.experiments.saving import UNTIL_FINISHED, WHEN_STOPPED
 from decentral.records import RunDirectory
+from decentral.records.checkpoints import Checkpoints
 from decentral.settings import Refused
 
 GROUPS = ("algorithm", "environment", "training")
@@ -88,7 +89,7 @@ def train_grid(
 
 def _saved_apart(runs: Sequence[Planned], waiting: list[int]) -> list[list[int]]:
     """Runs that have a checkpoint go on first, without those that have none: they would all have to begin anew."""
-    saved = [place for place in waiting if RunDirectory(runs[place].out).checkpoints.turns()]
+    saved = [place for place in waiting if Checkpoints.of(RunDirectory(runs[place].out)).turns()]
     return [group for group in (saved, [place for place in waiting if place not in saved]) if group]
 
 

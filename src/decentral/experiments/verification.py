@@ -7,6 +7,7 @@ from typing import Any
 
 from decentral.experiments.resuming import check_moment
 from decentral.records import RunDirectory
+from decentral.records.checkpoints import Checkpoints
 from decentral.records.durable import Fingerprint, check_unchanged
 from decentral.settings import Refused
 
@@ -35,7 +36,7 @@ def verify(directory: RunDirectory) -> Verification:
     try:
         for name, expected in directory.finished_files.items():
             found.look(name, _check_file, directory, name, expected)
-        for turn in directory.checkpoints.turns():
+        for turn in Checkpoints.of(directory).turns():
             found.look(f"checkpoint of turn {turn}", check_moment, directory, turn)
     except Refused as refusal:
         found.broken.append(str(refusal))

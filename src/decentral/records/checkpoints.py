@@ -16,6 +16,7 @@ import numpy as np
 
 from decentral.records import durable
 from decentral.records.durable import Fingerprint
+from decentral.records.run_directory import RunDirectory
 from decentral.records.sealed import read_sealed, sealed
 from decentral.records.tensors import Tensor, pieces, read_tensors
 from decentral.refusal import Refused
@@ -47,6 +48,10 @@ class Checkpoints:
     """All checkpoints of one run."""
 
     path: Path
+
+    @staticmethod
+    def of(run: RunDirectory) -> "Checkpoints":
+        return Checkpoints(run.path / "checkpoints")
 
     def turns(self) -> list[int]:
         """The turns at which there is one, latest first; broken ones too."""

@@ -25,7 +25,6 @@ import numpy as np
 from decentral.plain_files import read_json, read_plain
 from decentral.plain_json import parse_json
 from decentral.records import durable
-from decentral.records.checkpoints import Checkpoints
 from decentral.records.durable import Fingerprint
 from decentral.records.metrics import check_record
 from decentral.records.sealed import read_sealed, sealed
@@ -105,10 +104,6 @@ class RunDirectory:
             yield
         finally:
             os.close(descriptor)
-
-    @property
-    def checkpoints(self) -> Checkpoints:
-        return Checkpoints(self.path / "checkpoints")
 
     def write_json(self, name: str, content: dict[str, Any]) -> None:
         durable.replace_file(self.path / name, (json.dumps(content, indent=2) + "\n").encode())

@@ -9,7 +9,7 @@ from decentral.reproduction.target import Data, Finding, verdict_of
 
 CLAIM = "C21"
 SHARE = 0.1
-READING = (
+OVERESTIMATION_READING = (
     "overestimates: in the last third of training, what an agent promises itself at the start of a greedy episode is"
     " above what it then gets, with its own value of the end, by more than a tenth of that; mean and standard deviation"
     " over seeds and agents"
@@ -39,4 +39,4 @@ def finding_of(promises: dict[str, tuple[Promise, Promise]]) -> Finding:
     """What is to be said of Hysteretic and DAC, by the world that they were in."""
     numbers = [f"{world}: Hysteretic {theirs}, DAC {ours}" for world, (theirs, ours) in promises.items()]
     met = [theirs.is_too_much and not ours.is_too_much for theirs, ours in promises.values()]
-    return Finding("; ".join(numbers), verdict_of(met), READING)
+    return Finding("; ".join(numbers), verdict_of(met), OVERESTIMATION_READING)

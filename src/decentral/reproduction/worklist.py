@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from decentral.records import RunDirectory
+from decentral.records.checkpoints import Checkpoints
 from decentral.reproduction.markdown import markdown_table
 from decentral.reproduction.record import Record, piece_file
 from decentral.reproduction.target import Piece
@@ -128,8 +129,8 @@ def _state_of(place: Path) -> str:
     directory = RunDirectory(place if RunDirectory(place).has_begun else place / "1")
     if not directory.has_begun:
         return "missing"
-    turns = directory.checkpoints.turns()
+    turns = Checkpoints.of(directory).turns()
     with suppress(Refused):
         if turns:
-            return f"saved at step {directory.checkpoints.moment(turns[0]).step:,}"
+            return f"saved at step {Checkpoints.of(directory).moment(turns[0]).step:,}"
     return "begun"

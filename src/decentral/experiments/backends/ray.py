@@ -25,7 +25,7 @@ def run_on_ray(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
                 running[task.remote(unit.command, unit.log, search_path())] = unit
             done, _ = ray.wait(list(running))
             for job in done:
-                ended(running.pop(job), _result(ray, job))
+                ended(running.pop(job), _ray_result(ray, job))
     finally:
         ray.shutdown()
 
@@ -54,7 +54,7 @@ def _has_token() -> bool:
     return bool(os.environ.get("RAY_AUTH_TOKEN")) or os.path.isfile(file)
 
 
-def _result(ray: Any, job: Any) -> int:
+def _ray_result(ray: Any, job: Any) -> int:
     """The exit code of a task's unit."""
     try:
         return int(ray.get(job))

@@ -15,7 +15,7 @@ def run_on_slurm(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
     commands, logs = [unit.command for unit in units], [unit.log for unit in units]
     jobs = executor.map_array(run_elsewhere, commands, logs, [search_path()] * len(units))
     for unit, job in zip(units, jobs, strict=True):
-        ended(unit, _result(job))
+        ended(unit, _slurm_result(job))
 
 
 def _executor(unit: Unit, at_once: int) -> Any:
@@ -33,7 +33,7 @@ def _executor(unit: Unit, at_once: int) -> Any:
     return executor
 
 
-def _result(job: Any) -> int:
+def _slurm_result(job: Any) -> int:
     """The exit code of a job's unit."""
     try:
         return int(job.result())
