@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from decentral.analysis.plots import plot_curves
+from decentral.analysis.plots.curves import plot_curves
 from decentral.analysis.results import Curves, load_curves
 from decentral.records import RunDirectory
 

@@ -3,7 +3,8 @@
 import contextlib
 import os
 
-from decentral.records import checkpoints, durable, run_directory
+from decentral.records import durable, run_directory
+from decentral.runs.checkpointing import files as checkpoints
 
 CHANGES = ("open", "write", "fsync", "ftruncate", "rename", "unlink", "mkdir", "rmdir")
 

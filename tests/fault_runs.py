@@ -20,9 +20,10 @@ from unittest import mock
 import numpy as np
 
 from decentral.cli import main as command_line
-from decentral.environments import host_stages, host_worker
-from decentral.environments.process import Process
-from decentral.environments.promises import build_world
+from decentral.environments.host import stages as host_stages
+from decentral.environments.host import worker as host_worker
+from decentral.environments.host.checks import build_world
+from decentral.environments.host.process import Process
 from decentral.terminal import complain
 from tests.faults import FAULTS, SILENT, UNTOLD, WAIT, Faulty
 

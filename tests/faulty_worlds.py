@@ -5,9 +5,9 @@ import itertools
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.environments import MatrixGame
-from decentral.environments.host import BrokenOff, HostEnvironment, Percepts, Stage, Step
+from decentral.environments.host.interface import BrokenOff, HostEnvironment, Percepts, Stage, Step
 from decentral.environments.matrix_game import Percept
+from decentral.environments.registry import MatrixGame
 from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete
 

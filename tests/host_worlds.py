@@ -4,8 +4,8 @@ import sys
 
 import numpy as np
 
-from decentral.environments.host import BrokenOff, HostEnvironment, Percepts, Stage, Step
-from decentral.environments.stepped import SteppedStage
+from decentral.environments.host.compiled import SteppedStage
+from decentral.environments.host.interface import BrokenOff, HostEnvironment, Percepts, Stage, Step
 from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete
 from tests.worlds import Fuse

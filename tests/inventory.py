@@ -11,13 +11,13 @@ SOURCES = ROOT / "src" / "decentral"
 # Whose settings a group's are: the prefix of a flag, or of a key in a file, and where the fields are defined.
 GROUPS = {
     "training": ["training/plan.py"],
-    "algorithm": ["algorithms", "centralised", "training/separate.py"],
-    "agents": ["algorithms", "centralised", "training/separate.py", "agents"],
+    "algorithm": ["algorithms", "centralised", "training/squads/separate.py"],
+    "agents": ["algorithms", "centralised", "training/squads/separate.py", "agents"],
     "environment": ["environments"],
     "arena": ["arenas"],
-    "checkpoints": ["experiments/saving.py"],
-    "search": ["experiments/search_space.py"],
-    "sweep": ["experiments/search_space.py", "experiments/units.py"],
+    "checkpoints": ["runs/checkpointing/schedule.py"],
+    "search": ["sweeps/search_space.py"],
+    "sweep": ["sweeps/search_space.py", "sweeps/units.py"],
 }
 KEPT = ("src", "docs", "tests", "results", "benchmarks", "website", "examples")
 BUILT = {"dist"}  # by make

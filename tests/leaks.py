@@ -10,7 +10,7 @@ from decentral.environments.base import Outcome
 from decentral.settings import setting
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
-from decentral.training.separate import Separate
+from decentral.training.squads.separate import Separate
 from decentral.training.team import Team
 from decentral.types import Percept
 from tests.small import TINY

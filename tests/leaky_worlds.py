@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from decentral.environments.host import HostEnvironment, Percepts, Stage, Step
+from decentral.environments.host.interface import HostEnvironment, Percepts, Stage, Step
 from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from decentral.experiments.saving import kept_turns, settings_digest
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Checkpoints, Moment
 from decentral.records.tensors import Tensor
+from decentral.runs.checkpointing.files import Checkpoints, Moment
+from decentral.runs.checkpointing.schedule import kept_turns, settings_digest
 
 PARTS = ("agents", "replays", "clock")
 

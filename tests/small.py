@@ -2,7 +2,7 @@
 
 import pytest
 
-from decentral.experiments.names import EVERY_ALGORITHM
+from decentral.configs.registry import EVERY_ALGORITHM
 from decentral.settings import setting_fields
 
 TINY = {

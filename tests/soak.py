@@ -17,9 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from decentral.experiments.resuming import Start
-from decentral.records.checkpoints import MANIFEST, Checkpoints
-from decentral.refusal import Refused
+from decentral.errors import Refused
+from decentral.runs.checkpointing.files import MANIFEST, Checkpoints
+from decentral.runs.checkpointing.restore import Start
 from tests.corruption import WAYS, spoil
 from tests.faults import FAULTS
 from tests.saved_runs import PARTS, begin, save

@@ -26,10 +26,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from decentral.cli import main
-from decentral.experiments.backends import BACK_ENDS
-from decentral.experiments.config import resolve
-from decentral.experiments.parameters import as_arrays
+from decentral.configs.config import resolve
 from decentral.records import RunDirectory
+from decentral.sweeps.backends import BACK_ENDS
+from decentral.training.parameters import as_arrays
 from tests.cli.fuzzing import Reached
 from tests.corruption import WAYS, spoil
 from tests.saved_runs import checkpoint
@@ -175,7 +175,7 @@ def _spoil_json(rng, file):
     how = _change(rng, inner, token)
     text = json.dumps(content, indent=rng.choice((None, 1)) if file.suffix == ".json" else None)
     if sealing and _is_json(token):
-        from decentral.records.sealed import sealed
+        from decentral.records.durable import sealed
 
         text = sealed(json.loads(text.replace(f'"{SPOT}"', token))["content"]).decode()
     lines[number] = text.replace(f'"{SPOT}"', token)

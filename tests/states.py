@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Checkpoints
+from decentral.runs.checkpointing.files import Checkpoints
 
 
 def state(path):

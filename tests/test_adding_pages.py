@@ -4,7 +4,7 @@ import jax
 import pytest
 
 import decentral
-from decentral.experiments import names
+from decentral.configs import registry as names
 from tests.algorithms import test_conformance as promised
 from tests.environments import test_conformance as promised_of_worlds
 from tests.pages import DOCS, run_page

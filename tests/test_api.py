@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import decentral
-from tests.runs import QUICK, SMALL, small_run
+from tests.small_runs import QUICK, SMALL, small_run
 
 
 def test_a_run_leaves_everything_needed_to_run_it_again():

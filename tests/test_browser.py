@@ -9,7 +9,7 @@ import pytest
 from matplotlib.image import imread
 
 import decentral
-from tests.runs import small_hunt, small_run
+from tests.small_runs import small_hunt, small_run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import decentral
-from decentral.experiments.trained import Trained
-from decentral.experiments.values import value_tables
+from decentral.inspection.values import value_tables
+from decentral.runs.trained import Trained
 
 pytestmark = pytest.mark.long
 

@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import decentral
-from decentral.experiments.resuming import Start
-from decentral.experiments.trained import Trained
-from decentral.experiments.verification import verify
-from decentral.records.checkpoints import Checkpoints
-from tests.runs import small_run
+from decentral.runs.checkpointing.files import Checkpoints
+from decentral.runs.checkpointing.restore import Start
+from decentral.runs.trained import Trained
+from decentral.verification.files import verify
+from tests.small_runs import small_run
 
 SOURCES = sorted(Path(decentral.__file__).parent.rglob("*.py"))
 BANNED_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "jsonpickle"}

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import decentral
-from decentral.environments import ENVIRONMENTS, MatrixGame
 from decentral.environments.base import begin
 from decentral.environments.battles import BATTLES
-from decentral.environments.names import environment_class
-from decentral.refusal import Refused
+from decentral.environments.registry import ENVIRONMENTS, MatrixGame, environment_class
+from decentral.errors import Refused
 from tests.training.test_host_rollout import leaves, trained
 
 pytest.importorskip("pettingzoo", reason="pettingzoo is not installed")

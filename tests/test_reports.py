@@ -8,9 +8,9 @@ import pytest
 import decentral
 from decentral.api.live import Live
 from decentral.cli import main
-from decentral.experiments.config import resolve
-from decentral.experiments.runner import Planned
-from tests.runs import QUICK, SMALL, small_run
+from decentral.configs.config import resolve
+from decentral.runs.runner import Planned
+from tests.small_runs import QUICK, SMALL, small_run
 
 
 def data_of(file):

@@ -12,16 +12,17 @@ import pytest
 
 import decentral
 from decentral.benchmarking.report import read_timings
-from decentral.experiments import memory, references
-from decentral.experiments.battle_check import read_recording
-from decentral.experiments.config_file import read_config_file
+from decentral.configs.config_file import read_config_file
+from decentral.errors import Refused
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Checkpoints
-from decentral.refusal import Refused
 from decentral.reproduction.record import Record
 from decentral.reproduction.reproduce import read_finished
+from decentral.runs import caches as references
+from decentral.runs import memory
+from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runtime import load
 from decentral.tensors import write_arrays
+from decentral.verification.battle_check import read_recording
 from tests.arenas.test_wire import WIRE
 from tests.runtime.by_hand import write
 
@@ -147,14 +148,14 @@ ALLOWED = {
     "plain_files.py": {"os.open", "os.fdopen"},  # it is the one place
     "records/durable.py": {"os.open"},  # for writing, and to force to the disk what was written
     "records/run_directory.py": {"os.open"},  # a directory, to lock it
-    "experiments/signals.py": {"os.open"},  # /dev/null in the place of a terminal that has gone
+    "runs/signals.py": {"os.open"},  # /dev/null in the place of a terminal that has gone
     "arenas/homes.py": {"os.open"},  # a directory, to lock it
     "reproduction/worklist.py": {"os.open"},  # a file to lock, of which nothing is read
     "arenas/log.py": {"os.open", "os.fdopen"},  # for writing
-    "environments/foreign.py": {"io.FileIO"},  # for writing: a standard stream that was closed
-    "environments/host_worker.py": {"os.open", "os.fdopen"},  # the standard streams, and /dev/null in their place
-    "analysis/animation_html.py": {"read_text"},  # the page's own parts, by importlib.resources: maybe in a zip file
-    "analysis/report_page.py": {"read_text"},  # likewise
+    "environments/host/user_code.py": {"io.FileIO"},  # for writing: a standard stream that was closed
+    "environments/host/worker.py": {"os.open", "os.fdopen"},  # the standard streams, and /dev/null in their place
+    "analysis/animation/html.py": {"read_text"},  # the page's own parts, by importlib.resources: maybe in a zip file
+    "analysis/report/page.py": {"read_text"},  # likewise
 }
 MODULES = {
     "os": {"open", "fdopen", "popen"},

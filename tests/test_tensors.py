@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from decentral import tensors
-from decentral.refusal import Refused
+from decentral.errors import Refused
 from decentral.tensors import read_arrays, write_arrays
 
 

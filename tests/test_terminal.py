@@ -9,8 +9,8 @@ from rich.table import Table
 
 import decentral
 from decentral.cli import main
-from decentral.experiments.progress import Bar
-from decentral.refusal import in_one_line, printable
+from decentral.errors import in_one_line, printable
+from decentral.runs.listeners.progress import Bar
 from decentral.screen import Screen
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2J[red]b[/red] :smile: \u202ec"

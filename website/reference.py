@@ -9,7 +9,7 @@ from decentral.algorithms import ALGORITHMS
 from decentral.arenas.terms import Terms
 from decentral.centralised import CENTRALISED
 from decentral.cli.commands import COMMANDS, run_command
-from decentral.environments import ENVIRONMENTS
+from decentral.environments.registry import ENVIRONMENTS
 from decentral.settings import Settings, allowed, as_data, setting_fields
 from decentral.training.plan import Plan
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         train,
         watch,
     )
-    from decentral.refusal import Refused
+    from decentral.errors import Refused
 
 __all__ = [
     "Agent",

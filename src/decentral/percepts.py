@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from decentral.refusal import Refused
+from decentral.errors import Refused
 
 
 def as_observation(given: Any, size: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from decentral.refusal import printable
+from decentral.errors import printable
 
 
 class Screen(Console):

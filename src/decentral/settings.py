@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 import equinox as eqx
 import numpy as np
 
-from decentral.refusal import Refused, did_you_mean
+from decentral.errors import Refused, did_you_mean
 
 LARGEST = 2**31 - 1  # of any number: counters are 32-bit integers
 

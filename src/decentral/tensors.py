@@ -9,9 +9,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from decentral.plain_files import read_plain
-from decentral.plain_json import parse_json
-from decentral.refusal import Refused
+from decentral.errors import Refused
+from decentral.plain_files import parse_json, read_plain
 
 MOST_BYTES = 2**36  # of a file, unless its reader allows less: the replay of a stored agent is in it
 MOST_HEADER = 2**20  # bytes that names, shapes and notes may take

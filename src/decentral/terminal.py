@@ -2,7 +2,7 @@
 
 import sys
 
-from decentral.refusal import in_one_line, printable
+from decentral.errors import in_one_line, printable
 
 
 def say(text: str) -> None:

@@ -5,9 +5,9 @@ import numpy as np
 
 import decentral
 from decentral.algorithms import ALGORITHMS
-from decentral.experiments.parameters import as_arrays
 from decentral.settings import as_data
 from decentral.training.loop import Trainee, begin, turns
+from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from tests.small import each_of, small
 from tests.worlds import Fuse

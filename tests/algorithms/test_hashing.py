@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from decentral.algorithms.hashing import bucket_of
-from decentral.environments import PredatorPrey
-from decentral.environments.predator_prey import Hunt
+from decentral.environments.predator_prey.environment import Hunt
+from decentral.environments.registry import PredatorPrey
 
 MANY = 2**20
 

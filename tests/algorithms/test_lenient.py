@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from decentral.algorithms.lenient import Lenient, Temperatures
-from decentral.environments import MatrixGame
+from decentral.environments.registry import MatrixGame
 from decentral.training.loop import Trainee, begin, turns
 from decentral.training.plan import Plan
 from decentral.types import AgentSpec, Discrete, Episode, Percept

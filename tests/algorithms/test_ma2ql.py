@@ -6,8 +6,8 @@ import numpy as np
 from decentral.algorithms.base import Moment
 from decentral.algorithms.ma2ql import MA2QL
 from decentral.training.replay import blank_episode, empty_replay
-from decentral.training.separate import Separate
-from decentral.training.squads import Now
+from decentral.training.squads.base import Now
+from decentral.training.squads.separate import Separate
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
 SPEC = AgentSpec(observation_size=1, actions=Discrete(2))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from decentral.analysis.animation_canvas import (
+from decentral.analysis.animation.canvas import (
     COLOURS,
     FIELD,
     HEALTH,
@@ -19,8 +19,8 @@ from decentral.analysis.animation_canvas import (
     mixed,
     shaded,
 )
-from decentral.analysis.animation_gif import write_gif
-from decentral.analysis.animation_html import film_data, page, write_page
+from decentral.analysis.animation.gif import write_gif
+from decentral.analysis.animation.html import film_data, page, write_page
 from decentral.pictures import Film, Frame, Line, Mark, Picture, Tile, Turn
 from tests.browser import PROGRAM, Browser
 

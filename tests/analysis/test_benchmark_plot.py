@@ -1,6 +1,6 @@
 """How a benchmark grows, drawn."""
 
-from decentral.analysis.benchmark_plot import plot_growth, varied
+from decentral.analysis.plots.benchmark import plot_growth, varied
 
 AXES = ("seeds", "window")
 

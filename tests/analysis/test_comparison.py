@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from decentral.analysis import comparison_plot
 from decentral.analysis.comparison import as_data, rows_of, write
-from decentral.analysis.comparison_plot import plot_comparison
-from decentral.analysis.plots import look, plot_curves
+from decentral.analysis.plots import comparison as comparison_plot
+from decentral.analysis.plots.comparison import plot_comparison
+from decentral.analysis.plots.curves import look, plot_curves
 from decentral.analysis.results import Curves, labels, load_curves, shared_references
 from decentral.cli.tables import print_comparison
 from decentral.records import RunDirectory

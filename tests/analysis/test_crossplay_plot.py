@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from decentral.analysis.crossplay_plot import plot_crossplay
+from decentral.analysis.plots.crossplay import plot_crossplay
 
 
 @pytest.fixture

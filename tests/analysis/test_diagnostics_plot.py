@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from decentral.analysis.diagnostics_plot import diagnostics_figure
-from decentral.analysis.measures import load_measures
-from decentral.analysis.results import load_curves
+from decentral.analysis.plots.diagnostics import diagnostics_figure
+from decentral.analysis.results import load_curves, load_measures
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from decentral.analysis.grid_plot import grid_figure
+from decentral.analysis.plots.grid import grid_figure
 from decentral.analysis.results import Curves
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from decentral.analysis.report_data import report_data
+from decentral.analysis.report.data import report_data
 from decentral.analysis.results import load_curves
 from decentral.records import RunDirectory
 from decentral.settings import Refused
-from tests.runs import small_run
+from tests.small_runs import small_run
 
 NOTHING = {"missing": []}
 

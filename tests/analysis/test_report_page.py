@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from decentral.analysis.report_data import report_data
-from decentral.analysis.report_page import page, write_page
+from decentral.analysis.report.data import report_data
+from decentral.analysis.report.page import page, write_page
 from decentral.settings import Refused
 from tests.analysis.test_report_data import NOTHING, recorded
 

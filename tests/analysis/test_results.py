@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from decentral.analysis.plots import curves_figure, plot_curves
+from decentral.analysis.plots.curves import curves_figure, plot_curves
 from decentral.analysis.results import Curves, labels, load_curves
 from decentral.records import RunDirectory
 from decentral.settings import Refused

@@ -4,10 +4,10 @@ import itertools
 import tempfile
 from collections import deque
 
-from decentral.arenas.line import Line
+from decentral.arenas.channel import Line
 from decentral.arenas.resident import Resident
 from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, PERCEPTS
-from decentral.environments.host_wire import RESET, STEP
+from decentral.environments.host.wire import RESET, STEP
 
 
 def received(wire, message):

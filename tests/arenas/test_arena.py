@@ -9,13 +9,13 @@ from decentral.arenas.homes import FILE, Places, log_file
 from decentral.arenas.standing import Standing
 from decentral.arenas.terms import Terms
 from decentral.arenas.wire import ACTION
-from decentral.environments.host_wire import CLOSE, RESET, STEP
-from decentral.experiments.config import Config
-from decentral.experiments.members import Member, team_of
-from decentral.refusal import Failed
+from decentral.configs.config import Config
+from decentral.configs.members import Member, team_of
+from decentral.environments.host.wire import CLOSE, RESET, STEP
+from decentral.errors import Failed
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
-from decentral.training.separate import Clock
+from decentral.training.squads.separate import Clock
 from tests.arenas.nearby import Nearby, scripted
 from tests.host_worlds import Counting
 from tests.small import small

@@ -10,15 +10,14 @@ import time
 import numpy as np
 import pytest
 
-from decentral.arenas import line as lines
+from decentral.arenas import channel as lines
 from decentral.arenas.arena import births, opened
+from decentral.arenas.channel import ProcessLine
 from decentral.arenas.homes import Places
-from decentral.arenas.line import ProcessLine
-from decentral.arenas.reward_line import RewardLine
 from decentral.arenas.seat import Seat
 from decentral.arenas.standing import Standing
-from decentral.arenas.terms import Terms
-from decentral.refusal import Failed, in_one_line
+from decentral.arenas.terms import RewardLine, Terms
+from decentral.errors import Failed, in_one_line
 from tests.arenas import liars
 from tests.arenas.nearby import Nearby, scripted
 from tests.arenas.test_arena import config_of

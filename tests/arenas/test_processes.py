@@ -22,14 +22,14 @@ from decentral.arenas.audit import retrain
 from decentral.arenas.homes import FILE, Places, log_file
 from decentral.arenas.standing import Standing
 from decentral.arenas.terms import Terms
-from decentral.environments import PredatorPrey
-from decentral.experiments.audit import fingerprint
-from decentral.experiments.config import Config
-from decentral.experiments.members import Member, team_of
-from decentral.experiments.parameters import as_arrays
+from decentral.configs.config import Config
+from decentral.configs.members import Member, team_of
+from decentral.environments.registry import PredatorPrey
 from decentral.training.evaluation import greedy_returns
 from decentral.training.loop import Trainee, begin, key_of_test, turns
+from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
+from decentral.verification.audit.audit import fingerprint
 from tests.small import small
 
 SEED, TOGETHER = 3, 6

@@ -20,17 +20,16 @@ from decentral.arenas.arena import opened
 from decentral.arenas.homes import alone_in, moment_file
 from decentral.arenas.run import Request, resume_arena, run_arena
 from decentral.arenas.terms import Terms
-from decentral.experiments.config import resolve
-from decentral.experiments.runner import Planned, describe
-from decentral.experiments.saving import Saving
-from decentral.interruption import Interrupted
+from decentral.configs.config import resolve
+from decentral.errors import Failed, Interrupted, Refused
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Checkpoints
-from decentral.refusal import Failed, Refused
+from decentral.runs.checkpointing.files import Checkpoints
+from decentral.runs.checkpointing.schedule import Saving
+from decentral.runs.runner import Planned, describe
 from decentral.settings import as_data
 from tests.arenas.nearby import Nearby
 from tests.crashes import Crash, disk
-from tests.experiments.test_resuming import Killer, ask_to_stop, wait
+from tests.runs.test_resuming import Killer, ask_to_stop, wait
 
 PLAN = {"batch_episodes": 4, "replay_episodes": 16, "test_interval": 3, "test_episodes": 1, "seeds": 2, "steps": 8}
 CONFIG = functools.cache(lambda: resolve("iql", "matrix-game", {"hidden": 4}, None, PLAN))

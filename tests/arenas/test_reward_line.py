@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from decentral.arenas.reward_line import RewardLine
 from decentral.arenas.standing import SeatStanding, Standing
+from decentral.arenas.terms import RewardLine
 from decentral.records.durable import Fingerprint
 
 

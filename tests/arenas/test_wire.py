@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, SHOW, SHOWN, AgentWire, Percept, Told
-from decentral.environments.host_wire import CLOSE, FRAME, RESET, STEP, framed
+from decentral.environments.host.wire import CLOSE, FRAME, RESET, STEP, framed
+from decentral.errors import Failed, Refused
 from decentral.records.durable import Fingerprint
-from decentral.refusal import Failed, Refused
 from decentral.types import AgentSpec, Discrete
 from tests.arenas.nearby import received
 

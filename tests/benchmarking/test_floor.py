@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from decentral.benchmarking.cases import Case
 from decentral.benchmarking.floor import floor_of, moved_bytes, product_flops
-from decentral.environments import MatrixGame
+from decentral.environments.registry import MatrixGame
 from decentral.training.loop import Trainee, begin, turn
 from decentral.training.plan import Plan
 from tests.small import small

@@ -6,9 +6,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.benchmarking.plain_hunt import LENGTH, OBSERVATION_SIZE, PENALTY, STATE_SIZE, PlainHunt, advance
-from decentral.environments import PredatorPrey
-from decentral.environments.predator_prey import Hunt
+from decentral.benchmarking.pymarl.predator_prey import (
+    LENGTH,
+    OBSERVATION_SIZE,
+    PENALTY,
+    STATE_SIZE,
+    PlainHunt,
+    advance,
+)
+from decentral.environments.predator_prey.environment import Hunt
+from decentral.environments.registry import PredatorPrey
 
 
 def test_everyone_moves_as_in_predator_prey():

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from decentral.benchmarking.plain_hunt import LENGTH
+from decentral.benchmarking.pymarl.predator_prey import LENGTH
 
 torch = pytest.importorskip("torch")
 
-from decentral.benchmarking.pymarl import Training, epsilon_after  # noqa: E402 (torch may be missing)
-from decentral.benchmarking.pymarl_episodes import Replay, empty_episodes  # noqa: E402 (torch may be missing)
+from decentral.benchmarking.pymarl.episodes import Replay, empty_episodes  # noqa: E402 (torch may be missing)
+from decentral.benchmarking.pymarl.learner import Training, epsilon_after  # noqa: E402 (torch may be missing)
 
 pytestmark = pytest.mark.filterwarnings("ignore:Creating a tensor from a list|To copy construct:UserWarning")
 CPU = torch.device("cpu")

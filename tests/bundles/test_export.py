@@ -9,7 +9,7 @@ import decentral
 from decentral.bundles import export
 from decentral.runtime import load
 from tests.cli.test_cli import outcome
-from tests.runs import small_run
+from tests.small_runs import small_run
 
 
 def test_a_bundle_plays_what_the_agent_plays(tmp_path):

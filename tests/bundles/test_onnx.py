@@ -10,7 +10,7 @@ from decentral.bundles.onnx_graph import answers_of_graph, write_graph
 from decentral.bundles.parity import compare
 from decentral.bundles.policies import policy_of
 from tests.bundles.test_policies import WORLD, born, exported, lived
-from tests.runs import small_run
+from tests.small_runs import small_run
 
 
 @pytest.mark.parametrize("case", ["iql", "dac", "dac normal-net-hidden", "dac attainable"])

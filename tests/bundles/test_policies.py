@@ -9,7 +9,7 @@ import pytest
 from decentral.algorithms.hashing import bucket_of
 from decentral.algorithms.iql import IQL
 from decentral.algorithms.value_learner import ValueNetwork
-from decentral.bundles.description import describe
+from decentral.bundles.card import describe
 from decentral.bundles.parity import TOLERANCE, compare
 from decentral.bundles.policies import policy_of
 from decentral.bundles.recording import Recording, values_in

@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 
 import decentral
-from decentral.bundles.description import describe
+from decentral.bundles.card import describe
 from decentral.bundles.onnx_graph import answers_of_graph, write_graph
 from decentral.bundles.parity import Answer, compare
 from decentral.bundles.policies import policy_of, without_padding
 from decentral.bundles.recording import Recording
+from decentral.configs.config import resolve
 from decentral.environments.base import AgentSpaces
 from decentral.environments.matrix_game import MatrixGame
-from decentral.environments.names import environment_class
-from decentral.experiments.config import resolve
-from decentral.experiments.parameters import as_arrays
+from decentral.environments.registry import environment_class
 from decentral.records import RunDirectory
 from decentral.runtime import State, load
 from decentral.runtime.agent import ExportedAgent
 from decentral.runtime.models import model_of
 from decentral.runtime.spec import _Reader
 from decentral.tensors import read_arrays
+from decentral.training.parameters import as_arrays
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 from tests.bundles.test_policies import CASES
 from tests.environments.zoo import Trio

@@ -14,13 +14,13 @@ from safetensors.numpy import save_file
 
 from decentral.cli import main
 from decentral.cli.commands import COMMANDS
-from decentral.environments import ENVIRONMENTS
-from decentral.experiments.config import resolve
-from decentral.experiments.names import EVERY_ALGORITHM
-from decentral.experiments.parameters import as_arrays
+from decentral.configs.config import resolve
+from decentral.configs.registry import EVERY_ALGORITHM
+from decentral.environments.registry import ENVIRONMENTS
 from decentral.settings import setting_fields
+from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
-from decentral.training.separate import Clock
+from decentral.training.squads.separate import Clock
 
 MANY = os.environ.get("DECENTRAL_FUZZ_EXAMPLES")  # how many examples of each, instead of a few that never change
 FEW = 60

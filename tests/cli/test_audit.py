@@ -11,12 +11,12 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import decentral
-from decentral.experiments import audit
-from decentral.experiments.config import resolve
-from decentral.experiments.relived import live_again
+from decentral.configs.config import resolve
 from decentral.settings import Refused
+from decentral.verification.audit import audit
+from decentral.verification.audit.logs import live_again
 from tests.cli.test_cli import outcome
-from tests.runs import small_run
+from tests.small_runs import small_run
 
 
 def test_an_agent_of_a_run_is_found_to_have_learned_alone(capsys):

@@ -6,9 +6,9 @@ import os
 import pytest
 
 from decentral.cli import main
-from decentral.experiments.machine import Machine
 from decentral.records import RunDirectory
-from tests.runs import small_run
+from decentral.runs.lanes import Machine
+from tests.small_runs import small_run
 
 QUICK = [
     "--steps=60", "--algorithm.hidden", "8", "--training.batch-episodes", "8", "--training.replay_episodes=64",

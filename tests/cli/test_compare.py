@@ -5,10 +5,10 @@ import os
 
 import pytest
 
-from decentral.experiments.machine import Machine
 from decentral.records import RunDirectory
+from decentral.runs.lanes import Machine
 from tests.cli.test_cli import QUICK, outcome
-from tests.runs import small_run
+from tests.small_runs import small_run
 
 
 def test_compare_trains_each_and_shows_one_table(capsys, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from decentral.cli.commands import COMMANDS
 from tests.cli.test_cli import QUICK, outcome
-from tests.runs import small_run
+from tests.small_runs import small_run
 
 HUNT = """
 [algorithm]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decentral.environments import ENVIRONMENTS
-from decentral.experiments.names import EVERY_ALGORITHM
+from decentral.configs.registry import EVERY_ALGORITHM
+from decentral.environments.registry import ENVIRONMENTS
 from decentral.settings import allowed, setting_fields
 from decentral.training.plan import Plan
 from tests.cli.fuzzing import (

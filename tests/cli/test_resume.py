@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from decentral.cli.main import main
-from decentral.experiments import runner
-from decentral.interruption import Interrupted
+from decentral.errors import Interrupted
+from decentral.runs import runner
 from tests.cli.test_cli import outcome
-from tests.runs import small_run
+from tests.small_runs import small_run
 
 
 @pytest.fixture

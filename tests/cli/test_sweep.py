@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from decentral.experiments.machine import Machine
 from decentral.records import RunDirectory
+from decentral.runs.lanes import Machine
 from tests.cli.test_cli import outcome
 
 QUICK = [  # the program of test_side_by_side, compiled once for both

@@ -7,7 +7,7 @@ import pytest
 from decentral.algorithms import ALGORITHMS
 from decentral.centralised import CENTRALISED
 from tests.cli.test_cli import outcome
-from tests.runs import small_run
+from tests.small_runs import small_run
 
 
 def test_list_tells_the_decentralised_from_the_others(capsys):

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.environments import ENVIRONMENTS
-from decentral.environments.battles.judge import reward
 from decentral.environments.battles.maps import MAPS
+from decentral.environments.battles.reward import reward
+from decentral.environments.registry import ENVIRONMENTS
 from tests.environments import plain_smac
 from tests.environments.battles.scenes import changed
 from tests.environments.smac_situations import columns_of, scene_of

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.environments import ENVIRONMENTS, MatrixGame, PredatorPrey
 from decentral.environments.battles import BATTLES
 from decentral.environments.battles.actions import ATTACK, STOP
-from decentral.environments.predator_prey import Hunt
+from decentral.environments.predator_prey.environment import Hunt
+from decentral.environments.registry import ENVIRONMENTS, MatrixGame, PredatorPrey
 from decentral.training.rollout import play, random_player
 from decentral.types import Discrete
 

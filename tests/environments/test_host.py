@@ -6,12 +6,12 @@ import signal
 import numpy as np
 import pytest
 
-from decentral.environments import names
-from decentral.environments.checked import CheckedStage
-from decentral.environments.host import BrokenOff, Percepts
-from decentral.environments.host_stages import Elsewhere, Here, Stages
-from decentral.environments.names import environment_class, host_environment, recorded_class
-from decentral.refusal import Failed
+from decentral.environments import registry as names
+from decentral.environments.host.checks import CheckedStage
+from decentral.environments.host.interface import BrokenOff, Percepts
+from decentral.environments.host.stages import Elsewhere, Here, Stages
+from decentral.environments.registry import environment_class, host_environment, recorded_class
+from decentral.errors import Failed
 from decentral.settings import Refused
 from tests.host_worlds import Counting
 from tests.pages import DOCS, blocks

@@ -3,8 +3,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.environments.names import environment_class, recorded_class
-from decentral.refusal import Refused
+from decentral.environments.registry import environment_class, recorded_class
+from decentral.errors import Refused
 from decentral.settings import build
 from decentral.training.rollout import play, random_player
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.environments import MatrixGame
+from decentral.environments.registry import MatrixGame
 from decentral.settings import Refused
 
 KEY = jax.random.key(0)

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from decentral.environments.checked import CheckedStage
-from decentral.environments.names import environment_class
-from decentral.environments.pettingzoo import world_of_pettingzoo
+from decentral.environments.adapters.pettingzoo import world_of_pettingzoo
+from decentral.environments.host.checks import CheckedStage
+from decentral.environments.registry import environment_class
 from decentral.settings import Refused, build
 
 

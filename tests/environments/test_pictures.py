@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.environments import ENVIRONMENTS, MatrixGame, PredatorPrey, SwitchingWind
-from decentral.environments.predator_prey import Hunt
+from decentral.environments.predator_prey.environment import Hunt
+from decentral.environments.registry import ENVIRONMENTS, MatrixGame, PredatorPrey, SwitchingWind
 from decentral.pictures import NEUTRAL, Line, Mark
 from tests.environments.test_conformance import worlds
 

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.environments import PredatorPrey
-from decentral.environments.hunt_moves import distinct_cells, nth_free_cell, who_moves, who_of_many
-from decentral.environments.predator_prey import Hunt
+from decentral.environments.predator_prey.environment import Hunt
+from decentral.environments.predator_prey.moves import distinct_cells, nth_free_cell, who_moves, who_of_many
+from decentral.environments.registry import PredatorPrey
 from decentral.settings import Refused
 from decentral.training.evaluation import random_returns
 

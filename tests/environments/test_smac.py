@@ -5,11 +5,11 @@ import sys
 import numpy as np
 import pytest
 
-from decentral.environments import smac
-from decentral.environments.checked import CheckedStage
-from decentral.environments.host import BrokenOff
-from decentral.environments.names import environment_class
-from decentral.environments.smac_package import check_game, starcraft_class
+from decentral.environments.adapters import smac
+from decentral.environments.adapters.smac import check_game, starcraft_class
+from decentral.environments.host.checks import CheckedStage
+from decentral.environments.host.interface import BrokenOff
+from decentral.environments.registry import environment_class
 from decentral.settings import Refused
 from tests.environments.smac_stand_in import install
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from decentral.environments.checked import CheckedStage
-from decentral.environments.host import BrokenOff
-from decentral.environments.smac import LARGEST_REWARDS, map_of_smac
+from decentral.environments.adapters.smac import LARGEST_REWARDS, map_of_smac
+from decentral.environments.host.checks import CheckedStage
+from decentral.environments.host.interface import BrokenOff
 from tests.environments.make_smac_fixtures import Puppets
 from tests.environments.plain_smac import Unit
 from tests.environments.smac_game import ALLY, ENEMY, Game, as_told

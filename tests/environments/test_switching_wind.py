@@ -2,7 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.environments import SwitchingWind
+from decentral.environments.registry import SwitchingWind
 from decentral.training.rollout import play, random_player
 
 

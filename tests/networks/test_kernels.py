@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from decentral.networks import backend, kernels, loops, reconstruction, recurrence, window_kernels
-from decentral.networks.gates import Gates
 from decentral.networks.layers import Linear, draw
+from decentral.networks.loops import Gates
 from decentral.networks.trunk import Trunk
 
 NETWORKS, EPISODES, STEPS, WIDTH = 2, 32, 6, 16

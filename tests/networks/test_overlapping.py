@@ -3,9 +3,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.networks.dynamics import steps_of_windows
+from decentral.networks.dynamics import first_layer_of_windows, steps_of_windows
 from decentral.networks.layers import Linear, draw
-from decentral.networks.overlapping import first_layer_of_windows
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import shutil
 import pytest
 
 from decentral.cli import main
-from decentral.experiments.resuming import Start
-from decentral.experiments.verification import verify
+from decentral.errors import Refused
 from decentral.records import durable
-from decentral.records.checkpoints import MANIFEST, Checkpoints
-from decentral.records.sealed import sealed
-from decentral.refusal import Refused
+from decentral.records.durable import sealed
+from decentral.runs.checkpointing.files import MANIFEST, Checkpoints
+from decentral.runs.checkpointing.restore import Start
+from decentral.verification.files import verify
 from tests.corruption import WAYS, remove, spoil, swap
 from tests.saved_runs import PARTS, begin, is_turn, save
 

@@ -5,9 +5,9 @@ import json
 
 import numpy as np
 
-from decentral.experiments.resuming import Start
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Checkpoints
+from decentral.runs.checkpointing.files import Checkpoints
+from decentral.runs.checkpointing.restore import Start
 from tests.crashes import Crash, disk, every_crash
 from tests.saved_runs import begin, is_turn, save
 

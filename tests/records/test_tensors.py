@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from decentral.errors import Refused
 from decentral.records.tensors import TYPES, Tensor, pieces, read_tensors
-from decentral.refusal import Refused
 
 ARRAYS = {
     "b": np.arange(6, dtype=np.float32).reshape(2, 3),

@@ -2,10 +2,10 @@
 
 import pytest
 
-from decentral.experiments.config import Config
-from decentral.experiments.shapes import group_by_shape
+from decentral.configs.config import Config
 from decentral.reproduction.ablation import Ablation
 from decentral.reproduction.target import Done, Scale
+from decentral.runs.shapes import group_by_shape
 from tests.reproduction.by_hand import results_by_hand
 
 TARGET = Ablation()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from decentral.experiments.config import resolve
+from decentral.configs.config import resolve
+from decentral.reproduction.pieces import curves_in, sweep_piece
 from decentral.reproduction.predator_prey import PredatorPreyCurves
 from decentral.reproduction.record import Record
-from decentral.reproduction.sweep_piece import curves_in, sweep_piece
 from decentral.reproduction.target import Done, Scale, Workplace
 from decentral.settings import Refused
 from tests.reproduction.by_hand import results_by_hand

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from decentral.algorithms.dac import DAC
-from decentral.environments import SwitchingWind
-from decentral.experiments.context_study import ContextStudy
-from decentral.reproduction import matrix_game, switching_wind, training_piece
+from decentral.environments.registry import SwitchingWind
+from decentral.inspection.context_study import ContextStudy
+from decentral.reproduction import matrix_game, switching_wind
+from decentral.reproduction import pieces as training_piece
 from tests.cli.test_cli import outcome
-from tests.runs import small_run
+from tests.small_runs import small_run
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from decentral.interruption import Interrupted
+from decentral.errors import Interrupted
 from decentral.reproduction import reproduce as reproducing
 from decentral.reproduction import targets
 from decentral.reproduction.collecting import collect, standings_in

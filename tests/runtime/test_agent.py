@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from decentral.refusal import Refused
+from decentral.errors import Refused
 from decentral.runtime import State, load
 from tests.runtime.by_hand import arrays, write
 

@@ -9,7 +9,7 @@ import pytest
 
 from decentral.algorithms.base import Agent
 from decentral.algorithms.iql import IQL
-from decentral.environments import MatrixGame, PredatorPrey, SwitchingWind
+from decentral.environments.registry import MatrixGame, PredatorPrey, SwitchingWind
 from decentral.training.batches import Batch, cut, largest_of_all, learn_from, lengths_within
 from decentral.training.loop import Trainee, begin, turns
 from decentral.training.plan import Plan

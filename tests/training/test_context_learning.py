@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from decentral.analysis.assignment import counts_of, one_to_one
-from decentral.training.context_learning import most_likely_contexts, newborn, study
+from decentral.inspection.context_study import most_likely_contexts, newborn, study
 from decentral.types import AgentSpec, Continuous, Episode, Percept
 from tests.small import small
 

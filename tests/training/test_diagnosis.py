@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from decentral.algorithms.base import Algorithm
-from decentral.environments import PredatorPrey
+from decentral.environments.registry import PredatorPrey
 from decentral.networks.layers import draw
-from decentral.training.diagnosis import agreement, diagnose, greedy_values, promised_and_achieved, shared_bits
+from decentral.training.diagnostics import agreement, diagnose, greedy_values, promised_and_achieved, shared_bits
 from decentral.training.rollout import Player, Trajectory, play, random_player
 from decentral.training.team import Team
 from decentral.types import AgentSpec, Discrete, Episode, Percept

@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
-from decentral.experiments.config import resolve
-from decentral.experiments.progress import _scores, _summary
+from decentral.configs.config import resolve
+from decentral.runs.listeners.progress import _scores, _summary
 from decentral.training.evaluation import scores_of
 from decentral.training.rollout import Trajectory
 from decentral.types import Percept

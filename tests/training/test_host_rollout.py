@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.experiments.machine import Machine
+from decentral.runs.lanes import Machine
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
 from tests.host_worlds import Hosted

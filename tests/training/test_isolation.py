@@ -1,6 +1,6 @@
 """No agent learns from another agent's data: erase or change it, and its own parameters stay the same to the bit.
 
-That the check finds leaks is shown where they are planted (`tests/experiments/test_leaks.py`).
+That the check finds leaks is shown where they are planted (`tests/verification/test_leaks.py`).
 """
 
 import functools
@@ -14,12 +14,12 @@ import pytest
 from decentral.algorithms import ALGORITHMS
 from decentral.algorithms.q_learning import Scene
 from decentral.centralised import CENTRALISED
-from decentral.environments import PredatorPrey
-from decentral.experiments.members import Member, team_of
+from decentral.configs.members import Member, team_of
+from decentral.environments.registry import PredatorPrey
 from decentral.training.loop import Trainee, absorb, begin, turns
 from decentral.training.plan import Plan
-from decentral.training.separate import Clock
-from decentral.training.squads import Now
+from decentral.training.squads.base import Now
+from decentral.training.squads.separate import Clock
 from decentral.training.team import Team
 from tests.small import each_of, small
 

@@ -9,7 +9,7 @@ from decentral.algorithms import ALGORITHMS
 from decentral.algorithms.q_learning import Scene
 from decentral.centralised import CENTRALISED
 from decentral.centralised.fingerprints import Fingerprints
-from decentral.environments import MatrixGame
+from decentral.environments.registry import MatrixGame
 from decentral.training.evaluation import greedy_returns
 from decentral.training.loop import Trainee, begin, examine, turns
 from decentral.training.plan import Plan

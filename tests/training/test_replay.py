@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.environments import PredatorPrey
+from decentral.environments.registry import PredatorPrey
 from decentral.training.loop import Trainee, begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode, distinct_numbers, empty_replay, remember, sample

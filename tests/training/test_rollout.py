@@ -5,8 +5,8 @@ import pytest
 
 from decentral.environments.base import Outcome
 from decentral.training import until_over
-from decentral.training.packing import Packing
 from decentral.training.rollout import Trajectory, hand_out, play, random_player
+from decentral.training.until_over import Packing
 from decentral.types import Percept
 from tests.worlds import EarlyEnd, Fuse
 

@@ -8,18 +8,18 @@ import pytest
 from decentral.algorithms.q_learning import Scene
 from decentral.centralised.base import Joint
 from decentral.centralised.sharing import NOTHING_OWN, Sharing
-from decentral.environments import MatrixGame, PredatorPrey
-from decentral.experiments.config import resolve
-from decentral.experiments.members import Member, Source, team_of
+from decentral.configs.config import resolve
+from decentral.configs.members import Member, Source, team_of
+from decentral.environments.registry import MatrixGame, PredatorPrey
 from decentral.settings import Refused
 from decentral.training.batches import Batch
-from decentral.training.joined import Joined
 from decentral.training.loop import Trainee, begin, sharing_in, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import sample
-from decentral.training.separate import Clock
-from decentral.training.shared import Shared
-from decentral.training.squads import Now
+from decentral.training.squads.base import Now
+from decentral.training.squads.joined import Joined
+from decentral.training.squads.separate import Clock
+from decentral.training.squads.shared import Shared
 from decentral.types import Episode, Percept
 from tests.small import small
 from tests.worlds import Fuse

@@ -1,7 +1,7 @@
 import numpy as np
 
-from decentral.environments.host import Percepts, Step
-from decentral.training.sheet import Sheet
+from decentral.environments.host.interface import Percepts, Step
+from decentral.training.host.rollout import Sheet
 from tests.host_worlds import Counting
 
 

@@ -9,14 +9,13 @@ import pytest
 
 import decentral
 from decentral.cli import main
-from decentral.experiments.health import Health
-from decentral.experiments.machine import Machine
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Checkpoints
+from decentral.runs.checkpointing.files import Checkpoints
+from decentral.runs.divergence import Health
+from decentral.runs.lanes import Machine, unsound
 from decentral.settings import setting
 from decentral.training.loop import Trainee, begin
 from decentral.training.plan import Plan
-from decentral.training.soundness import unsound
 from tests.small import small
 from tests.worlds import Corridor
 

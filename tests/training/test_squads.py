@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.experiments.members import Member, Source, team_of
+from decentral.configs.members import Member, Source, team_of
 from decentral.settings import Refused
-from decentral.training.frozen import Frozen
-from decentral.training.joined import Joined
 from decentral.training.loop import Trainee, begin, turns
 from decentral.training.plan import Plan
-from decentral.training.separate import Clock, Separate
+from decentral.training.squads.frozen import Frozen
+from decentral.training.squads.joined import Joined
+from decentral.training.squads.separate import Clock, Separate
 from tests.small import small
 from tests.worlds import Corridor
 

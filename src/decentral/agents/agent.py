@@ -10,13 +10,12 @@ import numpy as np
 from decentral.agents import life as living
 from decentral.agents.circumstances import Wiring
 from decentral.agents.diary import Diary
-from decentral.agents.exhibition import Exhibition
-from decentral.agents.life import Life, Look
+from decentral.agents.life import Exhibition, Life, Look
 from decentral.agents.storage import restore, store
-from decentral.experiments.memory import bytes_of, free_bytes, in_words
-from decentral.experiments.parameters import as_arrays
 from decentral.percepts import as_flag, as_reward
+from decentral.runs.memory import bytes_of, free_bytes, in_words
 from decentral.settings import Refused
+from decentral.training.parameters import as_arrays
 from decentral.types import Metrics
 
 Phase = Literal["between episodes", "to act", "to observe"]

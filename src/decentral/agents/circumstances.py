@@ -10,7 +10,7 @@ from decentral.percepts import as_available, as_observation
 from decentral.settings import Refused, Settings, as_data, build, setting, setting_fields
 from decentral.training.batches import Batch, lengths_within
 from decentral.training.plan import Plan
-from decentral.training.separate import Clock, Separate
+from decentral.training.squads.separate import Clock, Separate
 from decentral.types import AgentSpec, Discrete
 
 PLANNED = (

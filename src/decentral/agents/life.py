@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -10,14 +10,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from decentral.agents.circumstances import Wiring
 from decentral.algorithms.base import Agent, Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.training.batches import Batch
 from decentral.training.loop import keys_of_updates, stream_of
 from decentral.training.plan import Plan
 from decentral.training.replay import Replay, blank_episode
-from decentral.training.separate import Separate
-from decentral.training.squads import Now
+from decentral.training.squads.base import Now
+from decentral.training.squads.separate import Separate
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
@@ -153,3 +154,20 @@ def _grow_older(squad: Separate, agent: Agent) -> Agent:
 
 def _now(life: Life) -> Now:
     return Now(life.steps, life.episodes, life.epsilon)
+
+
+class Exhibition:
+    """One greedy episode beside an agent's life."""
+
+    def __init__(self, wiring: Wiring, life: Life, number: int):
+        self._wiring = wiring
+        self._life = enter_exhibition(wiring.squad, life, number)
+        self._last_action, self._step = -1, 0
+
+    def act(self, observation: Any, available: Any = None) -> int:
+        """The best action where this is perceived."""
+        seen, options = self._wiring.observation(observation), self._wiring.available(available)
+        look = Look(seen, options, self._last_action, self._step)
+        self._last_action, self._life = choose(self._wiring.squad, self._life, look, greedy=True)
+        self._step += 1
+        return self._last_action

@@ -12,11 +12,11 @@ import numpy as np
 from decentral.agents.circumstances import Wiring
 from decentral.agents.diary import Diary
 from decentral.agents.life import Life, be_born
-from decentral.experiments.memory import free_bytes
-from decentral.experiments.parameters import as_arrays, fill
-from decentral.plain_json import parse_json
+from decentral.plain_files import parse_json
+from decentral.runs.memory import free_bytes
 from decentral.settings import Refused
 from decentral.tensors import MOST_BYTES, Stored, read_arrays, write_arrays
+from decentral.training.parameters import as_arrays, fill
 
 FORMAT = 1
 STANDING = {"phase": ("between episodes", "to act", "to observe"), "may_learn": (False, True)}

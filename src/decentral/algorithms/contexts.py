@@ -5,8 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from decentral.networks.dynamics import Decoder, Encoder, steps_of_windows
-from decentral.networks.overlapping import first_layer_of_windows
+from decentral.networks.dynamics import Decoder, Encoder, first_layer_of_windows, steps_of_windows
 from decentral.types import Episode
 
 

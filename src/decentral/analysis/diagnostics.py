@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from decentral.analysis.measures import load_measures
-from decentral.analysis.results import Curves
+from decentral.analysis.results import Curves, load_measures
 from decentral.deviation import sample_deviation
 
 

@@ -1,15 +1,17 @@
-"""The learning curves of a run, read from its directory."""
+"""What a run measured, read from its directory: its learning curves, and all else in its records."""
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from decentral.records import RunDirectory
-from decentral.records.metrics import LARGEST, RETURN
+from decentral.records.run_directory import LARGEST, RETURN
 from decentral.settings import Refused
 
 LONGEST_NAME = 300  # letters of an algorithm's or a world's: those of code have the name of its module
@@ -157,3 +159,31 @@ def flat_settings(config: dict[str, Any]) -> dict[str, Any]:
     """Every setting of a run by its full name, such as `algorithm.window`."""
     groups = ("algorithm", "environment", "training")
     return {f"{group}.{key}": value for group in groups for key, value in config[group].items()}
+
+
+def load_measures(run: Curves, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Those of the named numbers that a run has: at every test [tests, seeds x agents], NaN where one is missing.
+
+    A number of the team as a whole counts as that of one agent.
+    """
+    by_seed: dict[int, list[dict[str, Any]]] = {seed: [] for seed in run.seeds}
+    for row in RunDirectory(run.path).read_metrics():
+        by_seed[row["seed"]].append(row)
+    tests = list(zip(*by_seed.values(), strict=False))  # those that every seed has done
+    tables = {name: _measured_table([[_numbers(run, name, row) for row in test] for test in tests]) for name in names}
+    return {name: table for name, table in tables.items() if np.isfinite(table).any()}
+
+
+def _measured_table(tests: list[list[list[float]]]) -> np.ndarray:
+    """The numbers of all seeds of a test in one row; a short one is filled up with NaN."""
+    rows = [list(chain.from_iterable(test)) for test in tests]
+    widest = max(len(row) for row in rows)
+    return np.asarray([row + [np.nan] * (widest - len(row)) for row in rows])
+
+
+def _numbers(run: Curves, name: str, row: dict[str, Any]) -> list[float]:
+    """What a record says of one number: of each agent, of the team, or nothing."""
+    values = row[name] if isinstance(row.get(name), list) else [row.get(name)]
+    if not all(value is None or isinstance(value, int | float) for value in values):
+        raise Refused(f"{run.path / 'metrics.jsonl'}: {name} must be numbers, got {row[name]!r:.80}")
+    return [float(value) if value is not None and math.isfinite(value) else np.nan for value in values]

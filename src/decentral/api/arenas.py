@@ -8,9 +8,9 @@ from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.api.runs import Run, name_of
 from decentral.arenas.run import Request, resume_arena, run_arena
 from decentral.arenas.terms import Terms
-from decentral.experiments.config import MemberRequest, resolve
-from decentral.experiments.saving import Saving
+from decentral.configs.config import MemberRequest, resolve
 from decentral.records import RunDirectory
+from decentral.runs.checkpointing.schedule import Saving
 from decentral.settings import Refused, build
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from decentral.analysis.comparison import Row, as_data, rows_of, write
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.api.runs import Run
-from decentral.experiments.comparison import train_all
+from decentral.sweeps.comparison import train_all
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def compare(
 
 def compare_runs(runs: Sequence[Place], out: Place | None = None) -> Comparison:
     """Compare finished runs on one environment, without training."""
-    from decentral.analysis.comparison_plot import plot_comparison
+    from decentral.analysis.plots.comparison import plot_comparison
 
     place = place_for(out, "comparison")
     opened = [Run(run) for run in runs]

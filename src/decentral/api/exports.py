@@ -4,7 +4,7 @@ from pathlib import Path
 
 from decentral.api.requests import Place
 from decentral.bundles.export import Bundle, export_agent
-from decentral.environments.names import environment_class
+from decentral.environments.registry import environment_class
 from decentral.records import RunDirectory, next_free
 
 

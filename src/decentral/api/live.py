@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from decentral.analysis.report_data import report_data
-from decentral.analysis.report_page import page, write_page
+from decentral.analysis.report.data import report_data
+from decentral.analysis.report.page import page, write_page
 from decentral.analysis.results import load_curves
 from decentral.api.reports import report
-from decentral.experiments.runner import Planned, Rows
 from decentral.records import RunDirectory
+from decentral.runs.runner import Planned, Rows
 
 RELOAD_SECONDS = 5
 

@@ -9,8 +9,8 @@ from decentral.analysis.comparison import write
 from decentral.analysis.results import labels
 from decentral.api.requests import Place, place_for
 from decentral.api.runs import Run
-from decentral.experiments.crossplay import Crossplay, play_across
-from decentral.experiments.trained import Trained
+from decentral.inspection.crossplay import Crossplay, play_across
+from decentral.runs.trained import Trained
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Meeting:
 
 def crossplay(runs: Sequence[Place], /, *, episodes: int = 32, seed: int = 0, out: Place | None = None) -> Meeting:
     """Let the agents of different runs and seeds play together: every first agent beside every team's other agents."""
-    from decentral.analysis.crossplay_plot import plot_crossplay
+    from decentral.analysis.plots.crossplay import plot_crossplay
 
     place = place_for(out, "crossplay")
     opened = [Run(run) for run in runs]

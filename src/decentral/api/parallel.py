@@ -8,9 +8,9 @@ from gymnasium.spaces import Box, Dict, Discrete, Space
 from pettingzoo import ParallelEnv
 
 from decentral.environments.base import Environment
-from decentral.environments.host import Percepts
-from decentral.environments.stepped import LARGEST_SEED, SteppedStage
-from decentral.refusal import Refused
+from decentral.environments.host.compiled import LARGEST_SEED, SteppedStage
+from decentral.environments.host.interface import Percepts
+from decentral.errors import Refused
 from decentral.types import Continuous
 
 PICTURE = "rgb_array"  # what PettingZoo calls a picture made of numbers
@@ -71,7 +71,7 @@ class Parallel(ParallelEnv):
 
     def render(self) -> np.ndarray | None:
         """The world as it stands, [height, width, 3]; nothing where no pictures were asked for."""
-        from decentral.analysis.animation_canvas import drawn
+        from decentral.analysis.animation.canvas import drawn
 
         picture = self._picture() if self.render_mode == PICTURE else None
         return None if picture is None else np.array(drawn(picture, LONGEST_SIDE).convert("RGB"))

@@ -4,11 +4,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from decentral.analysis.report_data import report_data
-from decentral.analysis.report_page import page, write_page
+from decentral.analysis.report.data import report_data
+from decentral.analysis.report.page import page, write_page
 from decentral.analysis.results import load_curves
 from decentral.api.requests import Place, place_for
-from decentral.experiments.inside import look_inside
+from decentral.inspection.learned_summary import look_inside
 from decentral.records import RunDirectory
 
 

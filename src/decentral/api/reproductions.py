@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from decentral.api.requests import Place, listeners_of
-from decentral.experiments.progress import announce
 from decentral.reproduction.collecting import collect as collect_pieces
 from decentral.reproduction.collecting import standings_in
 from decentral.reproduction.reproduce import Reproduction
@@ -14,6 +13,7 @@ from decentral.reproduction.reproduce import redraw as redraw_file
 from decentral.reproduction.reproduce import reproduce as reproduce_target
 from decentral.reproduction.target import Scale, Workplace
 from decentral.reproduction.worklist import PieceStatus
+from decentral.runs.listeners.progress import announce
 from decentral.settings import Refused
 
 MOST_MINUTES = 1_000_000

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from decentral.experiments.progress import watcher
-from decentral.experiments.runner import Listener
-from decentral.experiments.tracking import trackings
 from decentral.records import next_free
+from decentral.runs.listeners.progress import watcher
+from decentral.runs.listeners.trackers import trackings
+from decentral.runs.runner import Listener
 
 Place = str | os.PathLike[str]
 

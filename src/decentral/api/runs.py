@@ -11,17 +11,17 @@ from decentral.api.live import Live
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.arenas.audit import MessageAudit, audit_messages
 from decentral.arenas.run import resume_arena
-from decentral.experiments.audit import Audit, Audited, audit_all
-from decentral.experiments.begun import go_on, go_on_in
-from decentral.experiments.config import Config, MemberRequest, resolve
-from decentral.experiments.names import take_names
-from decentral.experiments.runner import Listener
-from decentral.experiments.runner import run as run_config
-from decentral.experiments.saving import Saving
-from decentral.experiments.trained import EPISODES, Trained
-from decentral.experiments.verification import verify
+from decentral.configs.config import Config, MemberRequest, resolve
+from decentral.configs.registry import take_names
 from decentral.records import RunDirectory
+from decentral.runs.checkpointing.schedule import Saving
+from decentral.runs.resume import go_on, go_on_in
+from decentral.runs.runner import Listener
+from decentral.runs.runner import run as run_config
+from decentral.runs.trained import EPISODES, Trained
 from decentral.settings import Refused, build
+from decentral.verification.audit.audit import Audit, Audited, audit_all
+from decentral.verification.files import verify
 
 
 class Run:
@@ -98,7 +98,7 @@ class Run:
 
     def plot(self, out: Place | None = None) -> Path:
         """Draw the learning curves; into the run's own directory unless told otherwise."""
-        from decentral.analysis.plots import plot_curves
+        from decentral.analysis.plots.curves import plot_curves
 
         file = Path(out) if out is not None else self.path / "returns.png"
         plot_curves([self.curves], file)

@@ -7,15 +7,14 @@ from pathlib import Path
 from decentral.analysis.results import in_last_third, load_curves
 from decentral.api.requests import Place
 from decentral.api.sweep_files import check_where, place_of, run_units
-from decentral.experiments.finished import finished_runs
-from decentral.experiments.progress import announce
-from decentral.experiments.proposals import Trial, name_of, propose
-from decentral.experiments.runner import Planned
-from decentral.experiments.search_space import read_search
-from decentral.experiments.search_table import write_trials
-from decentral.experiments.units import Unit
+from decentral.errors import Failed
 from decentral.records import RunDirectory
-from decentral.refusal import Failed
+from decentral.runs.listeners.progress import announce
+from decentral.runs.resume import finished_runs
+from decentral.runs.runner import Planned
+from decentral.sweeps.search import Trial, name_of, propose, write_trials
+from decentral.sweeps.search_space import read_search
+from decentral.sweeps.units import Unit
 
 
 def search_file(

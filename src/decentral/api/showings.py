@@ -6,9 +6,9 @@ from pathlib import Path
 from decentral.analysis.results import labels
 from decentral.api.requests import Place, place_for
 from decentral.api.runs import Run
-from decentral.experiments.filming import film
-from decentral.experiments.trained import Trained
+from decentral.inspection.films import film
 from decentral.pictures import Film
+from decentral.runs.trained import Trained
 from decentral.settings import Refused
 
 
@@ -29,8 +29,8 @@ def watch(
     `seed` is one of the run's, the first unless told otherwise. `episode` is one of the 32 that `evaluate` plays by
     default. Without `out`: the directory `watch` of the run; for two runs a new directory under `runs`.
     """
-    from decentral.analysis.animation_gif import write_gif
-    from decentral.analysis.animation_html import write_page
+    from decentral.analysis.animation.gif import write_gif
+    from decentral.analysis.animation.html import write_page
 
     runs = [Run(path) for path in (run, beside) if path is not None]
     names = labels([opened.curves for opened in runs])

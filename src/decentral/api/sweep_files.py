@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from decentral.api.requests import Place
-from decentral.experiments.backends import BACK_ENDS
-from decentral.experiments.progress import announce
-from decentral.experiments.swept_units import Standing, standing, write_table
-from decentral.experiments.units import Unit, units_of
+from decentral.runs.listeners.progress import announce
 from decentral.settings import Refused
+from decentral.sweeps.backends import BACK_ENDS
+from decentral.sweeps.units import Standing, Unit, standing, units_of, write_table
 
 ENOUGH = (0, 3)  # exit codes of a training that has come to its end, all seeds sound or not
 

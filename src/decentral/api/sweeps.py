@@ -7,9 +7,9 @@ from typing import Any
 
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.api.runs import Run
-from decentral.experiments.progress import announce
-from decentral.experiments.shapes import group_by_shape
-from decentral.experiments.sweep import grid, train_grid
+from decentral.runs.listeners.progress import announce
+from decentral.runs.shapes import group_by_shape
+from decentral.sweeps.grid import grid, train_grid
 
 
 @dataclass(frozen=True)

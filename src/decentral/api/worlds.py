@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from decentral.environments.base import Environment
-from decentral.environments.names import environment_class
+from decentral.environments.registry import environment_class
 from decentral.settings import Refused, build
 
 if TYPE_CHECKING:

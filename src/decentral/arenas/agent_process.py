@@ -15,10 +15,10 @@ from typing import BinaryIO
 from decentral.arenas.homes import alone_in
 from decentral.arenas.resident import Birth, Resident
 from decentral.arenas.wire import AWAKE
-from decentral.environments.host_wire import CLOSE, write
-from decentral.environments.host_worker import private_streams
-from decentral.experiments.compilation import keep_compiled_programs
-from decentral.refusal import Failed, Refused
+from decentral.environments.host.wire import CLOSE, write
+from decentral.environments.host.worker import private_streams
+from decentral.errors import Failed, Refused
+from decentral.runs.caches import keep_compiled_programs
 from decentral.terminal import complain
 
 

@@ -12,25 +12,24 @@ import numpy as np
 
 from decentral.agents import Agent
 from decentral.agents.circumstances import PLANNED, Wiring
+from decentral.arenas.channel import Line, ProcessLine
 from decentral.arenas.episode import Played, play
 from decentral.arenas.homes import FILE, Places, settle
-from decentral.arenas.line import Line, ProcessLine
 from decentral.arenas.log import MessageLog
 from decentral.arenas.resident import Birth
-from decentral.arenas.reward_line import RewardLine
 from decentral.arenas.seat import Seat
 from decentral.arenas.standing import SeatStanding, Standing
-from decentral.arenas.terms import Terms
+from decentral.arenas.terms import RewardLine, Terms
+from decentral.configs.config import Config
 from decentral.environments.base import Environment, World
-from decentral.environments.checked import CheckedStage
-from decentral.environments.host import HostEnvironment, Stage
-from decentral.environments.stepped import SteppedStage
-from decentral.experiments.config import Config
+from decentral.environments.host.checks import CheckedStage
+from decentral.environments.host.compiled import SteppedStage
+from decentral.environments.host.interface import HostEnvironment, Stage
+from decentral.errors import Failed
 from decentral.records.durable import Fingerprint
-from decentral.refusal import Failed
 from decentral.settings import as_data
 from decentral.training.evaluation import keys_of_test_episodes
-from decentral.training.host_rollout import seed_of
+from decentral.training.host.rollout import seed_of
 from decentral.training.loop import key_of_test, stream_of_world
 
 Open = Callable[[Birth, Path], Line]

@@ -10,8 +10,8 @@ from decentral.arenas.homes import keep_moments, log_file
 from decentral.arenas.resident import Birth, Resident
 from decentral.arenas.terms import Terms
 from decentral.arenas.wire import ACTION, AWAKE, DONE, Message
-from decentral.experiments.audit import Audited, fingerprint
 from decentral.settings import Refused, build
+from decentral.verification.audit.audit import Audited, fingerprint
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import numpy as np
 
 from decentral.arenas.seat import Seat
 from decentral.environments.base import World
-from decentral.environments.host import BrokenOff, Stage
-from decentral.refusal import Failed
+from decentral.environments.host.interface import BrokenOff, Stage
+from decentral.errors import Failed
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from decentral.errors import Failed
 from decentral.plain_files import BLOCK, open_plain
 from decentral.records import durable
-from decentral.refusal import Failed
 
 FILE = "agent.safetensors"
 OWN = 0o700  # the mode of a directory that its owner alone can enter

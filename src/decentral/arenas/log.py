@@ -6,11 +6,11 @@ from pathlib import Path
 
 from decentral.arenas.homes import make_own
 from decentral.arenas.wire import AWAKE
-from decentral.environments.host_wire import CLOSE, framed
+from decentral.environments.host.wire import CLOSE, framed
+from decentral.errors import Refused
 from decentral.plain_files import BLOCK, open_plain, read_plain
 from decentral.records import durable
 from decentral.records.durable import Fingerprint
-from decentral.refusal import Refused
 
 MOST_AWAKENINGS = 1000  # in a log that is begun anew
 

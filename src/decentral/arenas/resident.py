@@ -6,12 +6,12 @@ from typing import Any
 
 from decentral.agents import Agent
 from decentral.agents.circumstances import Wiring
-from decentral.agents.exhibition import Exhibition
+from decentral.agents.life import Exhibition
 from decentral.arenas.homes import FILE, let_be_last, moment_file
 from decentral.arenas.wire import ACTION, DONE, MOMENT, PERCEPTS, SHOW, SHOWN, AgentWire, Message
-from decentral.environments.host_wire import CLOSE, RESET, STEP
+from decentral.environments.host.wire import CLOSE, RESET, STEP
+from decentral.errors import Refused
 from decentral.records import durable
-from decentral.refusal import Refused
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ from decentral.arenas.saving import Keeper, check_logged, find_start, standing_a
 from decentral.arenas.standing import Standing
 from decentral.arenas.terms import Terms
 from decentral.arenas.training import Training
-from decentral.experiments.compilation import keep_compiled_programs
-from decentral.experiments.config import Config
-from decentral.experiments.finished import difference, is_finished
-from decentral.experiments.health import Divergence
-from decentral.experiments.resuming import Start, note_resumption
-from decentral.experiments.runner import Listener, Planned, describe
-from decentral.experiments.saving import Saving
-from decentral.experiments.signals import Signals
+from decentral.configs.config import Config
 from decentral.records import RunDirectory
+from decentral.runs.caches import keep_compiled_programs
+from decentral.runs.checkpointing.restore import Start, note_resumption
+from decentral.runs.checkpointing.schedule import Saving
+from decentral.runs.divergence import Divergence
+from decentral.runs.resume import difference, is_finished
+from decentral.runs.runner import Listener, Planned, describe
+from decentral.runs.signals import Signals
 from decentral.settings import Refused, as_data, build
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan

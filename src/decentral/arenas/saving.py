@@ -9,14 +9,14 @@ import jax
 from decentral.arenas.homes import Places, keep_moments, moment_file
 from decentral.arenas.log import check_log
 from decentral.arenas.standing import Standing
-from decentral.experiments.health import Divergence
-from decentral.experiments.provenance import package_versions
-from decentral.experiments.resuming import Start, check_moment
-from decentral.experiments.saving import Due, Saving, kept_turns, settings_digest
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Checkpoints, Moment
 from decentral.records.durable import check_unchanged
 from decentral.records.tensors import Tensor
+from decentral.runs.checkpointing.files import Checkpoints, Moment
+from decentral.runs.checkpointing.restore import Start, check_moment
+from decentral.runs.checkpointing.schedule import Due, Saving, kept_turns, settings_digest
+from decentral.runs.divergence import Divergence
+from decentral.runs.provenance import package_versions
 from decentral.settings import Refused
 
 PART = "world"  # of a checkpoint

@@ -6,17 +6,15 @@ from typing import NoReturn
 
 import numpy as np
 
-from decentral.arenas.channel import SLICE
-from decentral.arenas.line import GRACE, Line
+from decentral.arenas.channel import GRACE, SLICE, Line
 from decentral.arenas.log import MessageLog
 from decentral.arenas.resident import Birth
-from decentral.arenas.reward_line import RewardLine
-from decentral.arenas.terms import Terms
+from decentral.arenas.terms import RewardLine, Terms
 from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, PERCEPTS, SHOW, SHOWN, Percept, Told
-from decentral.environments.host import Percepts, Step
-from decentral.environments.host_wire import CLOSE, RESET, STEP, framed
+from decentral.environments.host.interface import Percepts, Step
+from decentral.environments.host.wire import CLOSE, RESET, STEP, framed
+from decentral.errors import Failed
 from decentral.records.durable import Fingerprint
-from decentral.refusal import Failed
 
 LOOKS = 10  # after as many, an agent that is still not awake may be overdue
 Hire = Callable[[], Line]  # starts the agent's process, anew or again

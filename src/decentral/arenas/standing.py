@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from decentral.arenas.seat import Seat
+from decentral.errors import Refused
 from decentral.records.durable import Fingerprint
-from decentral.refusal import Refused
 
 Arrays = dict[str, np.ndarray]
 WORDS = 10  # of 32 bits: a generator's state

@@ -1,4 +1,9 @@
-"""The terms of an arena: how reliable the lines to its agents are, and what happens when one of them dies."""
+"""The terms of an arena: how reliable the lines to its agents are, how rewards arrive, and what a death changes."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from decentral.settings import Settings, setting
 
@@ -29,3 +34,19 @@ class Terms(Settings):
         above=0,
         at_most=1e6,
     )
+
+
+@dataclass
+class RewardLine:
+    """Rewards in transit. Those of an episode that ends meanwhile arrive in the next one."""
+
+    delay: int  # steps
+    loss: float  # probability
+    chance: np.random.Generator
+    underway: deque[float] = field(default_factory=deque)
+
+    def pass_on(self, reward: float) -> float:
+        """What the agent is told in a step that pays `reward`."""
+        self.underway.append(reward)
+        arrived = self.underway.popleft() if len(self.underway) > self.delay else 0.0
+        return 0.0 if self.chance.random() < self.loss else arrived

@@ -12,9 +12,9 @@ from decentral.arenas.arena import Arena
 from decentral.arenas.episode import Played
 from decentral.arenas.saving import Keeper
 from decentral.arenas.standing import Standing
-from decentral.experiments.runner import Listener, test_steps
-from decentral.experiments.signals import Signals
-from decentral.interruption import Interrupted
+from decentral.errors import Interrupted
+from decentral.runs.runner import Listener, test_steps
+from decentral.runs.signals import Signals
 
 
 class Training:

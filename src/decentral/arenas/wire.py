@@ -20,11 +20,11 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from decentral.environments.host import Percepts
-from decentral.environments.host_wire import CLOSE, FRAME, OUTCOME, RESET, STEP, percepts_from_bytes, percepts_to_bytes
+from decentral.environments.host.interface import Percepts
+from decentral.environments.host.wire import CLOSE, FRAME, OUTCOME, RESET, STEP, percepts_from_bytes, percepts_to_bytes
+from decentral.errors import Failed, Refused
 from decentral.plain_files import open_plain
 from decentral.records.durable import Fingerprint
-from decentral.refusal import Failed, Refused
 from decentral.types import AgentSpec
 
 AWAKE, ACTION, SHOW, SHOWN, MOMENT, DONE = b"w", b"a", b"t", b"p", b"m", b"d"

@@ -5,16 +5,16 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from decentral.analysis.benchmark_plot import plot_growth, varied
 from decentral.analysis.comparison import write
+from decentral.analysis.plots.benchmark import plot_growth, varied
 from decentral.benchmarking.cases import AXES, Case
 from decentral.benchmarking.device import Rates, measured_rates
 from decentral.benchmarking.measure import Measured, measure
 from decentral.benchmarking.report import as_data
 from decentral.benchmarking.yardstick import Yardstick, require_torch, torch_yardstick
-from decentral.experiments.machine import Machine
-from decentral.experiments.memory import memory_statement
-from decentral.experiments.placement import use_every_core
+from decentral.runs.lanes import Machine
+from decentral.runs.memory import memory_statement
+from decentral.runs.placement import use_every_core
 from decentral.settings import Refused
 
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from decentral.environments import PredatorPrey
+from decentral.configs.config import Config, resolve
+from decentral.configs.registry import algorithm_class
 from decentral.environments.base import Environment
-from decentral.environments.names import environment_class
-from decentral.experiments.config import Config, resolve
-from decentral.experiments.names import algorithm_class
+from decentral.environments.registry import PredatorPrey, environment_class
 from decentral.settings import Refused, as_data, setting_fields
 
 OWN_AXES = ("window", "contexts")  # of those algorithms that have such a setting

@@ -11,7 +11,7 @@ import numpy as np
 from decentral.benchmarking.cases import Case
 from decentral.benchmarking.device import Peak, Rates, peak_memory
 from decentral.benchmarking.floor import Floor, floor_of
-from decentral.experiments.machine import Machine
+from decentral.runs.lanes import Machine
 from decentral.training.loop import Trainee
 
 

@@ -9,8 +9,8 @@ from decentral.benchmarking.cases import Case
 from decentral.benchmarking.device import Rates
 from decentral.benchmarking.measure import Measured, Timing
 from decentral.benchmarking.yardstick import Yardstick
-from decentral.experiments.provenance import provenance
 from decentral.plain_files import read_json
+from decentral.runs.provenance import provenance
 from decentral.settings import Refused
 
 FORMAT = 1

@@ -42,7 +42,7 @@ def torch_yardstick(turns: int, repeats: int, tell: Callable[[str], None]) -> Ya
     require_torch()
     import torch
 
-    from decentral.benchmarking.pymarl_clock import time_turns
+    from decentral.benchmarking.pymarl.clock import time_turns
 
     def timed(where: str, device: str, threads: int, one_dnn: bool) -> Yardstick:
         tell(f"PyTorch on {where}")

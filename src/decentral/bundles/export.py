@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from decentral.analysis.results import load_curves
-from decentral.bundles.card import write_card
-from decentral.bundles.description import describe
+from decentral.bundles.card import describe, write_card
 from decentral.bundles.onnx_graph import answers_of_graph, onnx_package, write_graph
 from decentral.bundles.parity import Parity, compare
 from decentral.bundles.policies import Policy, policy_of, without_id, without_padding
 from decentral.bundles.recording import Recording, record
-from decentral.experiments.compilation import keep_compiled_programs
-from decentral.experiments.trained import Trained, check_worlds
 from decentral.records import RunDirectory
+from decentral.runs.caches import keep_compiled_programs
+from decentral.runs.trained import Trained, check_worlds
 from decentral.runtime.agent import PARAMETERS, SPEC, ExportedAgent, load
 from decentral.settings import Refused
 from decentral.tensors import write_arrays

@@ -13,10 +13,10 @@ from decentral.algorithms.hashing import multipliers
 from decentral.algorithms.i2q_tabular import I2QTabular
 from decentral.algorithms.value_learner import ValueActor, ValueNetwork
 from decentral.centralised.fingerprints import Fingerprints
-from decentral.experiments.parameters import as_arrays
 from decentral.networks.heads import ContextHead, HiddenNormalNet, HyperNet, NormalNet
 from decentral.networks.trunk import Trunk
 from decentral.settings import Refused
+from decentral.training.parameters import as_arrays
 from decentral.types import AgentSpec
 
 LAST_LAYERS = ("head", "head.second", "prior.second")

@@ -12,12 +12,12 @@ from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.base import Algorithm, Memory, Models
 from decentral.algorithms.q_learning import Scene, last_actions, roll
-from decentral.environments.host import HostEnvironment
-from decentral.experiments.host import rollout_for
-from decentral.experiments.trained import Trained
-from decentral.refusal import Refused
+from decentral.environments.host.interface import HostEnvironment
+from decentral.errors import Refused
+from decentral.runs.host import rollout_for
+from decentral.runs.trained import Trained
 from decentral.training.evaluation import greedy_episodes
-from decentral.training.host_loop import host_greedy_episodes
+from decentral.training.host.loop import host_greedy_episodes
 from decentral.training.loop import Trainee
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.types import AgentSpec, Episode

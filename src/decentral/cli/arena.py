@@ -5,7 +5,7 @@ from decentral.arenas.terms import Terms
 from decentral.cli.flags import add_flags, overrides
 from decentral.cli.request import Request
 from decentral.cli.resume import exit_if_diverged
-from decentral.experiments.saving import Saving
+from decentral.runs.checkpointing.schedule import Saving
 
 
 def arena_command(words: list[str]) -> None:

@@ -8,10 +8,10 @@ from decentral.arenas.audit import audit_messages
 from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
-from decentral.experiments.audit import AgentAudit, Audited, audit_all
-from decentral.experiments.played_alone import Play
-from decentral.experiments.progress import announce
+from decentral.runs.listeners.progress import announce
 from decentral.terminal import complain
+from decentral.verification.audit.audit import AgentAudit, Audited, audit_all
+from decentral.verification.audit.play import Play
 
 
 def audit_command(words: list[str]) -> None:

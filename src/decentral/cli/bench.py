@@ -12,10 +12,10 @@ from decentral.benchmarking.report import changes, read_timings
 from decentral.cli.bench_tables import print_changes, print_measured, print_yardstick
 from decentral.cli.numbers import whole_number
 from decentral.cli.parser import Parser, parser_for
-from decentral.environments import ENVIRONMENTS
-from decentral.experiments.names import EVERY_ALGORITHM
+from decentral.configs.registry import EVERY_ALGORITHM
+from decentral.environments.registry import ENVIRONMENTS
+from decentral.errors import printable
 from decentral.records import next_free
-from decentral.refusal import printable
 from decentral.screen import Screen
 from decentral.settings import Refused
 

@@ -9,10 +9,16 @@ from decentral.cli.flags import add_flags, overrides
 from decentral.cli.numbers import number, whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import wide_console
+from decentral.environments.adapters.smac import PREFIX
 from decentral.environments.battles import BATTLES
 from decentral.environments.battles.battle import Battle
-from decentral.environments.smac import PREFIX
-from decentral.experiments.battle_check import (
+from decentral.errors import Refused
+from decentral.runs.caches import keep_compiled_programs
+from decentral.runs.trained import check_worlds
+from decentral.screen import Screen
+from decentral.settings import build
+from decentral.terminal import say
+from decentral.verification.battle_check import (
     Check,
     GameRecording,
     check_new,
@@ -23,12 +29,6 @@ from decentral.experiments.battle_check import (
     variants,
     write_recording,
 )
-from decentral.experiments.compilation import keep_compiled_programs
-from decentral.experiments.trained import check_worlds
-from decentral.refusal import Refused
-from decentral.screen import Screen
-from decentral.settings import build
-from decentral.terminal import say
 
 
 def check_battles_command(words: list[str]) -> None:

@@ -2,10 +2,9 @@
 
 from decentral.cli.playing import asked_to_play
 from decentral.cli.tables import print_findings
-from decentral.environments import ENVIRONMENTS
-from decentral.environments.names import FORMS
-from decentral.experiments.examination import examine
+from decentral.environments.registry import ENVIRONMENTS, FORMS
 from decentral.screen import Screen
+from decentral.verification.environment_check.check import examine
 
 
 def check_env_command(words: list[str]) -> None:

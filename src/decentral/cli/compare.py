@@ -9,8 +9,8 @@ from decentral.cli.parser import Parser, parser_for
 from decentral.cli.resume import exit_if_diverged
 from decentral.cli.several import add_all_flags, all_given
 from decentral.cli.tables import print_comparison, wide_console
-from decentral.environments import ENVIRONMENTS
-from decentral.experiments.names import ALGORITHM_FORM, EVERY_ALGORITHM
+from decentral.configs.registry import ALGORITHM_FORM, EVERY_ALGORITHM
+from decentral.environments.registry import ENVIRONMENTS
 
 USAGE = (
     "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"

@@ -7,7 +7,7 @@ from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_evaluation
-from decentral.experiments.trained import EPISODES, Trained
+from decentral.runs.trained import EPISODES, Trained
 from decentral.screen import Screen
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from decentral.cli.numbers import whole_number
-from decentral.experiments.trackers import TRACKERS
+from decentral.runs.listeners.trackers import TRACKERS
 from decentral.settings import Refused, Settings, allowed, as_data, setting_fields
 
 

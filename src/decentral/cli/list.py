@@ -4,9 +4,8 @@ from decentral.algorithms import ALGORITHMS
 from decentral.centralised import CENTRALISED
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_forms, print_names
-from decentral.environments import ENVIRONMENTS
-from decentral.environments.names import FORMS
-from decentral.experiments.names import FORMS as ALGORITHM_FORMS
+from decentral.configs.registry import FORMS as ALGORITHM_FORMS
+from decentral.environments.registry import ENVIRONMENTS, FORMS
 from decentral.screen import Screen
 
 SHARING = {

@@ -7,9 +7,8 @@ import traceback
 
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.cli.parser import Parser, TellVersion, parser_for
-from decentral.experiments.signals import second_interrupt_ends
-from decentral.interruption import Interrupted
-from decentral.refusal import Failed, Refused, what_was_raised
+from decentral.errors import Failed, Interrupted, Refused, what_was_raised
+from decentral.runs.signals import second_interrupt_ends
 from decentral.terminal import complain
 
 RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes

@@ -6,7 +6,7 @@ No file decides what is run.
 import argparse
 
 from decentral.cli.parser import Parser
-from decentral.experiments.names import take_names
+from decentral.configs.registry import take_names
 
 
 def add_naming(parser: Parser) -> None:

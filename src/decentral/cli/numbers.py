@@ -2,7 +2,7 @@
 
 import math
 
-from decentral.refusal import Refused
+from decentral.errors import Refused
 
 
 def whole_number(text: str) -> int:

@@ -2,9 +2,9 @@
 
 from decentral.cli.numbers import number
 from decentral.cli.parser import parser_for
-from decentral.environments import PredatorPrey
-from decentral.experiments.compilation import keep_compiled_programs
-from decentral.experiments.presets import PENALTIES
+from decentral.configs.presets import PENALTIES
+from decentral.environments.registry import PredatorPrey
+from decentral.runs.caches import keep_compiled_programs
 from decentral.settings import build
 from decentral.terminal import say
 

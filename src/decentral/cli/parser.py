@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import decentral
 from decentral.cli.commands import COMMANDS
-from decentral.refusal import Refused, did_you_mean, printable
+from decentral.errors import Refused, did_you_mean, printable
 from decentral.terminal import complain, say
 
 MEANING = "Fully decentralised cooperative multi-agent reinforcement learning."

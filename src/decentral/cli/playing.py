@@ -6,8 +6,8 @@ from decentral.cli.flags import add_flags, overrides
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.environments.base import World
-from decentral.environments.names import environment_class
-from decentral.environments.promises import build_world
+from decentral.environments.host.checks import build_world
+from decentral.environments.registry import environment_class
 
 
 @dataclass(frozen=True)

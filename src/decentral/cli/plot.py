@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from decentral.analysis.diagnostics_plot import plot_diagnostics
-from decentral.analysis.plots import plot_curves
+from decentral.analysis.plots.curves import plot_curves
+from decentral.analysis.plots.diagnostics import plot_diagnostics
 from decentral.api import load
 from decentral.cli.parser import parser_for
 from decentral.settings import Refused

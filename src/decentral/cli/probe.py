@@ -2,11 +2,11 @@
 
 from decentral.cli.playing import asked_to_play
 from decentral.cli.tables import print_probe
-from decentral.environments import ENVIRONMENTS
 from decentral.environments.base import Environment
-from decentral.experiments.probe import probe
+from decentral.environments.registry import ENVIRONMENTS
 from decentral.screen import Screen
 from decentral.settings import Refused
+from decentral.verification.probe import probe
 
 
 def probe_command(words: list[str]) -> None:

@@ -10,20 +10,19 @@ from typing import Any, NoReturn
 from decentral.algorithms.base import Algorithm
 from decentral.cli.flags import add_flags, add_short_flags, overrides
 from decentral.cli.parser import Parser, parser_for
-from decentral.environments import ENVIRONMENTS
-from decentral.environments.names import FORMS, environment_class, is_name_of_world, recorded_class
-from decentral.experiments.config import MemberRequest, resolve
-from decentral.experiments.config_file import Wishes, read_config_file
-from decentral.experiments.names import (
+from decentral.configs.config import MemberRequest, resolve
+from decentral.configs.config_file import Wishes, read_config_file
+from decentral.configs.registry import (
     ALGORITHM_FORM,
     EVERY_ALGORITHM,
     algorithm_class,
     is_name_of_code,
     recorded_algorithm,
 )
+from decentral.environments.registry import ENVIRONMENTS, FORMS, environment_class, is_name_of_world, recorded_class
 from decentral.settings import Refused, Settings
 from decentral.training.plan import Plan
-from decentral.training.separate import Clock
+from decentral.training.squads.separate import Clock
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, overri
 from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
-from decentral.experiments.saving import Saving
+from decentral.runs.checkpointing.schedule import Saving
 from decentral.terminal import say
 
 DIVERGED = 3  # the exit code of a training that finished, but not all seeds are sound

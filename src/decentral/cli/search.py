@@ -7,7 +7,7 @@ from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.sweep_file import add_where
 from decentral.cli.tables import print_trials, wide_console
-from decentral.experiments.search_table import TABLE
+from decentral.sweeps.search import TABLE
 
 USAGE = "decentral search FILE [--processes N] [--backend NAME] [--out DIR]"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from decentral.cli.flags import add_flags, add_flags_of_several
 from decentral.cli.parser import Parser
-from decentral.environments.names import environment_class
-from decentral.experiments.comparison import resolve_all
-from decentral.experiments.names import algorithm_class
+from decentral.configs.registry import algorithm_class
+from decentral.environments.registry import environment_class
+from decentral.sweeps.comparison import resolve_all
 from decentral.training.plan import Plan
 
 Reading = Callable[[argparse.Namespace, str, type], dict[str, Any]]  # `overrides` or `listed_overrides`

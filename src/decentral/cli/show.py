@@ -3,7 +3,7 @@
 import json
 
 from decentral.cli.request import Request
-from decentral.experiments.config import resolve
+from decentral.configs.config import resolve
 from decentral.terminal import say
 
 

@@ -8,8 +8,8 @@ from decentral.cli.several import add_all_flags, all_given
 from decentral.cli.sweep_file import USAGE as FILE_USAGE
 from decentral.cli.sweep_file import is_file_of_sweep, sweep_by_file
 from decentral.cli.tables import print_sweep, wide_console
-from decentral.environments import ENVIRONMENTS
-from decentral.experiments.names import ALGORITHM_FORM, EVERY_ALGORITHM
+from decentral.configs.registry import ALGORITHM_FORM, EVERY_ALGORITHM
+from decentral.environments.registry import ENVIRONMENTS
 
 USAGE = (
     "decentral sweep ALGORITHM,... ENVIRONMENT [--SETTING VALUE,...] [--seeds N] [--steps N] [--out DIR]\n"

@@ -7,10 +7,10 @@ from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import Parser, parser_for
 from decentral.cli.tables import print_standings, wide_console
-from decentral.experiments.backends import BACK_ENDS
-from decentral.experiments.config_file import READERS
-from decentral.experiments.swept_units import TABLE
-from decentral.refusal import Failed
+from decentral.configs.config_file import READERS
+from decentral.errors import Failed
+from decentral.sweeps.backends import BACK_ENDS
+from decentral.sweeps.units import TABLE
 
 USAGE = "decentral sweep FILE [--processes N] [--backend NAME] [--status] [--out DIR]"
 

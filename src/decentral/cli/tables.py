@@ -12,14 +12,14 @@ from decentral.analysis.statistics import Summary
 from decentral.api import Sweep
 from decentral.deviation import mean_and_spread, spread_of
 from decentral.environments.base import World
-from decentral.experiments.crossplay import Crossplay
-from decentral.experiments.examination import Finding
-from decentral.experiments.proposals import Trial, name_of
-from decentral.experiments.swept_units import Standing
-from decentral.experiments.values import ValueTable
-from decentral.refusal import printable
+from decentral.errors import printable
+from decentral.inspection.crossplay import Crossplay
+from decentral.inspection.values import ValueTable
 from decentral.screen import Screen
+from decentral.sweeps.search import Trial, name_of
+from decentral.sweeps.units import Standing
 from decentral.training.evaluation import Scores
+from decentral.verification.environment_check.check import Finding
 
 FILE_WIDTH = 120  # of a table that goes into a file
 

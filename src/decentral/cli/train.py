@@ -4,7 +4,7 @@ from decentral.api import train
 from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, overrides
 from decentral.cli.request import Request
 from decentral.cli.resume import exit_if_diverged
-from decentral.experiments.saving import Saving
+from decentral.runs.checkpointing.schedule import Saving
 
 
 def train_command(words: list[str]) -> None:

@@ -7,8 +7,8 @@ from decentral.cli.naming import add_naming, take_name
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
 from decentral.cli.tables import print_values
-from decentral.experiments.trained import Trained
-from decentral.experiments.values import value_tables
+from decentral.inspection.values import value_tables
+from decentral.runs.trained import Trained
 from decentral.screen import Screen
 
 

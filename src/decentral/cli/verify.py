@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from decentral.cli.parser import parser_for
-from decentral.experiments.verification import verify
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 from decentral.terminal import say
+from decentral.verification.files import verify
 
 
 def verify_command(words: list[str]) -> None:

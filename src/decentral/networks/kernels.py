@@ -14,8 +14,7 @@ from jax.experimental.pallas import triton
 from jaxtyping import Array
 
 from decentral.networks.backend import BLOCK
-from decentral.networks.gates import Gates, Shares, next_memory, open_gates
-from decentral.networks.loops import WayBack, parts_of_slope
+from decentral.networks.loops import Gates, Shares, WayBack, next_memory, open_gates, parts_of_slope
 
 WARPS = 4
 

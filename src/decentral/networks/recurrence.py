@@ -16,8 +16,8 @@ from jaxtyping import Array, Float
 
 from decentral.networks import loops
 from decentral.networks.backend import has_kernels
-from decentral.networks.gates import Gates
 from decentral.networks.layers import Linear, derivative, of_parts, weight_derivative
+from decentral.networks.loops import Gates
 
 Layers = tuple[Linear, Linear, Linear]  # the entry; to the gates, from its output and from the memory
 Inputs = Float[Array, "P B inputs"]

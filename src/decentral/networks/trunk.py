@@ -5,8 +5,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from decentral.networks.gates import next_memory, open_gates, shares_of
 from decentral.networks.layers import Linear
+from decentral.networks.loops import next_memory, open_gates, shares_of
 from decentral.networks.recurrence import memories, memories_of_batch
 
 

@@ -22,14 +22,35 @@ from typing import Any
 
 import numpy as np
 
-from decentral.plain_files import read_json, read_plain
-from decentral.plain_json import parse_json
+from decentral.plain_files import parse_json, read_json, read_plain
 from decentral.records import durable
-from decentral.records.durable import Fingerprint
-from decentral.records.metrics import check_record
-from decentral.records.sealed import read_sealed, sealed
+from decentral.records.durable import Fingerprint, read_sealed, sealed
 from decentral.records.tensors import Tensor, pieces, read_tensors
 from decentral.settings import Refused
+
+LARGEST_COUNT = 2**53  # of a seed or a step
+LARGEST = 1e39  # of a measured number: those of a training have 32 bits and end before it
+RETURN = "test_return_mean"  # what every record tells
+
+
+def check_record(row: dict[str, Any]) -> None:
+    """Refuse, with a ValueError, what no training writes. NaN and infinities are written of a seed that diverged."""
+    for key in ("seed", "step"):
+        if type(row.get(key)) is not int or not 0 <= row[key] < LARGEST_COUNT:
+            raise ValueError(f"{key} must be a whole number at least 0, got {row.get(key)!r:.40}")
+    if not _is_measured(row.get(RETURN)):
+        raise ValueError(f"{RETURN} must be a number, got {row.get(RETURN)!r:.40}")
+    for key, value in row.items():
+        several = value if isinstance(value, list) else [value]
+        if not all(number is None or _is_measured(number) for number in several):
+            raise ValueError(f"{key:.40} must be numbers, got {value!r:.40}")
+
+
+def _is_measured(value: Any) -> bool:
+    if type(value) is int:
+        return abs(value) < LARGEST
+    return type(value) is float and (not abs(value) > LARGEST or abs(value) == float("inf"))
+
 
 MOST_JSON = 2**24  # bytes of config.json or versions.json
 MOST_RECORDS = 2**28  # bytes of records: a run of 5 seeds and 100,000 tests has fewer

@@ -16,9 +16,8 @@ from typing import Any, BinaryIO
 import ml_dtypes
 import numpy as np
 
-from decentral.plain_files import open_plain
-from decentral.plain_json import parse_json
-from decentral.refusal import Refused
+from decentral.errors import Refused
+from decentral.plain_files import open_plain, parse_json
 
 MOST_HEADER = 2**23  # bytes
 MOST_TENSORS = 20_000

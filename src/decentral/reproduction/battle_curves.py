@@ -8,8 +8,7 @@ import numpy as np
 from decentral.analysis.results import Curves, Panel
 from decentral.analysis.statistics import clearly_above
 from decentral.deviation import mean_and_spread
-from decentral.reproduction.battle_pieces import METHODS, piece_name
-from decentral.reproduction.battle_tests import at_common_steps, common_steps
+from decentral.reproduction.battle_pieces import METHODS, at_common_steps, common_steps, piece_name
 from decentral.reproduction.target import Data, Done, Results
 
 WIN_RATE = "win_rate"

@@ -1,11 +1,39 @@
 """What the comparison in simulated battles runs: a piece for each map and method, with own or shared parameters."""
 
-from decentral.experiments.config import Config, resolve
-from decentral.reproduction.battle_tests import at_common_steps, battle_tests, common_steps
+from typing import Any
+
+import numpy as np
+
+from decentral.configs.config import Config, resolve
+from decentral.records import RunDirectory
+from decentral.reproduction.pieces import complete_all, sweep_piece, train_one, training_piece
 from decentral.reproduction.predator_prey import EXTENDED, WEIGHTS
-from decentral.reproduction.sweep_piece import complete_all, sweep_piece
 from decentral.reproduction.target import Data, Done, Piece, Scale, Workplace
-from decentral.reproduction.training_piece import train_one, training_piece
+
+KEPT = {"seed_steps": "step", "win_rates": "test_win_rate"}  # besides the returns, each [seeds, tests]
+
+
+def battle_tests(directory: RunDirectory) -> Data:
+    """Steps and win rate of every test of every seed."""
+    by_seed: dict[int, list[dict[str, Any]]] = {}
+    for row in directory.read_metrics():
+        by_seed.setdefault(row["seed"], []).append(row)
+    tests = min(len(rows) for rows in by_seed.values())
+    rows = [by_seed[seed][:tests] for seed in sorted(by_seed)]
+    return {name: [[round(row[key], 4) for row in own] for own in rows] for name, key in KEPT.items()}
+
+
+def common_steps(config: Data) -> np.ndarray:
+    """The steps at which the seeds of a configuration are compared [points]."""
+    plan = config["training"]
+    return np.union1d(np.arange(0, plan["steps"], plan["test_interval"]), plan["steps"])
+
+
+def at_common_steps(config: Data, result: Data, name: str) -> np.ndarray:
+    """What every seed's tests gave at the same steps: between two tests lies a straight line [seeds, points]."""
+    both = zip(result["seed_steps"], result[name], strict=True)
+    return np.asarray([np.interp(common_steps(config), steps, values) for steps, values in both])
+
 
 MAPS = ("5m_vs_6m", "8m_vs_9m", "10m_vs_11m", "3s_vs_4z", "3s_vs_5z", "2s_vs_1sc", "3s5z")
 SHARED_MAPS = ("5m_vs_6m", "3s_vs_5z", "3s5z")

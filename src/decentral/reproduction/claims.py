@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from decentral.reproduction.markdown import markdown_table
 from decentral.reproduction.reproduce import read_finished, sense_of
-from decentral.reproduction.target import Finding
+from decentral.reproduction.target import Finding, markdown_table
 from decentral.reproduction.targets import TARGETS
 from decentral.settings import Refused
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from decentral.analysis.results import Panel
 from decentral.reproduction.extensions import BASE, PENALTIES
 from decentral.reproduction.hunts import QUICK_PENALTIES, columns_of, finals_table, hunts, penalty_of
+from decentral.reproduction.pieces import curves_in, sweep_piece
 from decentral.reproduction.predator_prey import EXTENDED
-from decentral.reproduction.sweep_piece import curves_in, sweep_piece
 from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Controls(Target):
         ]
 
     def draw(self, results: Results) -> "Figure":
-        from decentral.analysis.grid_plot import grid_figure
+        from decentral.analysis.plots.grid import grid_figure
 
         rows = _rows(results)
         columns = columns_of(penalty_of(panel["DAC"]) for panel in rows["plain"])

@@ -3,13 +3,20 @@
 from typing import TYPE_CHECKING
 
 from decentral.analysis.results import Panel
-from decentral.reproduction.hunt_measures import Columns, cells_of, titles_of
-from decentral.reproduction.hunts import QUICK_PENALTIES, columns_of, hunts, penalty_of
-from decentral.reproduction.markdown import markdown_table
+from decentral.reproduction.hunts import (
+    QUICK_PENALTIES,
+    Columns,
+    cells_of,
+    columns_of,
+    final_of,
+    hunts,
+    last_third_of,
+    penalty_of,
+    titles_of,
+)
+from decentral.reproduction.pieces import curves_in, sweep_piece
 from decentral.reproduction.predator_prey import EXTENDED
-from decentral.reproduction.returns import final_of, last_third_of
-from decentral.reproduction.sweep_piece import curves_in, sweep_piece
-from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target
+from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target, markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +58,7 @@ class Extensions(Target):
         ]
 
     def draw(self, results: Results) -> "Figure":
-        from decentral.analysis.grid_plot import grid_figure
+        from decentral.analysis.plots.grid import grid_figure
 
         panels = _panels(results)
         return grid_figure({"teammate visible": panels}, columns_of(_penalty(panel) for panel in panels), self.title)

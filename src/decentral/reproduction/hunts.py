@@ -1,12 +1,42 @@
-"""Trainings in predator-prey as the targets run and tabulate them: a panel of curves for each penalty."""
+"""Training runs in predator-prey as the targets run and tabulate them: curves, final returns, other measures."""
 
 from collections.abc import Iterable, Sequence
 
-from decentral.analysis.results import Curves, Panel
-from decentral.experiments.config import Config, resolve
-from decentral.reproduction.markdown import markdown_table
-from decentral.reproduction.returns import final_of
-from decentral.reproduction.target import Data, Scale
+import numpy as np
+
+from decentral.analysis.results import Curves, Panel, in_last_third
+from decentral.configs.config import Config, resolve
+from decentral.deviation import mean_and_spread
+from decentral.reproduction.target import Data, Scale, markdown_table
+
+
+def final_of(run: Curves) -> str:
+    """The final return, mean and standard deviation over seeds."""
+    return mean_and_spread(run.returns[:, -1])
+
+
+def last_third_of(run: Curves) -> str:
+    """The mean return of the tests in the last third of training, mean and standard deviation over seeds."""
+    return mean_and_spread(run.returns[:, in_last_third(run)].mean(axis=1))
+
+
+def learned(run: Curves) -> bool:
+    """Does a run end with at least half of the optimal return?"""
+    return bool(run.returns[:, -1].mean() >= 0.5 * run.references["optimal"])
+
+
+Columns = dict[str, tuple[str, str]]  # a measure, what it is called, and how it is written
+
+
+def titles_of(columns: Columns) -> list[str]:
+    """What the columns are called."""
+    return [title for title, _ in columns.values()]
+
+
+def cells_of(measures: Data, columns: Columns) -> list[str]:
+    """Means over seeds and agents; empty where a run does not measure something."""
+    return [form.format(np.mean(measures[name])) if name in measures else "" for name, (_, form) in columns.items()]
+
 
 QUICK_PLAN: Data = {"steps": 10_000, "epsilon_steps": 5_000, "test_interval": 2_000}
 FULL_PLAN: Data = {"seed": 5, "test_interval": 50_000, "diagnostics": True}  # choices had been made on seeds 0 to 4

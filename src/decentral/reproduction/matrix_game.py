@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from decentral.configs.config import resolve
 from decentral.deviation import mean_and_spread
-from decentral.experiments.config import resolve
-from decentral.reproduction.markdown import markdown_table
-from decentral.reproduction.target import Finding, Piece, Results, Scale, Target, verdict_of
-from decentral.reproduction.training_piece import curves_of, training_piece
+from decentral.reproduction.pieces import curves_of, training_piece
+from decentral.reproduction.target import Finding, Piece, Results, Scale, Target, markdown_table, verdict_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +32,7 @@ class MatrixGameCurves(Target):
         return [training_piece(name, resolve(name, "matrix-game", training_settings=plan)) for name in METHODS]
 
     def draw(self, results: Results) -> "Figure":
-        from decentral.analysis.plots import curves_figure
+        from decentral.analysis.plots.curves import curves_figure
 
         runs = [curves_of(results[name]) for name in METHODS]
         return curves_figure(runs, list(METHODS.values()), self.title, may_coincide=True)

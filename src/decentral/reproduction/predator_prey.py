@@ -1,19 +1,63 @@
 """Parts (b) to (e) of the figure of comparisons: predator-prey at four penalties, the teammate visible and hidden."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from decentral.analysis.results import Curves, Panel
-from decentral.experiments.config import Config
-from decentral.experiments.presets import PENALTIES
-from decentral.reproduction import overestimation
-from decentral.reproduction.hunt_measures import Columns, cells_of, titles_of
-from decentral.reproduction.hunts import columns_of, finals_table, hunts, penalty_of
-from decentral.reproduction.markdown import markdown_table
-from decentral.reproduction.returns import final_of, learned
-from decentral.reproduction.sweep_piece import curves_in, sweep_piece
-from decentral.reproduction.target import Data, Done, Finding, Piece, Results, Scale, Target, verdict_of
+from decentral.configs.config import Config
+from decentral.configs.presets import PENALTIES
+from decentral.deviation import mean_and_spread
+from decentral.reproduction import predator_prey as overestimation
+from decentral.reproduction.hunts import (
+    Columns,
+    cells_of,
+    columns_of,
+    final_of,
+    finals_table,
+    hunts,
+    learned,
+    penalty_of,
+    titles_of,
+)
+from decentral.reproduction.pieces import curves_in, sweep_piece
+from decentral.reproduction.target import Data, Done, Finding, Piece, Results, Scale, Target, markdown_table, verdict_of
+
+CLAIM = "C21"
+SHARE = 0.1
+OVERESTIMATION_READING = (
+    "overestimates: in the last third of training, what an agent promises itself at the start of a greedy episode is"
+    " above what it then gets, with its own value of the end, by more than a tenth of that; mean and standard deviation"
+    " over seeds and agents"
+)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the agents of a run promised themselves at the start of an episode, and what they got [seeds x agents]."""
+
+    gap: np.ndarray
+    achieved: np.ndarray
+
+    @staticmethod
+    def of(measures: Data) -> "Promise":
+        return Promise(np.asarray(measures["value_gap"]), np.asarray(measures["value_achieved"]))
+
+    @property
+    def is_too_much(self) -> bool:
+        return bool(self.gap.mean() > SHARE * abs(self.achieved.mean()))
+
+    def __str__(self) -> str:
+        return f"{mean_and_spread(self.gap, signed=True)} on {self.achieved.mean():.2f}"
+
+
+def finding_of(promises: dict[str, tuple[Promise, Promise]]) -> Finding:
+    """What is to be said of Hysteretic and DAC, by the world that they were in."""
+    numbers = [f"{world}: Hysteretic {theirs}, DAC {ours}" for world, (theirs, ours) in promises.items()]
+    met = [theirs.is_too_much and not ours.is_too_much for theirs, ours in promises.values()]
+    return Finding("; ".join(numbers), verdict_of(met), OVERESTIMATION_READING)
+
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,7 +111,7 @@ class PredatorPreyCurves(Target):
         ]
 
     def draw(self, results: Results) -> "Figure":
-        from decentral.analysis.grid_plot import grid_figure
+        from decentral.analysis.plots.grid import grid_figure
 
         rows = {f"teammate {view}": self._row(results, view) for view in VIEWS}
         return grid_figure(rows, columns_of(PENALTIES), self.title)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from decentral.experiments.provenance import provenance
 from decentral.plain_files import read_json
 from decentral.reproduction.target import Data, Done, Piece, Results, Scale, Workplace
+from decentral.runs.provenance import provenance
 from decentral.settings import Refused
 
 FORMAT = 1

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from decentral.experiments.compilation import keep_compiled_programs
-from decentral.experiments.placement import use_every_core
-from decentral.interruption import Interrupted
+from decentral.errors import Interrupted
 from decentral.reproduction.record import Record, can_write, piece_file
 from decentral.reproduction.target import Finding, Piece, Scale, Target, Workplace
 from decentral.reproduction.targets import target_of
 from decentral.reproduction.worklist import alone_at, check_needs, chosen, left_in_words, next_piece, standings
+from decentral.runs.caches import keep_compiled_programs
+from decentral.runs.placement import use_every_core
 from decentral.settings import Refused
 
 NO_EVIDENCE = "quick scale: few seeds and a short training. It shows how things look and is no evidence."
@@ -136,7 +136,7 @@ def sense_of(file: Path) -> Iterator[None]:
 
 def render(record: Record, data: Path, out: Path) -> Reproduction:
     """Write figure and table of a record."""
-    from decentral.analysis.plots import save_all
+    from decentral.analysis.plots.curves import save_all
 
     done = Reproduction(record, data, out)
     save_all(done.target.draw(record.results), [done.file("png"), done.file("svg")])

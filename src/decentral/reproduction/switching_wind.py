@@ -8,9 +8,19 @@ from decentral.algorithms.dac import DAC
 from decentral.analysis.assignment import counts_of, delay, extra_shares, flicker, many_to_one, one_to_one
 from decentral.deviation import mean_and_spread
 from decentral.environments.switching_wind import MODES, SwitchingWind
-from decentral.experiments.context_study import ContextStudy
-from decentral.reproduction.markdown import markdown_table
-from decentral.reproduction.target import Data, Done, Finding, Piece, Results, Scale, Target, Workplace, verdict_of
+from decentral.inspection.context_study import ContextStudy
+from decentral.reproduction.target import (
+    Data,
+    Done,
+    Finding,
+    Piece,
+    Results,
+    Scale,
+    Target,
+    Workplace,
+    markdown_table,
+    verdict_of,
+)
 from decentral.settings import as_data, build
 
 if TYPE_CHECKING:
@@ -42,7 +52,7 @@ class SwitchingWindContexts(Target):
         return [_piece(name, study_of(window, contexts, scale)) for name, (window, contexts) in SETTINGS.items()]
 
     def draw(self, results: Results) -> "Figure":
-        from decentral.analysis.contexts_plot import Panel, contexts_figure
+        from decentral.analysis.plots.contexts import Panel, contexts_figure
 
         panels = []
         for name in SETTINGS:

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from decentral.analysis.results import Curves
+from decentral.configs.config import resolve
 from decentral.deviation import mean_and_spread
-from decentral.experiments.config import resolve
-from decentral.experiments.trained import Trained
-from decentral.experiments.values import ValueTable, occurring, value_tables
+from decentral.inspection.values import ValueTable, occurring, value_tables
 from decentral.records import RunDirectory
-from decentral.reproduction.markdown import markdown_table
-from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target, verdict_of
-from decentral.reproduction.training_piece import curves_of, training_piece
+from decentral.reproduction.pieces import curves_of, training_piece
+from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target, markdown_table, verdict_of
+from decentral.runs.trained import Trained
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +60,7 @@ class TableOne(Target):
         return [training_piece("dac", resolve("dac", "matrix-game", training_settings=plan), _tables)]
 
     def draw(self, results: Results) -> "Figure":
-        from decentral.analysis.value_tables_plot import value_tables_figure
+        from decentral.analysis.plots.value_tables import value_tables_figure
 
         payoff, every = judged(results)
         first = [own for own in every if own.seed == every[0].seed]

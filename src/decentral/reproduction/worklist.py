@@ -10,10 +10,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from decentral.records import RunDirectory
-from decentral.records.checkpoints import Checkpoints
-from decentral.reproduction.markdown import markdown_table
 from decentral.reproduction.record import Record, piece_file
-from decentral.reproduction.target import Piece
+from decentral.reproduction.target import Piece, markdown_table
+from decentral.runs.checkpointing.files import Checkpoints
 from decentral.settings import Refused
 
 MOST_NAMED = 20  # pieces in a line

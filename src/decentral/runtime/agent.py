@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from decentral.errors import Refused
 from decentral.percepts import as_available, as_observation
-from decentral.refusal import Refused
 from decentral.runtime.models import Model, model_of
 from decentral.runtime.spec import BundleSpec, read_spec
 from decentral.tensors import read_arrays

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from decentral.refusal import Refused
+from decentral.errors import Refused
 from decentral.runtime.spec import BundleSpec
 
 Arrays = dict[str, np.ndarray]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from decentral.errors import Refused
 from decentral.plain_files import read_json
-from decentral.refusal import Refused
 
 FORMAT = 2
 READABLE = (1, FORMAT)  # the first knew neither the agent's name nor where its actions begin

@@ -11,15 +11,15 @@ from jaxtyping import Array, Float, Int, Key
 from decentral.algorithms.base import Algorithm, Models, Notes
 from decentral.centralised.sharing import Sharing
 from decentral.environments.base import Environment, Oracle, World
-from decentral.refusal import Refused
+from decentral.errors import Refused
 from decentral.training.batches import Batch
-from decentral.training.diagnosis import Diagnosis, diagnose
+from decentral.training.diagnostics import Diagnosis, diagnose
 from decentral.training.evaluation import Scores, greedy_episodes, greedy_scores, scores_of
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
 from decentral.training.rollout import Trajectory, hand_out, play, team_player
 from decentral.training.spread import on_every_device
-from decentral.training.squads import Agents, Now, Replays, Squad
+from decentral.training.squads.base import Agents, Now, Replays, Squad
 from decentral.training.team import Team
 from decentral.types import Episode, Metrics
 

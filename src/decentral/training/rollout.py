@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Key
 from decentral.algorithms.base import Memory, Models, Notes
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.environments.base import Chance, Environment, Script, State, begin
-from decentral.training.squads import Squad
+from decentral.training.squads.base import Squad
 from decentral.training.team import Team
 from decentral.training.until_over import until_all_are_over
 from decentral.types import Episode, Percept

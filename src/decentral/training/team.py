@@ -12,10 +12,10 @@ from jaxtyping import Array
 from decentral.algorithms.base import Algorithm
 from decentral.centralised.base import Centralised
 from decentral.centralised.sharing import Sharing
-from decentral.training.joined import Joined
-from decentral.training.separate import Separate
-from decentral.training.shared import Shared
-from decentral.training.squads import Squad
+from decentral.training.squads.base import Squad
+from decentral.training.squads.joined import Joined
+from decentral.training.squads.separate import Separate
+from decentral.training.squads.shared import Shared
 
 
 class Team(eqx.Module):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import decentral
-from decentral.environments.battles.judge import is_over
 from decentral.environments.battles.maps import MAPS
-from decentral.experiments.trained import Trained
+from decentral.environments.battles.reward import is_over
+from decentral.runs.trained import Trained
 from decentral.training.rollout import greedy_player, play, play_script, random_player, retrace
 from tests.environments.battles.scenes import POLICIES, battle, campaign, fought, played_on
 

@@ -14,13 +14,12 @@ from decentral.environments.battles.battlefield import Battlefield
 from decentral.environments.battles.deployment import deploy
 from decentral.environments.battles.fight import fight
 from decentral.environments.battles.heuristic import Heuristic
-from decentral.environments.battles.judge import is_over, is_won, reward
 from decentral.environments.battles.maps import Map
-from decentral.environments.battles.percepts import observation_size, perceive
+from decentral.environments.battles.percepts import observation_size, perceive, state_vector
 from decentral.environments.battles.pictures import battle_picture
+from decentral.environments.battles.reward import is_over, is_won, reward
 from decentral.environments.battles.roster import Roster, roster_of
 from decentral.environments.battles.rules import EnemyIds, KeepTarget, Packing, Rules
-from decentral.environments.battles.state_vector import state_vector
 from decentral.environments.battles.units import Profile
 from decentral.pictures import Picture
 from decentral.settings import setting

@@ -1,14 +1,57 @@
 """Attacks and what they do: wind-up, strikes, missiles, shields, armour, regeneration. All of one game loop."""
 
+import math
+
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
 from decentral.environments.battles.roster import NEVER, Roster
 from decentral.environments.battles.rules import Rules
-from decentral.environments.battles.sums import any_of, sums
-from decentral.environments.battles.turning import faces
+
+
+def sums(*pairs: Float[Array, "units units"], axis: int) -> tuple[Float[Array, " units"], ...]:
+    """The sum of each array over an axis. On a CPU what is summed is computed on the way and never stored."""
+    if jax.default_backend() != "cpu":
+        return tuple(jnp.sum(pair, axis=axis) for pair in pairs)
+
+    def add(sofar: tuple, more: tuple) -> tuple:
+        return tuple(one + other for one, other in zip(sofar, more, strict=True))
+
+    return jax.lax.reduce(pairs, (np.float32(0),) * len(pairs), add, (axis,))
+
+
+def any_of(truths: Bool[Array, "units others"], axis: int) -> Bool[Array, " left"]:
+    """Is any true along an axis? A kernel on a GPU knows no such reduction, but a maximum."""
+    if jax.default_backend() != "cpu":
+        return jnp.max(truths.astype(jnp.int32), axis=axis) > 0
+    return jnp.any(truths, axis=axis)
+
+
+TURN = math.radians(999.84 / 16)  # per loop
+ARC = math.radians(11.25)  # to either side
+
+Numbers = Float[Array, " units"]
+
+
+def faces(facing: Numbers, to_x: Numbers, to_y: Numbers) -> Bool[Array, " units"]:
+    """Does a unit look towards this place near enough to attack it?"""
+    return jnp.abs(_off(facing, to_x, to_y)) <= ARC
+
+
+def turned(facing: Numbers, to_x: Numbers, to_y: Numbers) -> Numbers:
+    """The direction after one loop of turning towards a place."""
+    return facing + jnp.clip(_off(facing, to_x, to_y), -TURN, TURN)
+
+
+def _off(facing: Numbers, to_x: Numbers, to_y: Numbers) -> Numbers:
+    """By how much, and to which side, it must turn: between -pi and pi."""
+    off = jnp.arctan2(to_y, to_x) - facing
+    return off - 2 * math.pi * jnp.round(off / (2 * math.pi))
+
 
 IN_REACH = 0.001  # cells: who has walked exactly into reach may still be off by the rounding of a step
 BEAM_WIDTH = 0.3  # of the line that a beam burns

@@ -5,12 +5,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
-from decentral.environments.battles.combat import TINY, Aim
+from decentral.environments.battles.combat import TINY, Aim, sums, turned
 from decentral.environments.battles.roster import NEVER, Roster
 from decentral.environments.battles.rules import Rules
-from decentral.environments.battles.sums import sums
 from decentral.environments.battles.terrain import Ground, slide
-from decentral.environments.battles.turning import turned
 
 Pair = tuple[Float[Array, " units"], Float[Array, " units"]]
 

@@ -10,10 +10,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
-from decentral.environments.battles.combat import Aim, points_at
+from decentral.environments.battles.combat import Aim, any_of, points_at
 from decentral.environments.battles.roster import NEVER, Roster
 from decentral.environments.battles.rules import Rules
-from decentral.environments.battles.sums import any_of
 
 HELP_PERIOD = 32.0  # loops between two calls for help of one unit
 

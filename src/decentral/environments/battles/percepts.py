@@ -1,11 +1,14 @@
-"""What SMAC shows its agents: their moves, the enemies and the teammates in sight, and themselves."""
+"""What SMAC shows its agents: their moves, the enemies and the teammates in sight, and themselves. And SMAC's state,
+one vector that no decentralised agent sees."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from decentral.environments.battles.actions import ATTACK, NORTH, available_actions
 from decentral.environments.battles.battlefield import Battlefield
+from decentral.environments.battles.maps import SIZE
 from decentral.environments.battles.roster import Roster
 from decentral.environments.battles.terrain import Ground
 from decentral.types import Percept
@@ -78,3 +81,26 @@ def _without_self(rows: Float[Array, "allies allies features"]) -> Float[Array, 
         return rows[:, :0]
     after_first = rows.reshape(count * count, features)[1:]
     return after_first.reshape(count - 1, count + 1, features)[:, :-1].reshape(count, count - 1, features)
+
+
+def state_vector(
+    roster: Roster, swapped: bool, field: Battlefield, last_actions: Int[Array, " allies"] | None
+) -> Float[Array, " features"]:
+    """Allies, enemies, and a bit for each agent's last action; those are zeros where there is none yet."""
+    if last_actions is None:
+        last_actions = jnp.full(roster.allies, -1)
+    actions = jax.nn.one_hot(last_actions, ATTACK + roster.enemies)
+    parts = (_rows(roster, swapped, field, roster.our_side), _rows(roster, swapped, field, roster.their_side), actions)
+    return jnp.concatenate([part.reshape(-1) for part in parts])
+
+
+def _rows(roster: Roster, swapped: bool, field: Battlefield, side: slice) -> Float[Array, "side features"]:
+    columns = [field.health[side] / roster.health[side]]
+    if side == roster.our_side:
+        columns.append(jnp.maximum(field.cooldown[side], 0.0) / roster.cooldown_scale[side])
+    columns += [(place[side] - SIZE / 2) / SIZE for place in (field.x, field.y)]
+    if roster.has_shields(side):
+        columns.append(shield_share(roster, field, side))
+    rows = jnp.stack([*columns, *type_bits(roster, side, swapped).T], axis=1)
+    rows = jnp.where(field.alive[side, None], rows, 0.0)
+    return rows if side == roster.our_side else rows[field.enemy_of_id]

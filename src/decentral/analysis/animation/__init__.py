@@ -1,0 +1,1 @@
+"""Films of episodes, as a page or as a GIF."""

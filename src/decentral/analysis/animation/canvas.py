@@ -1,0 +1,186 @@
+"""An image to draw on in points, and how a picture is drawn on it."""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from PIL import Image, ImageColor, ImageDraw, ImageFont
+
+from decentral.analysis.plots.curves import COLOURS
+from decentral.pictures import Line, Mark, Picture, Tile
+
+FINE = 3  # pixels of a point while it is drawn; then the image is made smaller, which makes edges smooth
+PAPER, FIELD, RULE, BLOCKED, FAINT, TEXT = "#ffffff", "#f6f7f9", "#d5dae0", "#9aa3ad", "#626a73", "#1b1f24"
+NOBODY, GOOD, BAD, HEALTH, SHIELD = "#4a5058", "#0072b2", "#d55e00", "#009e73", "#56b4e9"
+INKS = (RULE, BLOCKED, FAINT, TEXT, NOBODY, GOOD, BAD, HEALTH, SHIELD, *COLOURS)
+
+Point = tuple[float, float]
+
+
+class Canvas:
+    """Shapes and texts, all measured in points from the upper left corner."""
+
+    def __init__(self, width: int, height: int):
+        self._image = Image.new("RGB", (width * FINE, height * FINE), PAPER)
+        self._draw = ImageDraw.Draw(self._image)
+
+    def finished(self) -> Image.Image:
+        """The image with smooth edges, in the colours of the common palette."""
+        width, height = self._image.size
+        small = np.asarray(self._image.resize((width // FINE, height // FINE), Image.Resampling.BOX), np.int32)
+        found, where = np.unique(small @ np.asarray([1 << 16, 1 << 8, 1], np.int64), return_inverse=True)
+        parts = np.stack([found >> 16, found >> 8 & 255, found & 255], axis=-1)
+        distance = np.square(parts[:, None] - _palette()[None]).sum(axis=-1)
+        nearest = distance.argmin(axis=1).astype(np.uint8)[where]
+        image = Image.frombytes("P", (width // FINE, height // FINE), nearest.tobytes())
+        image.putpalette(_palette().astype(np.uint8).tobytes())
+        return image
+
+    def rectangle(
+        self, corner: Point, size: Point, fill: str | None, edge: str | None = None, thick: float = 0
+    ) -> None:
+        (x, y), (width, height) = corner, size
+        box = [FINE * x, FINE * y, FINE * (x + width) - 1, FINE * (y + height) - 1]
+        if box[2] > box[0] and box[3] > box[1]:
+            self._draw.rectangle(box, fill=fill, outline=edge, width=round(FINE * thick))
+
+    def circle(self, centre: Point, radius: float, fill: str | None, edge: str | None = None, thick: float = 0) -> None:
+        (x, y), far = (FINE * centre[0], FINE * centre[1]), FINE * radius
+        self._draw.ellipse([x - far, y - far, x + far, y + far], fill=fill, outline=edge, width=round(FINE * thick))
+
+    def polygon(self, points: Sequence[Point], fill: str) -> None:
+        self._draw.polygon([(FINE * x, FINE * y) for x, y in points], fill=fill)
+
+    def line(self, start: Point, end: Point, colour: str, thick: float) -> None:
+        ends = [FINE * start[0], FINE * start[1], FINE * end[0], FINE * end[1]]
+        self._draw.line(ends, fill=colour, width=max(1, round(FINE * thick)))
+
+    def text(
+        self, place: Point, text: str, size: float, colour: str = TEXT, anchor: str = "la", bold: bool = False
+    ) -> None:
+        font = _font(round(FINE * size), bold)
+        self._draw.text((FINE * place[0], FINE * place[1]), text, fill=colour, font=font, anchor=anchor)
+
+
+class PictureFrame:
+    """Where a picture hangs on a canvas: as large as it fits into a box, from its upper left corner."""
+
+    def __init__(self, canvas: Canvas, corner: Point, box: Point, picture: Picture):
+        self.canvas, self.corner, self.picture = canvas, corner, picture
+        self.scale = min(box[0] / picture.width, box[1] / picture.height)
+
+    def draw(self, edge: str = RULE) -> None:
+        """Draw the picture and an edge around it."""
+        picture, size = self.picture, self._size(self.picture.width, self.picture.height)
+        self.canvas.rectangle(self.corner, size, FIELD)
+        for tile in picture.tiles:
+            self._tile(tile)
+        if picture.grid:
+            for x in range(1, math.ceil(picture.width)):
+                self.canvas.line(self._at(x, 0), self._at(x, picture.height), RULE, 1)
+            for y in range(1, math.ceil(picture.height)):
+                self.canvas.line(self._at(0, y), self._at(picture.width, y), RULE, 1)
+        for line in picture.lines:
+            self._line(line)
+        for mark in picture.marks:
+            self._mark(mark)
+        self.canvas.rectangle(self.corner, size, None, edge, 2)
+
+    def _at(self, x: float, y: float) -> Point:
+        return self.corner[0] + self.scale * x, self.corner[1] + self.scale * y
+
+    def _size(self, width: float, height: float) -> Point:
+        return self.scale * width, self.scale * height
+
+    def _tile(self, tile: Tile) -> None:
+        corner, size = self._at(tile.x + 0.05, tile.y + 0.05), self._size(tile.width - 0.1, tile.height - 0.1)
+        if tile.kind == "blocked":
+            self.canvas.rectangle(corner, size, BLOCKED)
+        elif tile.kind != "head":
+            self.canvas.rectangle(corner, size, shaded(tile.shade))
+        if tile.kind == "chosen":
+            self.canvas.rectangle(corner, size, None, TEXT, max(2, 0.07 * self.scale))
+        height = min(0.34 * min(1, 1.4 * tile.height), 1.5 * tile.width / max(1, len(tile.text)))
+        middle = self._at(tile.x + tile.width / 2, tile.y + tile.height / 2)
+        self.canvas.text(middle, tile.text, self.scale * height, anchor="mm")
+
+    def _line(self, line: Line) -> None:
+        thick = min(0.12, max(self.picture.width, self.picture.height) / 60)
+        length = math.hypot(line.to_x - line.x, line.to_y - line.y) or 1.0
+        ahead, aside = (line.to_x - line.x) / length, (line.to_y - line.y) / length
+        reach, wing = (2.6 * thick, 1.6 * thick) if line.arrow else (0.0, 0.0)
+        x, y = line.to_x - reach * ahead, line.to_y - reach * aside
+        self.canvas.line(self._at(line.x, line.y), self._at(x, y), colour_of(line.colour), self.scale * thick)
+        if line.arrow:
+            wings = self._at(x - wing * aside, y + wing * ahead), self._at(x + wing * aside, y - wing * ahead)
+            self.canvas.polygon([self._at(line.to_x, line.to_y), *wings], colour_of(line.colour))
+
+    def _mark(self, mark: Mark) -> None:
+        ink = mixed(colour_of(mark.colour), 0.25) if mark.gone else colour_of(mark.colour)
+        middle, radius = self._at(mark.x, mark.y), self.scale * mark.radius
+        (x, y) = middle
+        if mark.shape == "circle":
+            self.canvas.circle(middle, radius, ink)
+        elif mark.shape == "ring":
+            self.canvas.circle(middle, radius, None, ink, max(1, radius / 12))
+        elif mark.shape == "square":
+            self.canvas.rectangle((x - radius, y - radius), (2 * radius, 2 * radius), ink)
+        else:
+            self.canvas.polygon([(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)], ink)
+        self.canvas.text(middle, mark.label, 1.1 * radius, PAPER, "mm", bold=True)
+        thick = radius / 4
+        for number, share in enumerate(() if mark.gone else mark.bars):
+            corner = x - radius, y - radius - (len(mark.bars) - number) * (thick + radius / 10)
+            self.canvas.rectangle(corner, (2 * radius, thick), RULE)
+            full = 2 * radius * max(0.0, min(1.0, share))
+            self.canvas.rectangle(corner, (full, thick), SHIELD if number else HEALTH)
+
+
+def drawn(picture: Picture, longest_side: int) -> Image.Image:
+    """A picture by itself."""
+    scale = longest_side / max(picture.width, picture.height)
+    size = round(scale * picture.width), round(scale * picture.height)
+    canvas = Canvas(*size)
+    PictureFrame(canvas, (0, 0), size, picture).draw()
+    return canvas.finished()
+
+
+def fitted(text: str, size: float, room: float) -> str:
+    """A text, or where it is too wide for the room as much of it as fits; in bold letters, which are the widest."""
+    font = _font(round(FINE * size), True)
+    parts = (text, *(text[:length] + "\u2026" for length in range(len(text) - 1, 0, -1)))
+    return next((part for part in parts if font.getlength(part) <= FINE * room), "")
+
+
+def colour_of(number: int) -> str:
+    """The colour that a picture calls by a number."""
+    return NOBODY if number < 0 else COLOURS[number % len(COLOURS)]
+
+
+def mixed(ink: str, share: float) -> str:
+    """An ink thinned with paper."""
+    pairs = zip(ImageColor.getrgb(ink)[:3], ImageColor.getrgb(PAPER)[:3], strict=True)
+    return "#" + "".join(f"{round(share * own + (1 - share) * paper):02x}" for own, paper in pairs)
+
+
+def shaded(shade: float) -> str:
+    """The colour of a tile, from -1 (bad) to 1 (good)."""
+    return mixed(BAD if shade < 0 else GOOD, 0.08 + 0.42 * abs(shade))
+
+
+@lru_cache(maxsize=1)
+def _palette() -> np.ndarray:
+    """Every ink, also thinned as it is at smooth edges, and some shades [colours, 3]: the same in all frames."""
+    smooth = [mixed(ink, share) for ink in INKS for share in (1, 0.6, 0.25)]
+    shades = [shaded(step / 6) for step in range(-6, 7)]
+    colours = dict.fromkeys((PAPER, FIELD, *smooth, *shades))
+    return np.asarray([ImageColor.getrgb(colour)[:3] for colour in colours], np.int32)
+
+
+@lru_cache(maxsize=64)
+def _font(size: int, bold: bool) -> ImageFont.FreeTypeFont:
+    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"  # matplotlib brings them along
+    return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name), max(1, size))

@@ -1,0 +1,96 @@
+"""Films as an animated GIF: the field, and beside it what every agent does and sees."""
+
+from pathlib import Path
+
+from PIL import Image
+
+from decentral.analysis.animation.canvas import (
+    BAD,
+    FAINT,
+    GOOD,
+    RULE,
+    TEXT,
+    Canvas,
+    PictureFrame,
+    Point,
+    colour_of,
+    fitted,
+)
+from decentral.pictures import Film, Frame, Picture, Turn
+
+FIELD, PANEL = 340, 170  # in points, as all sizes: the longer side of a field, and the width of what is beside it
+EDGE, HEAD, ROW = 12, 42, 16  # margins, the height of the title, of a row of text
+TALLEST_AGENT, SMALLEST_VIEW = 160, 40
+FRAME_TIME, END_TIME = 300, 1500  # milliseconds
+
+
+def write_gif(films: list[Film], out: Path) -> None:
+    """Write an animation that plays films side by side; a shorter one waits at its end."""
+    length = max(len(film.frames) for film in films)
+    images = [draw_frame(films, number) for number in range(length)]
+    times = [FRAME_TIME] * (length - 1) + [END_TIME]
+    images[0].save(out, save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)
+
+
+def draw_frame(films: list[Film], number: int) -> Image.Image:
+    """One frame of all films."""
+    texts = max(len(film.frames[0].picture.texts) for film in films)
+    height = HEAD + max(map(_field_height, films)) + ROW * texts + EDGE
+    canvas = Canvas(len(films) * (FIELD + PANEL + 3 * EDGE), height)
+    for place, film in enumerate(films):
+        _draw_film(canvas, EDGE + place * (FIELD + PANEL + 3 * EDGE), film, min(number, len(film.frames) - 1))
+    return canvas.finished()
+
+
+def _draw_film(canvas: Canvas, left: float, film: Film, number: int) -> None:
+    frame, steps = film.frames[number], len(film.frames) - 1
+    canvas.text((left, 6), fitted(film.title, 12, FIELD + PANEL), 12, bold=True)
+    step = f"step {min(number + 1, steps)} of {steps}"
+    reward = frame.reward or 0.0
+    earned = "the end" if frame.reward is None else f"reward {reward:+.4g}" if reward else "reward 0"
+    canvas.text((left, 23), step, 11, FAINT)
+    ink = GOOD if reward > 0 else BAD if reward < 0 else None
+    canvas.text((left + 110, 23), earned, 11, ink or FAINT, bold=ink is not None)
+    canvas.text((left + 210, 23), f"return {frame.total:.4g}", 11, TEXT, bold=True)
+    PictureFrame(canvas, (left, HEAD), (FIELD, FIELD), frame.picture).draw(ink or RULE)
+    for row, text in enumerate(frame.picture.texts):
+        canvas.text((left, HEAD + _field_height(film) + 3 + ROW * row), text, 11, FAINT)
+    _draw_agents(canvas, left + FIELD + EDGE, film, frame)
+
+
+def _draw_agents(canvas: Canvas, left: float, film: Film, frame: Frame) -> None:
+    tall = min(TALLEST_AGENT, _field_height(film) / len(frame.turns))
+    for number, (name, turn) in enumerate(zip(film.agent_names, frame.turns, strict=True)):
+        top, ink = HEAD + number * tall, _body_colour(frame.picture, number)
+        if ink is not None:
+            canvas.circle((left + 5, top + 7), 4, ink)
+        did = [] if turn.action is None else [film.action_names[turn.action]]
+        did += [] if turn.context is None else [f"context {turn.context}"]
+        rows = [name, ", ".join(did)] if tall >= 2 * ROW + 2 else [f"{name}: {', '.join(did)}"]
+        for row, text in enumerate(rows):
+            canvas.text((left + 14, top + ROW * row), fitted(text, 11, PANEL - 14), 11, bold=len(rows) > 1 and row == 0)
+        corner, room = (left + 14, top + 2 * ROW + 2), tall - 2 * ROW - 8
+        if turn.view is None:
+            _draw_values(canvas, corner, room, turn, film.action_names)
+        elif room >= SMALLEST_VIEW:
+            PictureFrame(canvas, corner, (PANEL - 14, room), turn.view).draw()
+
+
+def _draw_values(canvas: Canvas, corner: Point, room: float, turn: Turn, names: tuple[str, ...]) -> None:
+    """The values that an agent chooses by, if all of them have room."""
+    known = [(action, value) for action, value in enumerate(turn.values) if value is not None]
+    if ROW * len(known) > room:
+        return
+    for row, (action, value) in enumerate(known):
+        canvas.text((corner[0], corner[1] + ROW * row), names[action], 10, FAINT)
+        end = corner[0] + PANEL - 2 * EDGE, corner[1] + ROW * row
+        canvas.text(end, f"{value:.2f}", 10, TEXT, "ra", bold=action == turn.action)
+
+
+def _field_height(film: Film) -> int:
+    picture = film.frames[0].picture
+    return round(FIELD * picture.height / max(picture.width, picture.height))
+
+
+def _body_colour(picture: Picture, agent: int) -> str | None:
+    return next((colour_of(mark.colour) for mark in picture.marks if mark.agent == agent), None)

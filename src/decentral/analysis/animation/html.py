@@ -1,0 +1,58 @@
+"""Films as one HTML page that needs nothing else: no network, no server, no other file."""
+
+import dataclasses
+import html
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from decentral.analysis.plots.curves import COLOURS
+from decentral.pictures import Film
+
+DIGITS = 3  # after the point, with which a page keeps numbers
+
+
+def write_page(films: list[Film], out: Path) -> None:
+    """Write a page that plays films side by side."""
+    out.write_text(page(films), encoding="utf-8")
+
+
+def page(films: list[Film]) -> str:
+    """The page: its parts, filled in where the template names them."""
+    colours = "".join(f"--c{number}: {colour}; " for number, colour in enumerate(COLOURS))
+    parts = {
+        "title": html.escape(" and ".join(film.title for film in films)),
+        "style": f":root {{ {colours}}}\n{_file('film.css')}",
+        "films": json.dumps(list(map(film_data, films)), separators=(",", ":"), allow_nan=False).replace(
+            "<", "\\u003c"
+        ),
+        "script": f"const COLOURS = {len(COLOURS)};\n{_file('film.js')}",
+    }
+    before, *rest = _file("film.html").split("{{")
+    return before + "".join(parts[name] + text for name, text in (part.split("}}", 1) for part in rest))
+
+
+def film_data(film: Film) -> dict[str, Any]:
+    """A film as JSON data, without what is as it is by default; tiles only where they have changed."""
+    data, before = _brief(film), None
+    for frame in data["frames"]:
+        tiles = frame["picture"].pop("tiles", [])
+        if tiles != before:
+            frame["picture"]["tiles"] = before = tiles
+    return data
+
+
+def _brief(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        held = {field: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {field.name: _brief(entry) for field, entry in held.items() if entry != field.default}
+    if isinstance(value, tuple):
+        return [_brief(entry) for entry in value]
+    if isinstance(value, float):
+        return int(value) if value == int(value) else round(value, DIGITS)
+    return value
+
+
+def _file(name: str) -> str:
+    return (resources.files("decentral.analysis") / "page" / name).read_text(encoding="utf-8").strip()

@@ -1,0 +1,120 @@
+"""A comparison as a picture: the learning curves, and beside them every seed's final return with its summary.
+
+What the worlds of all runs report of tests besides returns, such as a win rate, has a row of the same two panels.
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.transforms import ScaledTranslation
+
+from decentral.analysis.comparison import check_comparable
+from decentral.analysis.plots.curves import (
+    REFERENCES,
+    check_request,
+    draw_curve,
+    draw_references,
+    label_axes,
+    look,
+    save,
+    shown,
+)
+from decentral.analysis.results import Curves, labels, shared_references, shared_reports
+from decentral.analysis.statistics import mean_band, summarise
+
+LEGEND_DROP = 0.5  # inches below the panel
+LEGEND_LINES = 5  # before another column begins
+LEGEND_LETTERS = 90  # side by side
+
+
+def plot_comparison(runs: list[Curves], out: Path) -> None:
+    """Draw learning curves with 95 % bootstrap bands, and the final tests, into a PNG, SVG or PDF."""
+    check_request(runs, out)
+    check_comparable(runs)
+    texts, reports = labels(runs), shared_reports(runs)
+    height = max(4.4, 2.2 + 0.33 * len(runs)) + max(3.2, 1.2 + 0.33 * len(runs)) * len(reports)
+    figure, grid = plt.subplots(
+        1 + len(reports), 2, figsize=(11, height), layout="constrained", width_ratios=(3, 2), squeeze=False
+    )
+    for quantity, (left, right) in zip(("return", *reports), grid, strict=True):
+        tables = [run.returns if quantity == "return" else run.reports[quantity] for run in runs]
+        for number, (run, text, values) in enumerate(zip(runs, texts, tables, strict=True)):
+            draw_curve(left, run, text, values, mean_band(values), look(number))
+        label_axes(left, runs, quantity)
+        left.set_title(shown(f"{runs[0].environment}: mean over seeds, 95 % interval"))
+        _draw_finals(right, [values[:, -1] for values in tables], texts, left.get_ylabel())
+    _draw_known(grid[0, 0], grid[0, 1], runs)
+    _draw_legends(grid[0, 0], grid[-1, 0], grid[-1, 1], len(runs))
+    save(figure, out)
+
+
+def _draw_known(curves: Axes, finals: Axes, runs: list[Curves]) -> None:
+    """Lines for the returns that are known exactly."""
+    draw_references(curves, runs)
+    known = shared_references(runs)
+    for name, style in REFERENCES.items():
+        if name in known:
+            finals.axvline(known[name], linestyle=style, color="grey", linewidth=1, zorder=0)
+
+
+def _draw_finals(axes: Axes, finals: list[np.ndarray], texts: list[str], quantity: str) -> None:
+    """One line per run, the first on top."""
+    width = 0.22 * min(1, len(finals) / 5)  # of the band in which the seeds lie
+    for number, values in enumerate(finals):
+        _draw_final(axes, values, number, width, look(number)["color"])
+    axes.set_yticks(range(len(finals)), [shown(text) for text in texts])
+    axes.set_ylim(len(finals) - 0.5, -0.5)
+    axes.set_xlabel(quantity)
+    axes.set_title("final test")
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _draw_final(axes: Axes, values: np.ndarray, place: int, width: float, colour: str) -> None:
+    """Every seed as a dot, the interquartile mean with its interval, the mean."""
+    summary, count = summarise(values), len(values)
+    apart = np.linspace(-width, width, count) if count > 1 else np.zeros(1)
+    axes.plot(values, place + apart, color=colour, **_SEED)
+    if summary.low is not None and summary.high is not None:
+        axes.plot([summary.low, summary.high], [place, place], color=colour, **_INTERVAL)
+    axes.plot(summary.iqm, place, color=colour, **_IQM)
+    axes.plot(summary.mean, place, color=colour, **_MEAN)
+
+
+_SEED: dict[str, Any] = {"marker": "o", "markersize": 3.5, "linestyle": "none", "alpha": 0.5, "markeredgewidth": 0}
+_INTERVAL: dict[str, Any] = {"marker": "|", "markersize": 9, "markeredgewidth": 2, "linewidth": 2}
+_IQM: dict[str, Any] = {"marker": "o", "markersize": 9, "linestyle": "none"}
+_MEAN: dict[str, Any] = {"marker": "D", "markersize": 4, "linestyle": "none", "markerfacecolor": "white"}
+
+
+def _draw_legends(drawn: Axes, curves: Axes, finals: Axes, runs: int) -> None:
+    """Below the last panels: on the left the runs, on the right what the marks mean and what is known exactly."""
+    handles, texts = drawn.get_legend_handles_labels()
+    longest = max(len(text) for text in texts[:runs])
+    columns = max(1, min(-(-runs // LEGEND_LINES), LEGEND_LETTERS // (longest + 6)))
+    marks = [
+        Line2D([], [], color="dimgrey", label="interquartile mean and its 95 % interval", **_IQM | {"linestyle": "-"}),
+        Line2D([], [], color="dimgrey", label="mean", **_MEAN),
+        Line2D([], [], color="dimgrey", label="one seed", **_SEED),
+    ]
+    _draw_legend(curves, handles[:runs], "left", columns)
+    _draw_legend(finals, [*marks, *handles[runs:]], "right", 1)
+
+
+def _draw_legend(axes: Axes, handles: list[Any], side: Literal["left", "right"], columns: int) -> None:
+    below = axes.transAxes + ScaledTranslation(0, -LEGEND_DROP, axes.figure.dpi_scale_trans)
+    axes.legend(
+        handles=handles,
+        loc="upper left" if side == "left" else "upper right",
+        bbox_to_anchor=(0 if side == "left" else 1, 0),
+        bbox_transform=below,
+        ncols=columns,
+        frameon=False,
+        handlelength=3,
+        fontsize="small",
+        borderaxespad=0,
+    )

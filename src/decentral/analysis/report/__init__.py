@@ -1,0 +1,1 @@
+"""The report of a run: its data, and the page that draws them."""

@@ -1,0 +1,1 @@
+"""PyMARL's IQL in PyTorch, to be measured beside."""

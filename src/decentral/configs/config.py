@@ -1,0 +1,154 @@
+"""A run's configuration: who is in the team, where, by which plan; how it is resolved, written and read again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from decentral.algorithms.base import Strictness
+from decentral.centralised.sharing import NOTHING_OWN, Sharing
+from decentral.configs.members import Member, all_alike, frozen_partner, team_of
+from decentral.configs.presets import preset, training_preset
+from decentral.configs.registry import algorithm_class
+from decentral.environments.base import Environment, World
+from decentral.environments.host.checks import build_world
+from decentral.environments.registry import environment_class, recorded_class
+from decentral.settings import Refused, as_data, build
+from decentral.training.loop import Trainee, sharing_in
+from decentral.training.plan import Plan
+from decentral.training.squads.separate import Clock
+from decentral.types import Discrete
+
+FORMAT = 1
+MemberRequest = str | dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that decides a run."""
+
+    members: list[Member]
+    environment_name: str
+    trainee: Trainee
+
+    @property
+    def algorithm_name(self) -> str:
+        """What the team is called: its algorithm, or its members' where they differ."""
+        alike = all_alike(self.members)
+        return self.members[0].name if alike else "+".join(member.kind for member in self.members)
+
+    @property
+    def strictness(self) -> Strictness:
+        if self.trainee.plan.sharing:
+            return NOTHING_OWN
+        return self.members[0].algorithm.strictness
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """How the agents share their parameters, if they do."""
+        return sharing_in(self.trainee.environment, self.trainee.plan)
+
+    def as_data(self) -> dict[str, Any]:
+        """The resolved configuration as plain data, enough to run it again."""
+        return {
+            "format": FORMAT,
+            **self._team_data(),
+            "environment": {"name": self.environment_name, **as_data(self.trainee.environment)},
+            "training": as_data(self.trainee.plan),
+            "strictness": {"decentralised": self.strictness.decentralised, **vars(self.strictness)},
+        }
+
+    def _team_data(self) -> dict[str, Any]:
+        first = self.members[0]
+        if all_alike(self.members) and first.clock == Clock():
+            return {"algorithm": {"name": first.name, **as_data(first.algorithm)}}
+        return {"algorithm": {"name": self.algorithm_name}, "agents": [member.as_data() for member in self.members]}
+
+    @staticmethod
+    def from_data(data: dict[str, Any]) -> "Config":
+        """A configuration from what `as_data` wrote. Frozen partners are named in it, but their networks not read."""
+        if data.get("format") != FORMAT:
+            raise Refused(f"format must be {FORMAT}, got {data.get('format')!r:.80}")
+        for group in ("algorithm", "environment", "training"):
+            if not isinstance(data.get(group), dict):
+                raise Refused(f"{group} must be an object, got {data.get(group)!r:.80}")
+        world = _settings(data["environment"])
+        environment = build_world(recorded_class(name := data["environment"].get("name")), world, name)
+        plan = build(Plan, data["training"], "training")
+        members = _members_from_data(data, environment.num_agents)
+        trainee = Trainee(team_of(members, sharing_in(environment, plan)), environment, plan)
+        return Config(members, data["environment"]["name"], trainee)
+
+
+def completed(data: dict[str, Any]) -> dict[str, Any]:
+    """A stored configuration with options that came later, which it does not name, at their defaults."""
+    try:
+        return data | Config.from_data(data).as_data()
+    except Refused:  # for whoever looks closer to say why
+        return data
+
+
+def resolve(
+    algorithm: str | Sequence[MemberRequest],
+    environment: str,
+    algorithm_settings: dict[str, Any] | None = None,
+    environment_settings: dict[str, Any] | None = None,
+    training_settings: dict[str, Any] | None = None,
+) -> Config:
+    """A configuration from names and overrides: what is not said comes from the paper's table, then from defaults.
+
+    `algorithm` is one name for all agents, or one request per agent: a name, `frozen:RUN[:SEED[:AGENT]]`, or an object
+    with a `name` and settings of its own. `algorithm_settings` then hold for every learner that has them.
+    """
+    if isinstance(algorithm, str):
+        algorithm_class(algorithm)
+    world = build_world(environment_class(environment), environment_settings or {}, environment)
+    if not isinstance(world.spec.actions, Discrete):
+        raise Refused(f"environment must have discrete actions for agents to learn, got {environment}")
+    given = algorithm_settings or {}
+    if isinstance(algorithm, str):
+        values = preset(algorithm, environment, world) | given
+        members = [Member.from_data({"name": algorithm, **values}, "algorithm")] * world.num_agents
+    else:
+        members = _members(list(algorithm), environment, world, given)
+    plan = build(Plan, training_preset(environment, world) | (training_settings or {}), "training")
+    if plan.workers > 1 and isinstance(world, Environment):
+        raise Refused(
+            f"training.workers must be 1 in a world that is compiled, as {environment} is, got {plan.workers}"
+        )
+    return Config(members, environment, Trainee(team_of(members, sharing_in(world, plan)), world, plan))
+
+
+def _members(requests: list[MemberRequest], environment: str, world: World, given: dict[str, Any]) -> list[Member]:
+    if len(requests) != world.num_agents:
+        raise Refused(f"agents must be {world.num_agents}, one for each place of {environment}, got {len(requests)}")
+    members = []
+    for place, request in enumerate(requests):
+        wish = {"name": request} if isinstance(request, str) else dict(request)
+        name = str(wish.pop("name", None))
+        if name.startswith("frozen:"):
+            if wish:
+                raise Refused(f"agents.{place}.{next(iter(wish))} can't be set: a frozen partner stays as it was")
+            members.append(frozen_partner(name, place, world.spec))
+            continue
+        algorithm_class(name)
+        known = Member.from_data({"name": name}, f"agents.{place}").as_data()
+        common = {key: value for key, value in given.items() if key in known}
+        values = preset(name, environment, world) | common | wish
+        members.append(Member.from_data({"name": name, **values}, f"agents.{place}"))
+    for key in given:
+        if not any(key in member.as_data() for member in members):
+            raise Refused(f"unknown setting algorithm.{key}: no agent of this team has it")
+    return members
+
+
+def _members_from_data(data: dict[str, Any], places: int) -> list[Member]:
+    agents = data.get("agents")
+    if agents is None:
+        return [Member.from_data(data["algorithm"], "algorithm")] * places
+    if not isinstance(agents, list) or len(agents) != places or not all(isinstance(agent, dict) for agent in agents):
+        raise Refused(f"agents must be a list of {places} objects, got {agents!r:.80}")
+    return [Member.from_data(agent, f"agents.{place}") for place, agent in enumerate(agents)]
+
+
+def _settings(group: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in group.items() if key != "name"}

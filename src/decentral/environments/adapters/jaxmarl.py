@@ -1,0 +1,205 @@
+"""A world of JaxMARL, compiled as ours are: `jaxmarl:MPE_simple_spread_v3`, or `jaxmarl:package.module:factory`.
+
+Agents whose observations or actions are fewer than others' have them padded with zeros, and the actions that they lack
+are never available. JaxMARL's own restart at the end of an episode is not used.
+"""
+
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from decentral.environments.adapters.spaces import action_count
+from decentral.environments.base import Chance, Environment, Outcome
+from decentral.environments.host.user_code import imported
+from decentral.errors import Refused, did_you_mean
+from decentral.settings import setting
+from decentral.types import AgentSpec, Discrete, Percept
+
+PREFIX = "jaxmarl"
+LIMIT = 100  # steps, of a world that says no limit of its own
+TIME_LIMIT = "steps after which an episode is cut off, unless it ends before"
+
+ByAgent = Mapping[str, Array]  # what a world tells, by the names of its agents
+
+
+class Moment(eqx.Module):
+    """Where a world stands, and what it told when it came there."""
+
+    inner: Any  # JaxMARL's own state
+    percepts: Percept
+    rewards: Float[Array, " agents"]
+    over: Bool[Array, ""]  # the world has said so: it stays as it is
+    taken: Int[Array, ""]  # steps
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a world looks like from outside."""
+
+    names: tuple[str, ...]  # of its agents
+    observations: tuple[int, ...]  # numbers that every agent sees
+    actions: tuple[int, ...]  # of every agent
+    masks: str | None  # what to ask the world for available actions; none: it doesn't say
+
+    @property
+    def features(self) -> int:
+        """Of the largest observation."""
+        return max(self.observations)
+
+
+class JaxMARL(Environment):
+    """A world of JaxMARL."""
+
+    time_limit: int = setting(LIMIT, TIME_LIMIT, at_least=1)
+    rewards: Literal["mean", "sum"] = setting("mean", "the team's reward, of those of the agents (mean: a shared one)")
+    may_end_early: bool = setting(True, "can an episode end before the time limit? (false saves compiling)")
+    timeout_ends: bool = setting(False, "an end at the time limit ends the task (false: it is running out of time)")
+
+    world: ClassVar[Any]
+    sizes: ClassVar[Sizes]
+
+    @property
+    def num_agents(self) -> int:
+        return len(self.sizes.names)
+
+    @property
+    def spec(self) -> AgentSpec:
+        return AgentSpec(self.sizes.features, Discrete(max(self.sizes.actions)))
+
+    @property
+    def agent_specs(self) -> tuple[AgentSpec, ...]:
+        pairs = zip(self.sizes.observations, self.sizes.actions, strict=True)
+        return tuple(AgentSpec(size, Discrete(count)) for size, count in pairs)
+
+    @property
+    def may_be_unavailable(self) -> bool:
+        return self.sizes.masks is not None or len(set(self.sizes.actions)) > 1
+
+    @property
+    def agent_names(self) -> tuple[str, ...]:
+        return self.sizes.names
+
+    def reset(self, key: Key[Array, ""]) -> Moment:
+        observations, inner = self.world.reset(key)
+        nothing = jnp.zeros(self.num_agents)
+        return Moment(inner, self._percepts(observations, inner), nothing, jnp.zeros((), bool), jnp.zeros((), int))
+
+    def perceive(self, state: Moment) -> Percept:
+        return state.percepts
+
+    def step(self, state: Moment, actions: Int[Array, " agents"], key: Key[Array, ""]) -> tuple[Moment, Outcome]:
+        chosen = dict(zip(self.sizes.names, actions, strict=True))
+        observations, inner, rewards, dones, _ = self.world.step_env(key, state.inner, chosen)
+        moved = Moment(
+            inner,
+            self._percepts(observations, inner),
+            jnp.stack([jnp.asarray(rewards[name], jnp.float32) for name in self.sizes.names]),
+            jnp.asarray(dones["__all__"], bool),
+            state.taken + 1,
+        )
+        after = jax.tree.map(lambda before, now: jnp.where(state.over, before, now), state, moved)
+        return after, self.tell(state, actions, key, after)
+
+    def tell(self, before: Moment, actions: Array, chance: Chance, after: Moment) -> Outcome:
+        gather = jnp.mean if self.rewards == "mean" else jnp.sum
+        in_time = jnp.asarray(self.timeout_ends) | (after.taken < self.time_limit)
+        apart = jnp.max(after.rewards, axis=0) - jnp.min(after.rewards, axis=0)
+        return Outcome(gather(after.rewards, axis=0), after.over & in_time, facts={"rewards_apart": apart})
+
+    def _percepts(self, observations: ByAgent, inner: Any) -> Percept:
+        """What every agent is told, padded to the same sizes."""
+        rows = [jnp.ravel(observations[name]).astype(jnp.float32) for name in self.sizes.names]
+        seen = jnp.stack([jnp.pad(row, (0, self.sizes.features - row.size)) for row in rows])
+        most = self.spec.actions.count
+        if self.sizes.masks is None:
+            return Percept(seen, jnp.asarray(np.arange(most)[None, :] < np.asarray(self.sizes.actions)[:, None]))
+        told = getattr(self.world, self.sizes.masks)(inner)
+        masks = [jnp.ravel(told[name]).astype(bool) for name in self.sizes.names]
+        return Percept(seen, jnp.stack([jnp.pad(mask, (0, most - mask.size)) for mask in masks]))
+
+
+@cache
+def world_of_jaxmarl(place: str) -> type[JaxMARL]:
+    """The world that a name of JaxMARL's, or a factory of one's own, stands for."""
+    name = f"{PREFIX}:{place}"
+    make = imported(place, name) if ":" in place else _maker(place, name)
+    if not callable(make):
+        raise Refused(f"environment {name} must name a function that makes a world, got {make!r:.80}")
+    try:
+        made = make()
+    except Exception as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise Refused(f"environment {name} can't be made ({why})") from error
+    found = _sizes(made, name)
+
+    class Made(JaxMARL):
+        """A world of JaxMARL."""
+
+        time_limit: int = setting(int(getattr(made, "max_steps", None) or LIMIT), TIME_LIMIT, at_least=1)
+        world: ClassVar[Any] = made
+        sizes: ClassVar[Sizes] = found
+
+    return Made
+
+
+def _maker(place: str, name: str) -> Callable[[], Any]:
+    """What makes the world that JaxMARL itself knows by a name."""
+    try:
+        with _silence():
+            import jaxmarl
+    except ImportError as error:
+        why = " ".join(str(error).split())[:120]
+        raise Refused(
+            f"jaxmarl must be installed for environment {name}: pip install 'decentral[jaxmarl]' ({why})"
+        ) from None
+    if place not in jaxmarl.registered_envs:
+        meant = did_you_mean(place, jaxmarl.registered_envs)
+        raise Refused(f"environment {name:.120} must be one that JaxMARL knows:{meant or ' see its registered_envs'}")
+    return lambda: jaxmarl.make(place)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing is printed: JaxMARL tells of itself when it is imported, and sets the output back on its way."""
+    kept = sys.stdout, sys.__stdout__
+    sys.stdout = sys.__stdout__ = io.StringIO()  # type: ignore[misc, assignment]
+    try:
+        yield
+    finally:
+        sys.stdout, sys.__stdout__ = kept  # type: ignore[misc]
+
+
+def _sizes(world: Any, name: str) -> Sizes:
+    """Read a world's spaces, and refuse those that agents can't learn in."""
+    try:
+        agents = tuple(world.agents)
+        actions = tuple(action_count(world.action_space(agent), f"{name}: {agent}") for agent in agents)
+        observations, inner = jax.eval_shape(world.reset, jax.random.key(0))
+        seen = tuple(int(np.prod(observations[agent].shape)) for agent in agents)
+    except (AttributeError, TypeError, KeyError, ValueError) as error:
+        if isinstance(error, Refused):
+            raise
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        raise Refused(f"environment {name} must be a world of JaxMARL with an observation per agent ({why})") from None
+    return Sizes(agents, seen, actions, _masks(world, inner))
+
+
+def _masks(world: Any, inner: Any) -> str | None:
+    """What a world is asked for available actions, which some worlds call otherwise than others."""
+    for asked in ("get_avail_actions", "get_legal_moves"):
+        try:
+            jax.eval_shape(getattr(world, asked), inner)
+        except (AttributeError, NotImplementedError):
+            continue
+        return asked
+    return None

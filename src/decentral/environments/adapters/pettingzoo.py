@@ -1,0 +1,251 @@
+"""Any parallel world of PettingZoo whose agents share a reward: `pettingzoo:package.module:factory`.
+
+Agents whose observations or actions are fewer than others' have them padded with zeros, and the actions that they lack
+are never available. An agent that has left perceives zeros and can do nothing but the first action, which is not sent.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from decentral.environments.adapters.spaces import MASK, REST, action_count, as_numbers, mask_in, observation_size
+from decentral.environments.base import AgentSpaces
+from decentral.environments.host.checks import LARGEST, number_of, numbers_in, told_briefly
+from decentral.environments.host.interface import HostEnvironment, Percepts, Stage, Step
+from decentral.environments.host.user_code import imported, kept_in
+from decentral.errors import Failed, Refused, words_of
+from decentral.settings import setting
+from decentral.types import AgentSpec, Discrete
+
+
+def check_names(what: str, told: Any, known: Iterable[Any], needed: Iterable[Any]) -> None:
+    """Refuse what is not told by agent, tells of strangers, or leaves out one who is still there."""
+    if not isinstance(told, Mapping):
+        raise Refused(f"{what} must be told by agent, in a dict, got {told_briefly(told)}")
+    known = set(known)
+    for name in told:
+        if name not in known:
+            raise Refused(f"{what} must be of agents in possible_agents, got one of {name!r:.80}")
+    for name in needed:
+        if name not in told:
+            raise Refused(f"{what} must have an entry for {name!r:.80}, who has not left, got {list(told)!r:.80}")
+
+
+def check_flags(what: str, told: Mapping[Any, Any]) -> None:
+    """Refuse what is neither true nor false."""
+    for name, flag in told.items():
+        if not isinstance(flag, bool | np.bool_) and numbers_in(flag) is None:
+            raise Refused(f"{what} of {name!r:.80} must be true or false, got {told_briefly(flag)}")
+
+
+def check_observation(name: Any, observation: Any, info: Any, space: Any, actions: Any) -> None:
+    """Refuse one agent's observation, or its mask, that does not fit its space."""
+    if isinstance(observation, Mapping) and not {MASK, REST} <= set(observation):
+        raise Refused(f"observation of {name!r:.80} must hold {REST} and {MASK}, got {list(observation)!r:.80}")
+    _check_numbers(name, observation[REST] if isinstance(observation, Mapping) else observation, space)
+    if not isinstance(info, Mapping):
+        raise Refused(f"info of {name!r:.80} must be a dict, got {told_briefly(info)}")
+    mask, count = mask_in(observation, info), action_count(actions, f"{name}")
+    if mask is not None:
+        found = numbers_in(mask)
+        if found is None or found.shape != (count,) or not np.isin(found, (0, 1)).all():
+            raise Refused(f"{MASK} of {name!r:.80} must be {count} times 1 or 0, got {told_briefly(mask)}")
+
+
+def _check_numbers(name: Any, observation: Any, space: Any) -> None:
+    inner = space.spaces[REST] if _is(space, "Dict") else space
+    found, size = numbers_in(observation), observation_size(space, f"{name}")
+    if _is(inner, "Discrete"):
+        if found is None or found.size != 1 or float(found.item()) - int(inner.start) not in range(size):
+            words = f"a whole number from {inner.start} to {inner.start + size - 1}"
+            raise Refused(f"observation of {name!r:.80} must be {words}, got {told_briefly(observation)}")
+    elif found is None or found.size != size or not (np.abs(found) <= LARGEST).all():
+        words = f"{size} finite numbers that float32 can hold"
+        raise Refused(f"observation of {name!r:.80} must be {words}, got {told_briefly(observation)}")
+
+
+def _is(space: Any, kind: str) -> bool:
+    return kind in {base.__name__ for base in type(space).__mro__}
+
+
+Factory = Callable[[], Any]
+ByAgent = Mapping[Any, Any]  # what a world tells, by the names of its agents
+Rewards = Literal["shared", "sum", "mean"]
+ANSWER = ("observations", "rewards", "terminations", "truncations", "infos")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a world looks like from outside."""
+
+    names: tuple[Any, ...]  # of its agents
+    observations: tuple[int, ...]  # numbers that every agent sees
+    counts: tuple[int, ...]  # actions of every agent
+    starts: tuple[int, ...]  # the number of every agent's first action
+
+    @property
+    def features(self) -> int:
+        """Of the largest observation."""
+        return max(self.observations)
+
+    @property
+    def actions(self) -> int:
+        """Of the agent that has most."""
+        return max(self.counts)
+
+    @staticmethod
+    def of(world: Any, address: str) -> "Sizes":
+        """Read a world's spaces, and refuse those that agents can't learn in."""
+        try:
+            names = tuple(world.possible_agents)
+            observations = [observation_size(world.observation_space(name), f"{address}: {name}") for name in names]
+            counts = [action_count(world.action_space(name), f"{address}: {name}") for name in names]
+            starts = [int(world.action_space(name).start) for name in names]
+            parallel = not callable(getattr(world, "agent_iter", None))
+        except (AttributeError, TypeError) as error:
+            raise Refused(f"environment {address} must make a parallel world of PettingZoo ({error})") from None
+        if not parallel:
+            raise Refused(f"environment {address} must make a parallel world, got one of turns: use its parallel_env")
+        if not names:
+            raise Refused(f"environment {address} must have at least one agent, got none")
+        return Sizes(names, tuple(observations), tuple(counts), tuple(starts))
+
+
+class PettingZoo(HostEnvironment):
+    """A parallel world of PettingZoo."""
+
+    time_limit: int = setting(100, "steps after which an episode is cut off, unless it ends before", at_least=1)
+    may_end_early: bool = setting(True, "can an episode end before the time limit? (false saves compiling)")
+    rewards: Rewards = setting("shared", "the team's reward: the one that all agents are given, or their sum or mean")
+
+    address: ClassVar[str]
+    factory: ClassVar[Factory]
+    sizes: ClassVar[Sizes]
+
+    @property
+    def num_agents(self) -> int:
+        return len(self.sizes.names)
+
+    @property
+    def spec(self) -> AgentSpec:
+        return AgentSpec(self.sizes.features, Discrete(self.sizes.actions))
+
+    @property
+    def agent_specs(self) -> tuple[AgentSpec, ...]:
+        pairs = zip(self.sizes.observations, self.sizes.counts, strict=True)
+        return tuple(AgentSpec(size, Discrete(count)) for size, count in pairs)
+
+    @property
+    def agent_names(self) -> tuple[str, ...]:
+        return tuple(map(str, self.sizes.names))
+
+    def agent_spaces(self, place: int) -> AgentSpaces:
+        spec, first = self.agent_specs[place], self.sizes.starts[place]
+        actions = tuple(str(first + number) for number in range(spec.actions.count))
+        return AgentSpaces(self.agent_names[place], spec, (), actions, first)
+
+    def open(self) -> Stage:
+        return PettingZooStage(type(self).factory(), self.sizes, self.rewards)
+
+
+@cache
+def world_of_pettingzoo(place: str) -> type[PettingZoo]:
+    """The world that a factory makes. It is made once to see its sizes."""
+    name = f"pettingzoo:{place}"
+    make = imported(place, name)
+    if not callable(make):
+        raise Refused(f"environment {name} must name a function that makes a world, got {make!r:.80}")
+    try:
+        with kept_in("it", "when made"):
+            world = make()
+    except Failed as failure:
+        raise Refused(f"environment {name} can't be made ({words_of(failure.__cause__ or failure)})") from failure
+    with kept_in(name, "when asked for its spaces"):
+        found = Sizes.of(world, name)
+    with kept_in(name, "when closed"):
+        world.close()
+
+    class Made(PettingZoo):
+        """A parallel world of PettingZoo."""
+
+        address: ClassVar[str] = name
+        factory: ClassVar[Factory] = staticmethod(make)
+        sizes: ClassVar[Sizes] = found
+
+    return Made
+
+
+class PettingZooStage(Stage):
+    """A parallel world, seen as one of a team."""
+
+    def __init__(self, world: Any, sizes: Sizes, rewards: Rewards):
+        self.world = world
+        self.sizes = sizes
+        self.rewards = rewards
+
+    def reset(self, seed: int) -> Percepts:
+        told = self.world.reset(seed=seed % 2**31)
+        if not isinstance(told, tuple | list) or len(told) != 2:
+            raise Refused(f"the answer must be observations and infos, got {told!r:.120}")
+        observations, infos = told
+        return self._percepts(observations, {}, infos)
+
+    def step(self, actions: np.ndarray) -> Step:
+        present = set(self.world.agents)
+        chosen = {
+            name: int(action) + start
+            for name, start, action in zip(self.sizes.names, self.sizes.starts, actions, strict=True)
+            if name in present
+        }
+        told = self.world.step(chosen)
+        if not isinstance(told, tuple | list) or len(told) != len(ANSWER):
+            raise Refused(f"the answer must be {', '.join(ANSWER)}, got {told!r:.120}")
+        for what, own in zip(ANSWER[:-1], told, strict=False):
+            check_names(what, own, self.sizes.names, self.world.agents)
+        observations, rewards, terminations, truncations, infos = told
+        check_flags("terminations", terminations)
+        check_flags("truncations", truncations)
+        over = not self.world.agents
+        truncated = over and any(truncations.values())
+        percepts = self._percepts(observations, terminations, infos)
+        return Step(percepts, self._reward(rewards), over and not truncated, truncated)
+
+    def close(self) -> None:
+        self.world.close()
+
+    def _reward(self, rewards: ByAgent) -> float:
+        """The one reward of all."""
+        values = [number_of(f"reward of {name!r:.80}", value) for name, value in rewards.items()]
+        if not values:
+            raise Refused("rewards must have an entry for somebody who acted, got {}")
+        if self.rewards == "sum":
+            return float(sum(values))
+        if self.rewards == "shared" and len(set(values)) > 1:
+            raise Refused(
+                f"agents must share one reward, got {dict(rewards)!r:.160}: set environment.rewards to sum or mean"
+            )
+        return sum(values) / max(len(values), 1)
+
+    def _percepts(self, observations: ByAgent, terminations: ByAgent, infos: ByAgent) -> Percepts:
+        """What every agent perceives; one whose time alone is up still sees where it has come to."""
+        check_names("observations", observations, self.sizes.names, self.world.agents)
+        check_names("infos", infos, self.sizes.names, ())
+        told = Percepts(
+            np.zeros((len(self.sizes.names), self.sizes.features), np.float32),
+            np.zeros((len(self.sizes.names), self.sizes.actions), bool),
+        )
+        for row, name in enumerate(self.sizes.names):
+            if name not in observations or terminations.get(name, False):
+                told.available[row, 0] = True
+                continue
+            spaces = self.world.observation_space(name), self.world.action_space(name)
+            check_observation(name, observations[name], infos.get(name, {}), *spaces)
+            numbers = as_numbers(self.world.observation_space(name), observations[name])
+            told.observation[row, : len(numbers)] = numbers
+            mask = mask_in(observations[name], infos.get(name, {}))
+            count = self.world.action_space(name).n
+            told.available[row, :count] = True if mask is None else mask
+        return told

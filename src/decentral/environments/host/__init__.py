@@ -1,0 +1,1 @@
+"""Environments that are stepped in Python, in this process or in others."""

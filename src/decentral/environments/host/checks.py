@@ -1,0 +1,168 @@
+"""What a host environment says of itself and answers at each step, checked: a mistake is one line that says where it
+is, what it is and what is allowed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from decentral.environments.base import World
+from decentral.environments.host.interface import HostEnvironment, Percepts, Stage, Step
+from decentral.environments.host.user_code import StandardStreams, kept_in, told_in_one_line
+from decentral.errors import Failed, Refused
+from decentral.settings import build
+from decentral.types import AgentSpec
+
+
+def build_world(kind: type[World], settings: dict[str, Any], name: str) -> World:
+    """A world from its settings. What its code raises, or says that can't be, is one line that calls it `name`."""
+    with kept_in(name, "when made"):
+        world: World = build(kind, settings, "environment")
+    if isinstance(world, HostEnvironment):
+        with kept_in(name, "when asked for its sizes"):
+            _check_sizes(world, name)
+    return world
+
+
+def _check_sizes(world: HostEnvironment, name: str) -> None:
+    spec = world.spec
+    if not isinstance(spec, AgentSpec):
+        raise Refused(f"{name}: spec must be an AgentSpec, got {spec!r:.80}")
+    sizes = {
+        "num_agents": world.num_agents,
+        "time_limit": world.time_limit,
+        "spec.observation_size": spec.observation_size,
+        "spec.actions.count": spec.actions.count,
+    }
+    for what, size in sizes.items():
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise Refused(f"{name}: {what} must be a whole number at least 1, got {size!r:.80}")
+    for what, flag in (("may_end_early", world.may_end_early), ("may_restart", world.may_restart)):
+        if not isinstance(flag, bool):
+            raise Refused(f"{name}: {what} must be true or false, got {flag!r:.80}")
+    facts = world.fact_names
+    if not isinstance(facts, tuple) or not all(isinstance(fact, str) for fact in facts):
+        raise Refused(f"{name}: fact_names must be a tuple of names, got {facts!r:.80}")
+    for report, fact in world.reports.items():
+        if fact not in facts:
+            raise Refused(f"{name}: reports must be of facts in fact_names, got {report!r:.40} of {fact!r:.40}")
+
+
+LARGEST = float(np.finfo(np.float32).max)  # numbers are learned from as float32
+FINITE = f"finite and at most {LARGEST:.1e} in size"
+EITHER = "true or false for each action (1 or 0)"
+
+
+class CheckedStage(Stage):
+    """A world's stage that answers in float32 and bool, in the shapes that were promised, or not at all."""
+
+    def __init__(self, environment: HostEnvironment):
+        self.environment = environment
+        self.streams = StandardStreams()
+        self.taken = 0  # steps of the episode
+        try:
+            with self._asked("when opened"):
+                self.stage = environment.open()
+        except BaseException:
+            self.streams.release()
+            raise
+
+    def reset(self, seed: int) -> Percepts:
+        self.taken = 0
+        with self._asked("at reset"):
+            return self._percepts(self.stage.reset(seed))
+
+    def step(self, actions: np.ndarray) -> Step:
+        self.taken += 1
+        with self._asked(f"at step {self.taken}"):
+            return self._step(self.stage.step(actions))
+
+    def close(self) -> None:
+        try:
+            with self._asked("when closed"):
+                self.stage.close()
+        finally:
+            self.streams.release()
+
+    @contextmanager
+    def _asked(self, when: str) -> Iterator[None]:
+        """Around a call of the world's code."""
+        with told_in_one_line(self.environment.address, when):
+            yield
+        try:
+            self.streams.check()
+        except Failed as failure:
+            raise Failed(f"{self.environment.address} {when}: {failure}") from None
+
+    def _step(self, told: Any) -> Step:
+        _check(isinstance(told, Step), "the answer", "a Step", told)
+        reward = number_of("reward", told.reward)
+        for name in ("terminated", "truncated"):
+            _check(isinstance(getattr(told, name), bool | np.bool_), name, "true or false", getattr(told, name))
+        names = self.environment.fact_names
+        _check(isinstance(told.facts, dict), "facts", f"a dict of {names}", told.facts)
+        _check(set(told.facts) == set(names), "facts", f"those of fact_names, {names}", tuple(told.facts))
+        facts = {name: number_of(f"facts.{name}", told.facts[name]) for name in names}
+        return Step(self._percepts(told.percepts), reward, bool(told.terminated), bool(told.truncated), facts)
+
+    def _percepts(self, told: Any) -> Percepts:
+        _check(isinstance(told, Percepts), "percepts", "Percepts", told)
+        spec, agents = self.environment.spec, self.environment.num_agents
+        observation = table_of("observation", told.observation, (agents, spec.observation_size))
+        for agent in _unsound_rows(np.abs(observation) <= LARGEST):
+            _check(False, f"observation of agent {agent}", FINITE, observation[agent])
+        available = table_of("available", told.available, (agents, spec.actions.count))
+        for agent in _unsound_rows((available == 0) | (available == 1)):
+            _check(False, f"available of agent {agent}", EITHER, available[agent])
+        for agent in np.flatnonzero(~available.any(axis=1)):
+            _check(False, f"available of agent {agent}", "true for at least one action", available[agent])
+        return Percepts(observation.astype(np.float32), available.astype(bool))
+
+
+def _unsound_rows(sound: np.ndarray) -> np.ndarray | tuple[()]:
+    """The agents some of whose entries are not sound."""
+    return () if sound.all() else np.flatnonzero(~sound.all(axis=1))
+
+
+def _check(sound: bool, what: str, must_be: str, got: Any) -> None:
+    if not sound:
+        raise Refused(f"{what} must be {must_be}, got {told_briefly(got)}")
+
+
+def told_briefly(value: Any) -> str:
+    """What a world gave, as it is quoted; numbers are not spread over lines."""
+    plain = isinstance(value, np.ndarray) and value.size < 100 and value.dtype.kind in "biufc"
+    shown = value.tolist() if plain else value
+    return f"{' '.join(repr(shown).split()):.120}"
+
+
+def number_of(what: str, value: Any) -> float:
+    """One finite number that float32 can hold, or a refusal that names it. Flags are numbers, texts are not."""
+    number = numbers_in(value)
+    if number is None or number.size != 1 or not (np.abs(number) <= LARGEST).all():
+        raise Refused(f"{what} must be a number, {FINITE}, got {told_briefly(value)}")
+    return float(number.item())
+
+
+def table_of(what: str, value: Any, shape: tuple[int, int]) -> np.ndarray:
+    """Numbers of a shape, or a refusal that names them, and the agent whose row it is."""
+    table = numbers_in(value)
+    if table is not None and table.shape == shape:
+        return table
+    if table is None and isinstance(value, list | tuple | np.ndarray) and len(value) == shape[0]:
+        for agent, row in enumerate(value):
+            _check(numbers_in(row) is not None, f"{what} of agent {agent}", f"{shape[1]} numbers", row)
+    got = told_briefly(value) if table is None else table.shape
+    raise Refused(f"{what} must be numbers of the shape {shape}, agents first, got {got}")
+
+
+def numbers_in(value: Any) -> np.ndarray | None:
+    """Real numbers, as an array; none where there is a text, an object, a date or a complex number."""
+    try:
+        array = np.asarray(float(value) if isinstance(value, int) else value)
+        real = array.dtype.kind in "fiub" or np.result_type(array.dtype, np.float32).kind == "f"
+    except (TypeError, ValueError, OverflowError):  # lists of unequal lengths; types that no number has
+        return None
+    with np.errstate(over="ignore"):  # what is too large is not finite
+        return array.astype(np.float64) if real else None

@@ -1,0 +1,57 @@
+"""A compiled world on a stage: stepped from Python, by the same keys and with the same outcomes as a whole episode."""
+
+import jax
+import numpy as np
+from jaxtyping import Array, Int, UInt32
+
+from decentral.environments.base import Chance, Environment, Outcome, State, begin
+from decentral.environments.host.interface import Percepts, Stage, Step
+from decentral.types import Percept
+
+LARGEST_SEED = 2**64 - 1  # the bits of a key
+
+
+class SteppedStage(Stage):
+    """A compiled world, one step after another. The episode of a seed is the one of `jax.random.key(seed)`."""
+
+    def __init__(self, environment: Environment):
+        self.environment = environment
+        self.state: State = None  # known once an episode has begun
+        self.taken = 0  # steps of the episode
+        self._lucks: Chance = None  # [T]
+
+    def reset(self, seed: int) -> Percepts:
+        self.taken = 0
+        bits = np.frombuffer(seed.to_bytes(8, "big"), ">u4").astype(np.uint32)
+        (self.state, self._lucks), percept = _begin(self.environment, bits)
+        return _told(percept)
+
+    def step(self, actions: np.ndarray) -> Step:
+        now = np.int32(self.taken)
+        self.state, outcome, percept = _step(self.environment, self.state, actions, self._lucks, now)
+        self.taken += 1
+        terminated, truncated = bool(outcome.terminated), self.taken >= self.environment.time_limit
+        facts = {name: float(value) for name, value in outcome.facts.items()}
+        return Step(_told(percept), float(outcome.reward), terminated, truncated and not terminated, facts)
+
+    def close(self) -> None:
+        self.state = self._lucks = None
+
+
+def _told(percept: Percept) -> Percepts:
+    return Percepts(np.array(percept.observation), np.array(percept.available))
+
+
+@jax.jit
+def _begin(environment: Environment, bits: UInt32[Array, " words"]) -> tuple[tuple[State, Chance], Percept]:
+    begun = begin(environment, jax.random.wrap_key_data(bits))
+    return begun, environment.perceive(begun[0])
+
+
+@jax.jit
+def _step(
+    environment: Environment, state: State, actions: Array, lucks: Chance, now: Int[Array, ""]
+) -> tuple[State, Outcome, Percept]:
+    luck = jax.tree.map(lambda leaf: leaf[now], lucks)
+    state, outcome = environment.step_by(state, actions, luck)
+    return state, outcome, environment.perceive(state)

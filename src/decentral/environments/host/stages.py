@@ -1,0 +1,178 @@
+"""Several stages of a world that lives in Python, stepped at once: one in this process, or each in one of its own."""
+
+import json
+import os
+import signal
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+
+from decentral.environments.host.checks import CheckedStage
+from decentral.environments.host.interface import BrokenOff, HostEnvironment
+from decentral.environments.host.process import Process
+from decentral.environments.host.wire import CLOSE, Answer, Ear, Late, Question, Wire, read, write
+from decentral.errors import Failed, Refused
+from decentral.settings import as_data
+
+PATIENCE = 10.0  # seconds that a world may take to close
+LONGEST_WAIT = 600.0  # seconds that a world in another process may take to answer, unless told otherwise
+
+
+class Stages:
+    """The stages of a training, by number. They are opened when they are first needed.
+
+    `apart`: each in a process of its own, which may take `seconds` to answer; otherwise all in this one.
+    """
+
+    def __init__(
+        self, environment: HostEnvironment, count: int, apart: bool | None = None, seconds: float = LONGEST_WAIT
+    ):
+        self.environment = environment
+        self.count = count
+        self.apart = count > 1 if apart is None else apart
+        self.seconds = seconds
+        self.lines: list[Line] = []
+        self.broken = False  # has one failed, so that nothing more was asked?
+
+    def ask(self, questions: Mapping[int, Question]) -> dict[int, Answer | BrokenOff]:
+        """What each stage answers to its question; all of them work at the same time.
+
+        Where an episode broke off, that is the answer. A stage that failed is replaced by a new one if its world says
+        that it may be.
+        """
+        self.broken = True
+        while len(self.lines) < self.count:
+            self.lines.append(self._open())
+        for place, question in questions.items():
+            self.lines[place].ask(question)
+        answers = {place: self._answer(place) for place in questions}
+        self.broken = False
+        return answers
+
+    def close(self) -> list[str]:
+        """Close all of them, whatever happens to some: what did, unless there was other trouble before."""
+        troubles = []
+        for line in self.lines:
+            line.dismiss()
+        while self.lines:
+            try:
+                self.lines.pop().close()
+            except (Failed, Refused, BrokenOff) as trouble:
+                troubles.append(str(trouble))
+        return [] if self.broken else list(dict.fromkeys(troubles))
+
+    def _open(self) -> "Line":
+        return Elsewhere(self.environment, self.seconds) if self.apart else Here(self.environment)
+
+    def _answer(self, place: int) -> Answer | BrokenOff:
+        try:
+            return self.lines[place].answer()
+        except BrokenOff as broken:
+            return broken
+        except Failed as failure:
+            if not self.environment.may_restart:
+                raise
+            with suppress(Failed, Refused, BrokenOff):
+                self.lines[place].close()
+            self.lines[place] = self._open()
+            return BrokenOff(str(failure))
+
+
+class Line(ABC):
+    """A line to one stage: ask, then listen."""
+
+    @abstractmethod
+    def ask(self, question: Question) -> None:
+        """Send a question."""
+
+    @abstractmethod
+    def answer(self) -> Answer:
+        """Wait for its answer."""
+
+    @abstractmethod
+    def dismiss(self) -> None:
+        """Tell the stage that it will be closed."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the stage, and wait for it."""
+
+
+class Here(Line):
+    """To a stage in this process."""
+
+    def __init__(self, environment: HostEnvironment):
+        self.stage = CheckedStage(environment)
+
+    def ask(self, question: Question) -> None:
+        self.question = question
+
+    def answer(self) -> Answer:
+        if isinstance(self.question, int):
+            return self.stage.reset(self.question)
+        return self.stage.step(self.question)
+
+    def dismiss(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.stage.close()
+
+
+class Elsewhere(Line):
+    """To a stage in a process of its own."""
+
+    def __init__(self, environment: HostEnvironment, seconds: float = LONGEST_WAIT):
+        self.wire = Wire(environment)
+        self.seconds = seconds
+        what = (environment.address, json.dumps(as_data(environment)))
+        self.worker = Process("decentral.environments.host_worker", *what)
+        self.ear = Ear(self.worker.answers, lambda: self.worker.process.poll() is None)
+
+    def ask(self, question: Question) -> None:
+        self.ear.left = self.seconds
+        with suppress(BrokenPipeError):  # it has died: there will be no answer
+            self.wire.ask(self.worker.questions, question)
+
+    def answer(self) -> Answer:
+        try:
+            return self.wire.answer(*read(self.ear, self.wire.longest))
+        except EOFError:
+            raise Failed(f"{self.wire.environment.address}: its {self._end()}") from None
+        except Late:
+            self._kill()
+            self.worker.end(PATIENCE)
+            late = f"did not answer within {self.seconds:g} s (training.worker_timeout) and was ended"
+            raise Failed(f"{self.wire.environment.address}: its process {self.worker.number} {late}") from None
+
+    def dismiss(self) -> None:
+        if not self.worker.questions.closed:
+            with suppress(BrokenPipeError):
+                write(self.worker.questions, CLOSE)
+
+    def close(self) -> None:
+        if self.worker.answers.closed:  # it has ended
+            return
+        self.ear.left = PATIENCE
+        try:
+            self.wire.answer(*read(self.ear, self.wire.longest))  # an answer that nobody waited for, or trouble
+        except EOFError:
+            how = self._end()
+            if self.worker.process.returncode:
+                raise Failed(f"{self.wire.environment.address} when closed: its {how}") from None
+        except Late:
+            how = self._end(min(PATIENCE, 1.0))
+            raise Failed(f"{self.wire.environment.address} did not close within {PATIENCE:g} s: its {how}") from None
+        finally:
+            self._end()
+
+    def _end(self, patience: float = PATIENCE) -> str:
+        """Wait for the process to end; how it did, in words. Unless all is well, what it left behind ends too."""
+        how = self.worker.end(patience)
+        if self.worker.process.returncode:
+            self._kill()
+        return how
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.worker.number, signal.SIGKILL)

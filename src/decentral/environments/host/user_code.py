@@ -1,0 +1,139 @@
+"""Code that the user names: imported when it is asked for, and called so that its faults become one clear line."""
+
+import importlib
+import io
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType, TracebackType
+from typing import Any
+
+from decentral.environments.host.interface import BrokenOff
+from decentral.errors import Failed, Refused, what_was_raised, words_of
+
+STREAMS = {0: "input", 1: "output", 2: "error"}
+
+
+@contextmanager
+def told_in_one_line(address: str, when: str) -> Iterator[None]:
+    """Whatever the world raises, in one line that says which world it was and when."""
+    with kept_in(address, when):
+        try:
+            yield
+        except Refused as refusal:
+            raise Refused(f"{address} {when}: {refusal}") from None
+
+
+@contextmanager
+def kept_in(address: str, when: str) -> Iterator[None]:
+    """The same, but for refusals, which pass as they are.
+
+    Whatever is raised, not only an `Exception`: after `sys.exit(0)` in a step a training must not look finished. A
+    process that the world forked ends where the call does: there must be no second training.
+    """
+    process, ctrl_c = os.getpid(), CtrlC()
+    try:
+        with ctrl_c:
+            yield
+    except (BrokenOff, Refused):
+        raise
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and ctrl_c.came:
+            raise
+        cause = None if isinstance(error, StopIteration) else error  # which would be taken for the end of a generator
+        raise Failed(f"{address} {when}: {what_was_raised(error)}") from cause
+    finally:
+        if os.getpid() != process:
+            os._exit(1)
+
+
+class CtrlC:
+    """While it is entered: was a KeyboardInterrupt raised by a signal, or by somebody's code itself?"""
+
+    def __init__(self) -> None:
+        self.came = False
+        self._before: Any = None  # who hears of the signal, where it is Python's business
+
+    def __enter__(self) -> "CtrlC":
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.getsignal(signal.SIGINT)
+        if callable(self._before):
+            signal.signal(signal.SIGINT, self._hear)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if callable(self._before):
+            now = signal.signal(signal.SIGINT, self._before)
+            if now is not None and now != self._hear:  # somebody's code has put a handler of its own there
+                signal.signal(signal.SIGINT, now)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        try:
+            self._before(number, frame)
+        except BaseException:
+            self.came = True
+            raise
+
+
+class StandardStreams:
+    """The standard streams of this process, held open.
+
+    The number of one that was closed would go to the next file that is opened, and lines for the terminal into it.
+    """
+
+    def __init__(self) -> None:
+        self._held = {number: os.dup(number) for number in STREAMS if _is_open(number)}
+
+    def check(self) -> None:
+        """Fail if one was closed, and open it again so that it can be said."""
+        closed = {number for number in self._held if not _is_open(number)}
+        for number in closed:
+            os.dup2(self._held[number], number)
+        for name, number in (("stdout", 1), ("stderr", 2)):
+            if number in closed or getattr(getattr(sys, name), "closed", False):
+                closed.add(number)
+                setattr(sys, name, io.TextIOWrapper(io.FileIO(number, "w", closefd=False), errors="backslashreplace"))
+        if closed:
+            raise Failed(f"it closed the standard {' and '.join(STREAMS[number] for number in sorted(closed))}")
+
+    def release(self) -> None:
+        """Hold them no longer."""
+        while self._held:
+            with suppress(OSError):  # closed by somebody else's code
+                os.close(self._held.popitem()[1])
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+def imported(place: str, asked: str, what: str = "environment") -> Any:
+    """The object at a place of Python's modules; those of the working directory are found too.
+
+    `asked` is what the user wrote, and `what` it should be, for the line that says what is wrong with it.
+    """
+    if not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", place):
+        raise Refused(f"{what} must name its code as package.module:name, got {asked!r:.120}")
+    module_name, name = place.split(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        with kept_in("it", "when run"):
+            module = importlib.import_module(module_name)
+    except Failed as failure:
+        why = words_of(failure.__cause__ or failure)
+        raise Refused(f"{what} {asked}: the module {module_name} can't be imported ({why})") from failure
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        raise Refused(f"{what} {asked}: the module {module_name} has no {name}") from None

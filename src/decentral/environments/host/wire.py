@@ -1,0 +1,166 @@
+"""What a process that steps a world is asked and answers, as bytes: numbers in a fixed order, and lines of text.
+
+Nothing that is read here can run anything: sizes are known on both sides, and what does not fit is an error.
+"""
+
+import os
+import select
+import struct
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+
+from decentral.environments.host.interface import BrokenOff, HostEnvironment, Percepts, Step
+from decentral.errors import Failed, Refused
+
+Question = int | np.ndarray  # the seed of a new episode, or every agent's action
+Answer = Percepts | Step
+
+RESET, STEP, CLOSE = b"r", b"s", b"c"
+TROUBLES: dict[bytes, type[Exception]] = {b"R": Refused, b"F": Failed, b"B": BrokenOff}
+FRAME = struct.Struct("<cQ")  # kind, length
+GLANCE = 0.5  # seconds between two looks whether somebody still lives
+OUTCOME = struct.Struct("<d??")  # reward, terminated, truncated
+
+
+def framed(kind: bytes, body: bytes = b"") -> bytes:
+    """One message, as it is sent."""
+    return FRAME.pack(kind, len(body)) + body
+
+
+def write(stream: BinaryIO, kind: bytes, body: bytes = b"") -> None:
+    """Send one message."""
+    stream.write(framed(kind, body))
+    stream.flush()
+
+
+class Late(Exception):
+    """An answer did not come in time."""
+
+
+class Ear:
+    """The end of a pipe, listened to for so long and not longer, and only while somebody lives at the other end.
+
+    A process that has died may leave the pipe open: to others that it has started. Only time really spent waiting
+    counts: if this process itself was stopped for a while, that is not the other's fault.
+    """
+
+    def __init__(self, stream: BinaryIO, lives: Callable[[], bool]):
+        self.number, self.lives = stream.fileno(), lives
+        self.left = 0.0  # seconds
+
+    def read(self, count: int) -> bytes:
+        """So many bytes, or fewer where the stream ends."""
+        found = bytearray()
+        while len(found) < count and self._wait() and (piece := os.read(self.number, count - len(found))):
+            found += piece
+        return bytes(found)
+
+    def _wait(self) -> bool:
+        """Is there something to read?"""
+        poll = select.poll()
+        poll.register(self.number, select.POLLIN)
+        lives = True
+        while True:
+            begun = time.monotonic()
+            found = poll.poll(1000 * min(GLANCE, max(self.left, 0)))
+            self.left -= min(time.monotonic() - begun, GLANCE)
+            if found or not lives:
+                return bool(found)
+            if self.left <= 0:
+                raise Late
+            lives = self.lives()  # then look once more: its last words may have come in between
+
+
+def read(stream: BinaryIO | Ear, longest: int = 2**16) -> tuple[bytes, bytes]:
+    """Receive one message of at most so many bytes. The end of the stream is an EOFError."""
+    kind, length = FRAME.unpack(_exactly(stream, FRAME.size))
+    if length > longest:
+        raise EOFError(f"a message of {length} bytes")
+    return kind, _exactly(stream, length)
+
+
+def _exactly(stream: BinaryIO | Ear, count: int) -> bytes:
+    found = stream.read(count)
+    if len(found) < count:
+        raise EOFError("the stream ended")
+    return found
+
+
+@dataclass(frozen=True)
+class Wire:
+    """How the questions to a world and its answers are written."""
+
+    environment: HostEnvironment
+
+    @property
+    def _shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        agents, spec = self.environment.num_agents, self.environment.spec
+        return (agents, spec.observation_size), (agents, spec.actions.count)
+
+    @property
+    def longest(self) -> int:
+        """The bytes of the longest answer, or of a line of text."""
+        observation, available = (rows * columns for rows, columns in self._shapes)
+        return 2**16 + 4 * observation + available + 8 * len(self.environment.fact_names)
+
+    def ask(self, stream: BinaryIO, question: Question) -> None:
+        """Send a question."""
+        if isinstance(question, int):
+            write(stream, RESET, str(question).encode())
+        else:
+            write(stream, STEP, question.astype("<i4").tobytes())
+
+    def question(self, kind: bytes, body: bytes) -> Question:
+        """A question as it was sent."""
+        return int(body) if kind == RESET else np.frombuffer(body, "<i4").astype(np.int32)
+
+    def tell(self, stream: BinaryIO, answer: Answer) -> None:
+        """Send an answer."""
+        if isinstance(answer, Percepts):
+            write(stream, RESET, percepts_to_bytes(answer))
+            return
+        facts = np.asarray([answer.facts[name] for name in self.environment.fact_names], "<f8")
+        outcome = OUTCOME.pack(answer.reward, answer.terminated, answer.truncated)
+        write(stream, STEP, outcome + facts.tobytes() + percepts_to_bytes(answer.percepts))
+
+    def answer(self, kind: bytes, body: bytes) -> Answer:
+        """An answer as it was sent; trouble is raised, and what is no answer is trouble."""
+        if kind in TROUBLES:
+            raise TROUBLES[kind](body.decode(errors="replace"))
+        try:
+            return self._understood(kind, body)
+        except (ValueError, struct.error):
+            raise Failed(f"{self.environment.address}: its process sent what is no answer") from None
+
+    def _understood(self, kind: bytes, body: bytes) -> Answer:
+        if kind == RESET:
+            return percepts_from_bytes(body, *self._shapes)
+        if kind != STEP:
+            raise ValueError(kind)
+        names, begin = self.environment.fact_names, OUTCOME.size
+        end = begin + 8 * len(names)
+        reward, terminated, truncated = OUTCOME.unpack(body[:begin])
+        facts = dict(zip(names, np.frombuffer(body[begin:end], "<f8").tolist(), strict=True))
+        return Step(percepts_from_bytes(body[end:], *self._shapes), reward, terminated, truncated, facts)
+
+
+def percepts_to_bytes(percepts: Percepts) -> bytes:
+    """What agents perceive, as it is sent: all numbers, then which actions can be taken."""
+    return percepts.observation.astype("<f4").tobytes() + percepts.available.astype(bool).tobytes()
+
+
+def percepts_from_bytes(body: bytes, seen: tuple[int, int], can: tuple[int, int]) -> Percepts:
+    """What `percepts_to_bytes` made of observations and available actions of these shapes."""
+    size = 4 * seen[0] * seen[1]
+    observation = np.frombuffer(body[:size], "<f4").astype(np.float32)
+    return Percepts(observation.reshape(seen), np.frombuffer(body[size:], bool).reshape(can))
+
+
+def trouble_as_message(error: Exception) -> tuple[bytes, bytes]:
+    """What went wrong, as a kind of message and its text."""
+    kind = next(kind for kind, trouble in TROUBLES.items() if isinstance(error, trouble))
+    return kind, str(error).encode()[: 2**15]

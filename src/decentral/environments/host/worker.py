@@ -1,0 +1,86 @@
+"""A process that steps one world for another process: `python -m decentral.environments.host_worker ADDRESS SETTINGS`.
+
+It answers on its standard output what it is asked on its standard input. What the world itself prints goes to the
+standard error. It ends, and closes its world, when it is told to or when whoever started it is gone.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from functools import partial
+from typing import Any, BinaryIO
+
+from decentral.environments.host.checks import CheckedStage
+from decentral.environments.host.interface import BrokenOff
+from decentral.environments.host.wire import CLOSE, Wire, read, trouble_as_message, write
+from decentral.environments.registry import host_environment
+from decentral.errors import Failed, Refused
+from decentral.terminal import complain
+
+GRACE = 1.0  # seconds that threads and handlers which the world has left may take once it is closed
+
+
+class Terminated(BaseException):
+    """Somebody has asked this process to end."""
+
+
+def main(address: str, settings: str) -> None:
+    """Serve until told to close."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this process, and it will close it
+    signal.signal(signal.SIGTERM, _terminate)
+    questions, answers = private_streams()
+    threading.excepthook = sys.unraisablehook = partial(_say, address)
+    try:
+        _serve(address, json.loads(settings), questions, answers)
+    except (EOFError, BrokenPipeError, Terminated):
+        pass  # nobody is there any more, or this process is to end
+    except OSError:
+        os._exit(1)  # the world has closed the way to whoever asks
+    except (Refused, Failed, BrokenOff) as trouble:
+        with suppress(OSError):
+            write(answers, *trouble_as_message(trouble))
+    late = threading.Timer(GRACE, os._exit, (0,))
+    late.daemon = True
+    late.start()
+
+
+def _terminate(*_: Any) -> None:
+    raise Terminated("this process was told to end")
+
+
+def _say(address: str, trouble: Any) -> None:
+    """A line for what a thread or a handler that the world has left behind raises."""
+    complain(f"{address} outside of its calls: {trouble.exc_type.__name__}: {trouble.exc_value}")
+
+
+def _serve(address: str, settings: dict, questions: BinaryIO, answers: BinaryIO) -> None:
+    environment = host_environment(address, settings)
+    wire, stage = Wire(environment), CheckedStage(environment)
+    try:
+        while (message := read(questions))[0] != CLOSE:
+            question = wire.question(*message)
+            try:
+                wire.tell(answers, stage.reset(question) if isinstance(question, int) else stage.step(question))
+            except BrokenOff as broken:
+                write(answers, *trouble_as_message(broken))
+    except BaseException:
+        with suppress(Refused, Failed, BrokenOff):  # the first trouble is the one to be told
+            stage.close()
+        raise
+    stage.close()
+
+
+def private_streams() -> tuple[BinaryIO, BinaryIO]:
+    """The standard streams, for messages alone: nobody else in this process can read or write them."""
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    return questions, answers
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Predator-prey on a grid: its rules, its exact solution and its pictures."""

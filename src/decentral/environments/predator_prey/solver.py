@@ -1,0 +1,104 @@
+"""Predator-prey with two predators, solved exactly by dynamic programming over the full state."""
+
+import itertools
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+if TYPE_CHECKING:
+    from decentral.environments.predator_prey.environment import PredatorPrey
+
+MOVES = 5
+TIE = 1e-4  # by which two returns may differ through rounding
+
+
+def hunt_returns(hunt: "PredatorPrey") -> dict[str, float]:
+    """The return of an episode under the best joint policy and under uniformly random moves."""
+    states = _states(hunt.size)
+    rewards, following = _outcomes(hunt, states, _numbering(hunt.size))
+    optimal, random = _solve(rewards, following, _reappearances(hunt.size), hunt.length)
+    return {"optimal": float(np.asarray(optimal).mean()), "random": float(np.asarray(random).mean())}
+
+
+def best_joint_actions(hunt: "PredatorPrey") -> Bool[Array, "states joint"]:
+    """Which joint actions are the best in each state with a whole episode to go; its penalty may be traced."""
+    rewards, following = _outcomes(hunt, _states(hunt.size), _numbering(hunt.size))
+    reappear = jnp.asarray(_reappearances(hunt.size))
+    optimal, _ = _solve(rewards, following, reappear, hunt.length - 1)
+    worth = _look_ahead(rewards, following, reappear, optimal)
+    return worth >= jnp.max(worth, axis=1, keepdims=True) - TIE
+
+
+def state_number(cells: Int[Array, "3"], size: int) -> Int[Array, ""]:
+    """The number of the state in which the two predators and the prey stand on these cells."""
+    return jnp.asarray(_numbering(size))[tuple(cells)]
+
+
+@partial(jax.jit, static_argnums=3)
+def _solve(
+    rewards: Float[Array, "states triples"],
+    following: Int[Array, "states triples"],
+    reappear: Int[Array, "states places"],
+    length: int,
+) -> tuple[Float[Array, " states"], Float[Array, " states"]]:
+    def earlier(_: Int[Array, ""], later: tuple[Array, Array]) -> tuple[Array, Array]:
+        optimal, random = (_look_ahead(rewards, following, reappear, values) for values in later)
+        return jnp.max(optimal, axis=1), jnp.mean(random, axis=1)
+
+    nothing = jnp.zeros(len(reappear))
+    return jax.lax.fori_loop(0, length, earlier, (nothing, nothing))
+
+
+def _look_ahead(
+    rewards: Float[Array, "states triples"],
+    following: Int[Array, "states triples"],
+    reappear: Int[Array, "states places"],
+    values: Float[Array, " states"],
+) -> Float[Array, "states joint"]:
+    """What each joint action is worth, if a state is worth so much one step later."""
+    after_catch = jnp.mean(values[reappear], axis=1)
+    future = jnp.concatenate([values, after_catch])[following]
+    return jnp.mean((rewards + future).reshape(len(values), MOVES**2, MOVES), axis=2)
+
+
+@jax.jit
+def _outcomes(
+    hunt: "PredatorPrey", states: Int[Array, "states 3"], numbering: Int[Array, "cells cells cells"]
+) -> tuple[Float[Array, "states triples"], Int[Array, "states triples"]]:
+    """For each state and triple of moves: the reward, and what follows (counted from `states` on after a catch)."""
+
+    def outcome(cells: Int[Array, "3"], moves: Int[Array, "3"]) -> tuple[Array, Array]:
+        moved = hunt.advance(cells, moves)
+        reward, caught = hunt.judge(moved)
+        return reward, numbering[tuple(moved)] + jnp.where(caught, len(states), 0)
+
+    triples = jnp.asarray(list(itertools.product(range(MOVES), repeat=3)))
+    return jax.vmap(jax.vmap(outcome, (None, 0)), (0, None))(states, triples)
+
+
+@lru_cache(maxsize=2)
+def _states(size: int) -> np.ndarray:
+    """Every placement of two predators and the prey on distinct cells."""
+    return np.asarray(list(itertools.permutations(range(size**2), 3)), np.int32)
+
+
+@lru_cache(maxsize=2)
+def _numbering(size: int) -> np.ndarray:
+    """The number of each state, by its three cells; -1 where two of them coincide."""
+    states = _states(size)
+    numbers = np.full((size**2,) * 3, -1, np.int32)
+    numbers[tuple(states.T)] = np.arange(len(states))
+    return numbers
+
+
+@lru_cache(maxsize=2)
+def _reappearances(size: int) -> np.ndarray:
+    """For each state in which the prey is caught: the states that may follow, all equally likely."""
+    states = _states(size)
+    following = _numbering(size)[states[:, 0], states[:, 1]]  # the prey on any cell
+    possible = (following >= 0) & (np.arange(size**2)[None, :] != states[:, 2:])
+    return following[possible].reshape(len(states), -1)

@@ -1,0 +1,72 @@
+"""How a request ends that can't be met, that somebody else's code broke, or that was asked to stop: in one line."""
+
+import difflib
+import traceback
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+
+LONGEST_WORD = 500  # of a refusal: what is longer is cut
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of what moves a cursor, colours, turns or hides text
+LONGEST_REASON = 300  # characters of what an exception says
+LAYOUT = {"\n", "\t"}
+
+
+class Refused(ValueError):
+    """A request that can't be met, said in one line: the key, the value and what is allowed."""
+
+
+class Failed(RuntimeError):
+    """A request that was fine, but a world outside of this program broke, said in one line: which, when and how."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """What may have been meant by an unknown word, as a part of a refusal; empty where no known one is near."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" did you mean {near[0]}?" if near else ""
+
+
+def what_was_raised(error: BaseException) -> str:
+    """An exception in one line, with the place where it was raised."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    return f"{words_of(error)} ({Path(frame.f_code.co_filename).name}, line {line})"
+
+
+def words_of(error: BaseException | None) -> str:
+    """What an exception says of itself, in one line."""
+    try:
+        words = f"{type(error).__name__}: {error}".removesuffix(": ")
+    except BaseException:  # its own words are somebody else's code too
+        words = f"{type(error).__name__}, which can't be printed"
+    return " ".join(words.split())[:LONGEST_REASON]
+
+
+def in_one_line(message: str) -> str:
+    """A message as it is printed: one line of words none of which is endless, and nothing that a terminal obeys."""
+    words = map(printable, message.split())
+    return " ".join(word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}..." for word in words)
+
+
+def printable(text: str) -> str:
+    """A text as a terminal may be given it: control characters are shown (`\\x1b`) and not sent. Lines stay lines.
+
+    Whatever comes from a file or from somebody else's code may hold some.
+    """
+    if text.isprintable():
+        return text
+    return "".join(_shown(character) for character in text)
+
+
+def _shown(character: str) -> str:
+    if character in LAYOUT or unicodedata.category(character) not in UNSEEN:
+        return character
+    return character.encode("unicode_escape").decode()
+
+
+class Interrupted(KeyboardInterrupt):
+    """A training was asked to stop, has saved what there was to save, and says how to go on."""
+
+    def __init__(self, step: int, how: str):
+        when = f"at step {step:,} and saved" if step else "before the first step"
+        super().__init__(f"interrupted {when}; to go on: {how}")
+        self.step = step

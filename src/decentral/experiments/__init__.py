@@ -1,1 +1,0 @@
-"""Experiments: configurations, presets and runs. Side effects live here."""

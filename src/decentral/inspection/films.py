@@ -1,0 +1,110 @@
+"""A trained team plays one of the episodes that `evaluate` plays by default, and it is filmed."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, Key
+
+from decentral.algorithms.base import Algorithm, Models
+from decentral.environments.base import Environment, State
+from decentral.pictures import Film, Frame, Picture, Turn
+from decentral.runs.caches import keep_compiled_programs
+from decentral.runs.trained import EPISODES, Trained, key_of_worlds
+from decentral.settings import Refused
+from decentral.training.diagnostics import action_values
+from decentral.training.evaluation import greedy_episodes, worlds_of
+from decentral.training.rollout import Trajectory, hand_out
+from decentral.training.team import Team
+from decentral.types import Episode, Percept
+
+MOST_VIEWS = 6  # agents up to which it is shown what each of them sees: more would make the page large
+
+
+class Mind(NamedTuple):
+    """What one agent thought at every step of an episode."""
+
+    values: Array  # [P, actions]
+    contexts: Array | None  # [T], -1 at steps that have none; None: it infers no contexts
+
+
+def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
+    """One greedy episode of a seed's team; its title calls the run `name`."""
+    world, lane = trained.config.trainee.environment, trained.lane(seed)
+    if not isinstance(world, Environment):
+        raise Refused(f"environment must be one that is compiled to be watched, got {trained.config.environment_name}")
+    if not 0 <= episode < EPISODES:
+        raise Refused(f"episode must be a whole number at least 0 and at most {EPISODES - 1}, got {episode}")
+    _picture(world, jax.tree.map(np.asarray, world.reset(jax.random.key(0))), None)  # refused before it is played
+    keep_compiled_programs()
+    bodies = jax.tree.map(lambda leaf: leaf[lane], trained.by_squad)
+    lived, worlds = _RELIVE(trained.config.trainee.team, world, bodies, key_of_worlds(0), episode)
+    episodes = hand_out(lived)
+    minds = [
+        _THINK(*trained.agent(seed, place), jax.tree.map(lambda leaf, own=place: leaf[own], episodes))
+        for place in range(world.num_agents)
+    ]
+    frames = frames_of(world, *jax.tree.map(np.asarray, (lived, worlds, minds)))
+    title = f"{name} on {trained.config.environment_name}, seed {seed}, episode {episode}"
+    return Film(title, world.agent_names, world.action_names, frames)
+
+
+def frames_of(world: Environment, lived: Trajectory, worlds: State, minds: list[Mind]) -> tuple[Frame, ...]:
+    """A frame for every step that happened, and one for where the last of them led. All arrays are NumPy's."""
+    steps = int(lived.happened.sum())
+    actions, rewards = np.asarray(lived.actions), np.asarray(lived.rewards) + 0.0  # of a penalty of 0, no -0
+    totals = np.cumsum(rewards).tolist()
+
+    def at(step: int) -> tuple[State, Percept]:
+        return jax.tree.map(lambda leaf: np.asarray(leaf[step]), (worlds, lived.percepts))
+
+    frames = []
+    for step in range(steps):
+        state, percepts = at(step)
+        of_each = zip(minds, actions[step].tolist(), percepts.available, _views(world, percepts), strict=True)
+        turns = tuple(_turn(mind, step, *rest) for mind, *rest in of_each)
+        frames.append(Frame(_picture(world, state, actions[step]), turns, float(rewards[step]), totals[step]))
+    state, percepts = at(steps)
+    silent = tuple(Turn(None, (), view=view) for view in _views(world, percepts))
+    return (*frames, Frame(_picture(world, state, None), silent, None, totals[-1]))
+
+
+def _turn(mind: Mind, step: int, action: int, available: Array, view: Picture | None) -> Turn:
+    known = (available & np.isfinite(mind.values[step])).tolist()
+    values = tuple(value if told else None for value, told in zip(mind.values[step].tolist(), known, strict=True))
+    context = -1 if mind.contexts is None else int(mind.contexts[step])
+    return Turn(action, values, None if context < 0 else context, view)
+
+
+def _picture(world: Environment, state: State, actions: np.ndarray | None) -> Picture:
+    picture = world.depict(state, actions)
+    if picture is None:
+        raise Refused(f"environment must be one that can be drawn, got {type(world).__name__} with these settings")
+    return picture
+
+
+def _views(world: Environment, percepts: Percept) -> tuple[Picture | None, ...]:
+    views = world.depict_views(percepts) if world.num_agents <= MOST_VIEWS else None
+    return views or (None,) * world.num_agents
+
+
+def _relive(
+    team: Team, world: Environment, bodies: tuple[Models, ...], key: Key[Array, ""], number: Int[Array, ""]
+) -> tuple[Trajectory, State]:
+    """One of the greedy episodes, all of which are played side by side, and the world at each of its percepts."""
+    every = greedy_episodes(team, world, bodies, EPISODES, key)
+    lived = jax.tree.map(lambda leaf: leaf[number], every)
+    return lived, worlds_of(world, lived, number, EPISODES, key)
+
+
+def _think(algorithm: Algorithm, models: Models, episode: Episode) -> Mind:
+    """What one agent thought, from its own record of an episode."""
+    contexts = algorithm.contexts_in(models, episode)
+    if contexts is not None:
+        contexts = jnp.where(jnp.any(contexts > 0, axis=-1), jnp.argmax(contexts, axis=-1), -1)
+    return Mind(action_values(algorithm, models, episode), contexts)
+
+
+_RELIVE = jax.jit(_relive)
+_THINK = jax.jit(_think)

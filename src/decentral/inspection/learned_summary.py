@@ -1,0 +1,122 @@
+"""What a run's trained agents have learned, as JSON-ready data: their values, their moves, and one greedy episode."""
+
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.algorithms.base import Models
+from decentral.environments.host.interface import HostEnvironment
+from decentral.environments.matrix_game import MatrixGame
+from decentral.environments.predator_prey.environment import PredatorPrey
+from decentral.errors import Failed, Refused
+from decentral.inspection.hunt_maps import ARROWS, LARGEST_MAP, hunt_maps
+from decentral.inspection.values import ValueTable, action_value_name, value_tables
+from decentral.records import RunDirectory
+from decentral.runs.host import rollout_for
+from decentral.runs.trained import Trained, key_of_worlds
+from decentral.training.evaluation import greedy_episodes
+from decentral.training.host.loop import host_greedy_episodes
+from decentral.training.loop import Trainee
+from decentral.training.rollout import Trajectory, hand_out
+from decentral.types import Episode
+
+
+def timeline(trained: Trained) -> dict[str, Any]:
+    """The first seed's team in the first of the worlds that `decentral evaluate` lets it meet."""
+    trainee, seed = trained.config.trainee, trained.seeds[0]
+    bodies = jax.tree.map(lambda leaf: leaf[0], trained.by_squad)
+    episodes = hand_out(_played(trainee, bodies))
+    count = int(np.asarray(episodes.happened[0]).sum())
+    agents = [
+        _agent(trained, place, jax.tree.map(lambda leaf, at=place: leaf[at], episodes), count)
+        for place in range(len(trained.bodies))
+    ]
+    inferred = any(agent["contexts"] is not None for agent in agents)
+    return {
+        "rewards": np.asarray(episodes.rewards[0])[:count].tolist(),
+        "actions": _action_names(trained),
+        "agents": agents,
+        "meaning": f"One greedy episode of seed {seed}."
+        + (" A context is the likeliest after the step, inferred from the agent's own window." if inferred else ""),
+    }
+
+
+def _played(trainee: Trainee, bodies: tuple[Models, ...]) -> Trajectory:
+    """The episode, in a compiled world or in one that lives in Python."""
+    if not isinstance(trainee.environment, HostEnvironment):
+        lived = _PLAY(trainee.team, trainee.environment, bodies, 1, key_of_worlds(0))
+        return jax.tree.map(lambda leaf: leaf[0], lived)
+    with closing(rollout_for(trainee, stages=1)) as rollout:
+        alone = jax.tree.map(lambda leaf: leaf[None], bodies)
+        lived = host_greedy_episodes(rollout, trainee, alone, 1, key_of_worlds(0))
+    return jax.tree.map(lambda leaf: leaf[0, 0], lived)
+
+
+def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[str, Any]:
+    """An agent's actions, and its contexts if it infers any: none at a step that has no window."""
+    algorithm, models = trained.agent(trained.seeds[0], place)
+    read = replace(episode, percepts=trained.perceive(episode.percepts, place))
+    named = algorithm.contexts_in(jax.tree.map(jnp.asarray, models), read)
+    contexts = None
+    if named is not None:
+        own = np.asarray(named)[:count]
+        contexts = [int(row.argmax()) if row.any() else None for row in own]
+    return {"actions": np.asarray(episode.actions)[:count].tolist(), "contexts": contexts}
+
+
+def _action_names(trained: Trained) -> list[str]:
+    world = trained.config.trainee.environment
+    return list(ARROWS) if isinstance(world, PredatorPrey) else [str(at) for at in range(world.spec.actions.count)]
+
+
+_PLAY = jax.jit(greedy_episodes, static_argnums=3)
+
+
+def look_inside(directory: RunDirectory) -> dict[str, Any]:
+    """`tables`, `maps` and `timeline`, as far as there are any, and in `missing` why others are not."""
+    try:
+        trained = Trained.load(directory)
+    except Refused as refusal:
+        return {"missing": [f"Nothing can be seen inside these agents: {refusal}."]}
+    world = trained.config.trainee.environment
+    seen: dict[str, Any] = {"missing": []}
+    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(trained.bodies)):
+        seen["missing"].append("The networks of these agents hold what is no finite number: their values say nothing.")
+    elif isinstance(world, MatrixGame):
+        seen["tables"] = _tables(trained)
+    elif isinstance(world, PredatorPrey) and world.size <= LARGEST_MAP:
+        seen["maps"] = hunt_maps(trained, world)
+    else:
+        seen["missing"].append(
+            f"Values are shown of matrix-game, and of predator-prey up to a size of {LARGEST_MAP}: not of this world."
+        )
+    if world.time_limit > 1:
+        try:
+            seen["timeline"] = timeline(trained)
+        except (Refused, Failed) as trouble:  # of a world that lives in Python: nothing else is lost with it
+            seen["missing"].append(f"No episode of this world could be played for the timeline: {trouble}.")
+    else:
+        seen["missing"].append("An episode of this world is one step long: there is no timeline to show.")
+    return seen
+
+
+def _tables(trained: Trained) -> dict[str, Any]:
+    """Every seed's table of each agent."""
+    tables = value_tables(trained)
+    places = range(len(trained.bodies))
+    by_agent = [[_table(trained, table) for table in tables if table.agent == place] for place in places]
+    return {"seeds": trained.seeds, "agents": by_agent}
+
+
+def _table(trained: Trained, table: ValueTable) -> dict[str, Any]:
+    by_context, occurs = table.by_context, table.occurs
+    return {
+        "symbol": action_value_name(trained.config.members[table.agent].algorithm),
+        "values": table.values.tolist(),
+        "by_context": None if by_context is None else by_context.tolist(),
+        "occurs": None if occurs is None else occurs.tolist(),
+    }

@@ -1,0 +1,100 @@
+"""What agents of a matrix game have learned: the tables Q(s, a, c) and phi of the paper's Table 1."""
+
+import itertools
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from decentral.algorithms.base import Algorithm
+from decentral.algorithms.contexts import ContextModel
+from decentral.algorithms.dac import DAC, DACModels
+from decentral.algorithms.q_learning import Scene, roll, scene_inputs
+from decentral.environments.matrix_game import MatrixGame
+from decentral.runs.caches import keep_compiled_programs
+from decentral.runs.trained import Trained
+from decentral.settings import Refused
+from decentral.types import Episode
+
+
+@dataclass(frozen=True)
+class ValueTable:
+    """One agent's values before its only choice; for DAC also by context."""
+
+    seed: int
+    agent: int
+    values: np.ndarray  # [actions]: Q(s, .), for DAC phi(s, .)
+    by_context: np.ndarray | None  # [actions, contexts]: Q(s, ., .)
+    inferred: np.ndarray | None  # [actions of each agent ...]: the context most likely after a joint action, if told
+
+    @property
+    def occurs(self) -> np.ndarray | None:
+        """[actions, contexts]: is the context ever inferred after the action, or can't it be told?"""
+        if self.by_context is None:
+            return None
+        if self.inferred is None:
+            return np.ones_like(self.by_context, bool)
+        return occurring(self.inferred, self.agent, self.by_context.shape)
+
+
+def occurring(inferred: np.ndarray, agent: int, shape: tuple[int, ...]) -> np.ndarray:
+    """Which contexts an agent infers after each of its actions [actions, contexts], from those of joint actions."""
+    occurs = np.zeros(shape, bool)
+    for joint, context in np.ndenumerate(inferred):
+        occurs[joint[agent], context] = True
+    return occurs
+
+
+def action_value_name(algorithm: Algorithm) -> str:
+    """How the values are called that a greedy choice is made on."""
+    return "phi(s,a)" if isinstance(algorithm, DAC) else "Q(s,a)"
+
+
+def value_tables(trained: Trained) -> list[ValueTable]:
+    """The tables of every seed and agent."""
+    world = trained.config.trainee.environment
+    if not isinstance(world, MatrixGame):
+        raise Refused(f"values needs a run on matrix-game, got one on {trained.config.environment_name}")
+    keep_compiled_programs()
+    every = itertools.product(trained.seeds, range(world.num_agents))
+    return [_table(trained, world, seed, agent) for seed, agent in every]
+
+
+def _table(trained: Trained, world: MatrixGame, seed: int, agent: int) -> ValueTable:
+    (algorithm, models), actions = trained.agent(seed, agent), world.payoff.shape[agent]
+    models = jax.tree.map(jnp.asarray, models)
+    percept = jax.tree.map(lambda of_all: of_all[agent], world.perceive(world.reset(jax.random.key(0))))
+    silence = jnp.zeros(world.spec.actions.count)
+    dice = jax.tree.map(lambda rolled: rolled[0], roll(jax.random.key(0), 1))
+    scene = Scene(trained.perceive(percept, agent), silence, jnp.zeros(()), dice)
+    values, _ = algorithm.values(models, algorithm.start(models), scene)
+    by_context = inferred = None
+    if isinstance(algorithm, DAC):
+        by_context = np.asarray(_context_values(models, scene)).T[:actions]
+        inferred = None if models.context is None else _inferred(trained, models.context, world, agent)
+    return ValueTable(seed, agent, np.asarray(values)[:actions], by_context, inferred)
+
+
+def _context_values(models: DACModels, scene: Scene) -> jax.Array:
+    memory = models.value.trunk.step(models.value.trunk.start(), scene_inputs(scene))
+    return models.value.head.every(memory)
+
+
+def _inferred(trained: Trained, model: ContextModel, world: MatrixGame, agent: int) -> np.ndarray:
+    """The context that the agent infers, most likely, after each joint action."""
+    before = world.reset(jax.random.key(0))
+    joints = np.asarray(list(np.ndindex(world.payoff.shape)))
+    key = jax.random.key(0)
+
+    def infer(joint: Array) -> Array:
+        after, outcome = world.step(before, joint, key)
+        percepts = jax.tree.map(
+            lambda first, last: jnp.stack([first[agent], last[agent]]), world.perceive(before), world.perceive(after)
+        )
+        yes = jnp.ones(1, bool)
+        lived = Episode(trained.perceive(percepts, agent), joint[agent][None], outcome.reward[None], yes, yes)
+        return jnp.argmax(model.infer(lived)[0], axis=-1)
+
+    return np.asarray(jax.vmap(infer)(jnp.asarray(joints))).reshape(world.payoff.shape)

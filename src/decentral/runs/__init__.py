@@ -1,0 +1,1 @@
+"""Runs: a configuration is trained, tested, recorded, saved and resumed."""

@@ -1,0 +1,122 @@
+"""When a training is saved, and what of it is kept."""
+
+import itertools
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+
+import jax
+
+from decentral.records import RunDirectory
+from decentral.records.durable import digest
+from decentral.runs.checkpointing.files import Checkpoints, Moment
+from decentral.runs.checkpointing.state import as_tensors
+from decentral.runs.divergence import Health
+from decentral.runs.lanes import Machine
+from decentral.runs.provenance import package_versions
+from decentral.settings import Refused, Settings, setting
+
+LARGEST_SHARE = 0.01  # of the time, that saving may take
+
+
+class Saving(Settings):
+    """How often a training is saved. It makes no difference to what is learned."""
+
+    interval: float = setting(
+        300.0,
+        "seconds between two checkpoints, more where saving would take over 1 % of the time; 0: as often as can be",
+        at_least=0,
+    )
+    keep: int = setting(2, "how many checkpoints are kept, the oldest go first", at_least=1)
+    final: bool = setting(True, "keep the last checkpoint of a finished run, so that it can be trained further")
+
+
+UNTIL_FINISHED = Saving(final=False)  # where runs are many: their replays would fill the disk
+WHEN_STOPPED = Saving(interval=1e9, keep=1, final=False)  # where time is short: a large replay takes a minute to write
+
+
+class Due:
+    """When the next checkpoint is due."""
+
+    def __init__(self, interval: float):
+        self.interval, self._next = interval, time.perf_counter() + interval
+
+    @property
+    def now(self) -> bool:
+        return time.perf_counter() >= self._next
+
+    def saved(self, begun: float) -> None:
+        """One was saved, since a reading of the clock; the next is due so that saving takes a small share of time."""
+        now = time.perf_counter()
+        if self.interval > 0:
+            self._next = now + max(self.interval, (now - begun) / LARGEST_SHARE)
+
+
+class Keeper:
+    """Saves the runs of a machine, all of the same moment."""
+
+    def __init__(self, directories: Sequence[RunDirectory], saving: Saving, saved_turn: int | None):
+        self.directories, self.saving = directories, saving
+        self.saved_turn = saved_turn  # of the latest checkpoint
+        self.settings = [settings_digest(directory) for directory in directories]
+        self.due = Due(saving.interval)
+
+    @property
+    def is_due(self) -> bool:
+        return self.due.now
+
+    def save(self, machine: Machine, health: Health, seconds: float) -> None:
+        """Save all runs, then remove what is no longer kept; nothing where this moment is saved already."""
+        if machine.turn == self.saved_turn:
+            return
+        begun = time.perf_counter()
+        for directory, share, settings in zip(self.directories, machine.shares, self.settings, strict=True):
+            moment = Moment(
+                turn=machine.turn,
+                step=int(machine.steps[share.start : share.stop].min()),
+                seconds=float(seconds),
+                lanes=len(machine.seeds),
+                placement=list(asdict(machine.programs.placement).values()),
+                platform=jax.devices()[0].platform,
+                packages=package_versions(),
+                settings=settings,
+                diverged=health.of(share),
+                grown=directory.fingerprint_grown(),
+            )
+            Checkpoints.of(directory).save(moment, as_tensors(machine.lanes, share))
+        for directory in self.directories:  # not before all are saved: they must have a moment in common
+            Checkpoints.of(directory).keep(kept_turns(Checkpoints.of(directory), self.saving.keep))
+        self.saved_turn = machine.turn
+        self.due.saved(begun)
+
+    def save_the_end(self, machine: Machine, health: Health, seconds: float) -> None:
+        """Save finished runs, unless nothing would be kept of it: the last checkpoint serves until all is written."""
+        if self.saving.final:
+            self.save(machine, health, seconds)
+
+    def finish(self, machine: Machine, health: Health) -> None:
+        """Note that all runs are finished, and leave of their checkpoints what is wanted."""
+        for directory, share in zip(self.directories, machine.shares, strict=True):
+            directory.finish(health.of(share))
+            if not self.saving.final:
+                Checkpoints.of(directory).keep(set())
+
+
+def kept_turns(checkpoints: Checkpoints, keep: int) -> set[int]:
+    """The turns of the last checkpoints, and of the last one before each divergence. Broken ones are not kept."""
+    sound: dict[int, int] = {}  # how many seeds had diverged
+    for turn in checkpoints.turns():
+        with suppress(Refused):
+            sound[turn] = len(checkpoints.moment(turn).diverged)
+    turns = list(sound)
+    before_a_divergence = {turn for later, turn in itertools.pairwise(turns) if sound[turn] < sound[later]}
+    return {*turns[:keep], *before_a_divergence}
+
+
+def settings_digest(directory: RunDirectory) -> str:
+    """A digest of all that decides a training but its length."""
+    config = directory.read_json("config.json")
+    training = config.get("training")
+    plan = {key: value for key, value in training.items() if key != "steps"} if isinstance(training, dict) else {}
+    return digest(config | {"training": plan})

@@ -1,0 +1,74 @@
+"""Watches for seeds that diverge. Their lanes go on beside the others, which share nothing with them."""
+
+from dataclasses import asdict, dataclass, field
+from operator import itemgetter
+from typing import Any
+
+import jax
+import numpy as np
+
+from decentral.runs.lanes import Machine
+from decentral.settings import Refused
+from decentral.training.team import Team
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """Where numbers stopped being numbers."""
+
+    seed: int
+    step: int
+    tensor: str
+    agent: int | None = None  # none: not one agent's
+
+    def __str__(self) -> str:
+        whose = "" if self.agent is None else f"agent {self.agent}, "
+        return f"seed {self.seed} diverged by step {self.step:,}: {whose}{self.tensor} is not finite"
+
+    def as_data(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_data(data: dict[str, Any]) -> "Divergence":
+        """What `as_data` told."""
+        try:
+            own = Divergence(**data)
+        except TypeError:
+            raise Refused(f"diverged must list seed, step, tensor and agent, got {data!r:.80}") from None
+        if not all(type(number) is int for number in (own.seed, own.step)):
+            raise Refused(f"diverged must name seed and step by whole numbers, got {data!r:.80}")
+        return own
+
+
+@dataclass
+class Health:
+    """What has been found in the lanes of a machine, by lane: the first thing of each."""
+
+    found: dict[int, Divergence] = field(default_factory=dict)
+
+    def look(self, machine: Machine) -> list[Divergence]:
+        """The lanes that have diverged since the last look."""
+        any_bad, details = machine.unsound()
+        lanes = [int(lane) for lane in np.flatnonzero(any_bad) if int(lane) not in self.found]
+        if not lanes:
+            return []
+        details = jax.device_get(details)
+        for lane in lanes:
+            own = jax.tree.map(itemgetter(lane), details)
+            agent, tensor = _first(own, machine.trainee.team)
+            self.found[lane] = Divergence(int(machine.seeds[lane]), int(machine.steps[lane]), tensor, agent)
+        return [self.found[lane] for lane in lanes]
+
+    def of(self, share: range) -> list[dict[str, Any]]:
+        """What was found in the lanes of one run, as plain data."""
+        return [self.found[lane].as_data() for lane in share if lane in self.found]
+
+
+def _first(found: dict[str, np.ndarray], team: Team) -> tuple[int | None, str]:
+    """The agent and the name of the first array that is not sound; rewards come before what was learned from them."""
+    if np.any(found["rewards"]):
+        return None, "rewards"
+    name = next(name for name, bad in found.items() if np.any(bad))
+    squad, tensor = name.split(".", 1)
+    bad, places = found[name], team.squads[int(squad)].places
+    return (None if bad.ndim == 0 else places[int(np.argmax(bad))]), tensor

@@ -1,0 +1,198 @@
+"""The lanes of one or several trainees, one per seed of each, and the compiled programs that move them."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool
+
+from decentral.environments.base import Oracle
+from decentral.environments.host.interface import HostEnvironment
+from decentral.runs.caches import compiler_options
+from decentral.runs.host import rollout_for
+from decentral.runs.placement import Placement
+from decentral.runs.shapes import side_by_side
+from decentral.training.diagnostics import Diagnosis
+from decentral.training.evaluation import Scores
+from decentral.training.host.loop import host_examine, host_turns
+from decentral.training.loop import Lane, Tally, Trainee, begin, examine, turns
+from decentral.training.spread import SEEDS
+
+Findings = dict[str, Bool[Array, "..."]]
+
+
+def unsound(lane: Lane) -> tuple[Bool[Array, ""], Findings]:
+    """Whether anything is not a number or infinitely large; and of each array, by its name, whether it is there.
+
+    An array of a squad is told of agent by agent [n]. Minus infinity is sound: tables of optimists begin with it.
+    """
+    found: Findings = {"rewards": _is_bad(lane.tally.returns)}
+    for squad, agents in enumerate(lane.agents):
+        apart = agents.target_age.ndim > 0  # a joined squad is one learner
+        for path, leaf in jax.tree_util.tree_flatten_with_path(agents)[0]:
+            if jnp.issubdtype(leaf.dtype, jnp.floating):
+                name = jax.tree_util.keystr(path, simple=True, separator=".")
+                bad = _is_bad(leaf)
+                found[f"{squad}.{name}"] = jnp.any(bad, axis=tuple(range(1 if apart else 0, leaf.ndim)))
+    return jnp.any(jnp.stack([jnp.any(bad) for bad in found.values()])), found
+
+
+def _is_bad(numbers: Array) -> Bool[Array, "..."]:
+    return jnp.isnan(numbers) | jnp.isposinf(numbers)
+
+
+@dataclass
+class Machine:
+    """All lanes [S], trainee after trainee and seed after seed, moved by compiled functions."""
+
+    trainee: Trainee  # its numbers have the lanes' axis if they stand for several trainees
+    seeds: np.ndarray
+    lanes: Lane
+    idle_turns: int  # still to be played before there is enough to learn from
+    programs: "Programs"
+    oracle: Oracle | None = None  # its numbers have the lanes' axis if those of the trainee have
+
+    @staticmethod
+    def start(*trainees: Trainee, placement: Placement | None = None, lanes: Lane | None = None) -> "Machine":
+        """All seeds of trainees of one shape: at their beginning, or where these lanes have come to.
+
+        They are placed where it is best, unless told otherwise.
+        """
+        trainee, seeds, own = _prepare(trainees, placement)
+        with own.placed():
+            lanes = own.begin(trainee, seeds) if lanes is None else own.placement.put(lanes)
+            oracle = own.oracle(trainee) if trainee.plan.diagnostics else None
+        machine = Machine(trainee, seeds, lanes, 0, own, oracle)
+        machine.idle_turns = max(0, trainee.plan.idle_turns - machine.turn)
+        return machine
+
+    @staticmethod
+    def describe(*trainees: Trainee) -> Lane:
+        """The shapes of all lanes. What is traced for them is not traced again at the start."""
+        trainee, seeds, own = _prepare(trainees)
+        with own.placed():
+            return jax.eval_shape(own.begin, trainee, seeds)
+
+    def advance(self, count: int) -> None:
+        """Play and, once there is enough to learn from, learn for `count` turns."""
+        idle = min(self.idle_turns, count)
+        self.idle_turns -= idle
+        if idle:
+            self._take_turns(idle, False)
+        if count > idle:
+            self._take_turns(count - idle, True)
+
+    def _take_turns(self, count: int, learning: bool) -> None:
+        with self.programs.placed():
+            self.lanes = self.programs.turns(self.trainee, self.lanes, count, learning)
+
+    def test(self) -> tuple[Scores, Diagnosis | None, Tally]:
+        """The scores [S, episodes] of a greedy test, its diagnosis if planned, and the tally since the last one."""
+        with self.programs.placed():
+            *measured, self.lanes = self.programs.examine(self.trainee, self.lanes, self.seeds, self.oracle)
+        scores, diagnosis, tally = jax.device_get(measured)
+        return scores, diagnosis, tally
+
+    def close(self) -> None:
+        """Give back what the world holds."""
+        self.programs.close()
+
+    def unsound(self) -> tuple[np.ndarray, Findings]:
+        """Which lanes hold numbers that are none [S]; and where, still on the device."""
+        with self.programs.placed():
+            lanes, details = self.programs.unsound(self.lanes)
+        return np.asarray(lanes), details
+
+    @property
+    def turn(self) -> int:
+        """Turns taken so far, by every lane."""
+        return int(self.lanes.episodes[0]) // self.trainee.plan.num_environments
+
+    @property
+    def shares(self) -> list[range]:
+        """The lanes of each trainee."""
+        size = self.trainee.plan.seeds
+        return [range(first, first + size) for first in range(0, len(self.seeds), size)]
+
+    @property
+    def steps(self) -> np.ndarray:
+        return np.asarray(self.lanes.steps)
+
+    def turns_until(self, step: int) -> int:
+        """Turns that no lane can do with fewer of before it reaches `step`; 0 once all have."""
+        per_turn = self.trainee.environment.time_limit * self.trainee.plan.num_environments
+        return max(0, -(-(step - int(self.steps.min())) // per_turn))
+
+
+def _prepare(trainees: Sequence[Trainee], placement: Placement | None = None) -> tuple[Trainee, np.ndarray, "Programs"]:
+    """One trainee that stands for all, the seed of every lane, and the programs that move them."""
+    plan = trainees[0].plan
+    seeds = np.tile(plan.seed + np.arange(plan.seeds), len(trainees))
+    trainee, several = side_by_side(trainees, plan.seeds), len(trainees) > 1
+    if isinstance(trainees[0].environment, HostEnvironment):
+        return trainee, seeds, host_programs(trainees[0], several)
+    return trainee, seeds, programs(placement or Placement.of(trainee, len(seeds)), several)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The programs of a training, compiled for where its lanes are."""
+
+    begin: Callable[..., Any]
+    turns: Callable[..., Any]
+    examine: Callable[..., Any]
+    oracle: Callable[..., Any]
+    unsound: Callable[..., Any]
+    placed: Callable[[], AbstractContextManager]
+    placement: Placement
+    close: Callable[[], None] = lambda: None
+    counts: Callable[[], dict[str, int]] = dict  # what else a record tells
+
+
+@cache
+def programs(placement: Placement, several: bool) -> Programs:
+    """The programs of a placement, for one trainee or for several.
+
+    They are kept, so that a second training of the same kind compiles nothing.
+    """
+    mesh = placement.mesh
+    lanes = None if mesh is None else placement.of_lanes(mesh)
+    every_lane = partial(jax.vmap, spmd_axis_name=None if mesh is None else SEEDS)
+    numbers = 0 if several else None
+    return Programs(
+        jax.jit(every_lane(begin, (numbers, 0)), out_shardings=lanes),
+        jax.jit(
+            every_lane(turns, (numbers, 0, None, None)),
+            static_argnums=3,
+            donate_argnums=1,
+            out_shardings=lanes,
+            compiler_options=compiler_options(),
+        ),
+        jax.jit(
+            every_lane(examine, (numbers, 0, 0, numbers)), donate_argnums=1, out_shardings=(None, None, None, lanes)
+        ),
+        jax.jit(partial(jax.lax.map, Trainee.oracle) if several else Trainee.oracle),  # large in the making
+        jax.jit(jax.vmap(unsound)),
+        nullcontext if mesh is None else partial(jax.set_mesh, mesh),
+        placement,
+    )
+
+
+def host_programs(trainee: Trainee, several: bool) -> Programs:
+    """The same for a world that lives in Python: its episodes are played there, all else is compiled.
+
+    The world is opened when the first episode is played. Settings of the environment are the same for all trainees.
+    """
+    rollout, numbers = rollout_for(trainee), 0 if several else None
+    return replace(
+        programs(Placement(), several),
+        turns=partial(host_turns, rollout, numbers),
+        examine=partial(host_examine, rollout, numbers),
+        close=rollout.close,
+        counts=lambda: {"dropped_episodes": rollout.dropped},
+    )

@@ -1,0 +1,1 @@
+"""Listeners: those who are told how a run goes."""

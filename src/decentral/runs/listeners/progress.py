@@ -1,0 +1,198 @@
+"""Listeners that show how a training goes: a live bar on a terminal, plain lines elsewhere; at the end a table."""
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from decentral.configs.config import Config
+from decentral.deviation import spread_of
+from decentral.errors import printable
+from decentral.runs.runner import Listener, Planned, Rows
+from decentral.screen import Screen
+from decentral.training.plan import Plan
+
+MOST_SHOWN = 10  # seeds, or runs
+
+
+def watcher() -> Listener:
+    """The listener that suits where the output goes."""
+    console = Screen()
+    return Bar(console) if console.is_terminal else Lines(console)
+
+
+def announce(line: str) -> None:
+    """Show a line as it is, between trainings."""
+    Screen().say(line)
+
+
+class Lines:
+    """One plain line per test."""
+
+    def __init__(self, console: Screen):
+        self.console = console
+        self.runs: Sequence[Planned]
+        self.speed = Speed()
+
+    @property
+    def plan(self) -> Plan:
+        return self.runs[0].config.trainee.plan
+
+    @property
+    def place(self) -> Path:
+        """Where all the runs go."""
+        return self.runs[0].out if len(self.runs) == 1 else self.runs[0].out.parent
+
+    def started(self, runs: Sequence[Planned], memory: str) -> None:
+        self.runs = runs
+        several = f"{len(runs)} runs side by side, " if len(runs) > 1 else ""
+        seeds = f"{self.plan.seeds} seed{'s' if self.plan.seeds > 1 else ''}{' each' if several else ''}"
+        self._say(f"{_title(runs[0].config)}: {several}{seeds}, {self.plan.steps:,} steps each -> {self.place}")
+        self._say(memory)
+
+    def noted(self, line: str) -> None:
+        self._say(line)
+
+    def advanced(self, steps: int) -> None:
+        self.speed.reached(steps)
+
+    def tested(self, rows: list[Rows]) -> None:
+        step, total = rows[0][0]["step"], self.plan.steps
+        pace = (
+            f"  {self.speed.words}, {_duration(self.speed.seconds_for(total - step))} left" if self.speed.known else ""
+        )
+        self._say(f"step {step:,} of {total:,}  {_scores(self.runs[0].config, rows)}{pace}")
+
+    def finished(self, rows: list[Rows], seconds: float) -> None:
+        step = rows[0][0]["step"]
+        self._say(f"\n{_title(self.runs[0].config)}: greedy test after {step:,} steps, {_duration(seconds)}")
+        if len(rows) == 1:
+            self.console.print(_summary(rows[0], _reports(self.runs[0].config)))
+        self._say(f"written to {self.place}")
+
+    def closed(self) -> None:
+        pass
+
+    def _say(self, line: str) -> None:
+        self.console.say(line)
+
+
+class Speed:
+    """Environment steps per second of each seed, over the last chunks, so that the time to compile fades away."""
+
+    def __init__(self) -> None:
+        self.notes: deque[tuple[float, int]] = deque(maxlen=20)
+
+    @property
+    def known(self) -> bool:
+        return len(self.notes) > 1
+
+    @property
+    def per_second(self) -> float:
+        (begun, first), (now, last) = self.notes[0], self.notes[-1]
+        return (last - first) / (now - begun)
+
+    @property
+    def words(self) -> str:
+        return f"{self.per_second:,.0f} steps/s" if self.known else "compiling"
+
+    def reached(self, steps: int) -> None:
+        """Take note that all seeds have come this far."""
+        self.notes.append((time.perf_counter(), steps))
+
+    def seconds_for(self, steps: int) -> float:
+        return max(steps, 0) / self.per_second
+
+
+class Bar:
+    """A live progress bar: steps, steps per second, time left, the last test's return per seed."""
+
+    def __init__(self, console: Screen):
+        self.lines = Lines(console)
+        self.progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=None),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} steps"),
+            TextColumn("{task.fields[speed]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[returns]}", markup=False),
+            console=console,
+        )
+
+    def started(self, runs: Sequence[Planned], memory: str) -> None:
+        self.lines.started(runs, memory)
+        self.task = self.progress.add_task(
+            printable(runs[0].config.algorithm_name), total=self.lines.plan.steps, speed="compiling", returns=""
+        )
+        self.progress.start()
+
+    def noted(self, line: str) -> None:
+        self.lines.noted(line)
+
+    def advanced(self, steps: int) -> None:
+        self.lines.advanced(steps)
+        reached = min(steps, self.lines.plan.steps)
+        self.progress.update(self.task, completed=reached, speed=self.lines.speed.words)
+
+    def tested(self, rows: list[Rows]) -> None:
+        self.progress.update(self.task, returns=printable(_scores(self.lines.runs[0].config, rows)))
+
+    def finished(self, rows: list[Rows], seconds: float) -> None:
+        self.progress.stop()
+        self.lines.finished(rows, seconds)
+
+    def closed(self) -> None:
+        self.progress.stop()
+
+
+def _title(config: Config) -> str:
+    return f"{config.algorithm_name} on {config.environment_name}"
+
+
+def _reports(config: Config) -> list[str]:
+    """What the world reports of every test besides returns."""
+    return list(config.trainee.environment.reports)
+
+
+def _scores(config: Config, rows: list[Rows]) -> str:
+    """The last test's return, and after it what the world reports besides."""
+    reported = [f"  {name.replace('_', ' ')} {_values(rows, f'test_{name}')}" for name in _reports(config)]
+    return "".join([f"return {_values(rows, 'test_return_mean')}", *reported])
+
+
+def _values(rows: list[Rows], key: str) -> str:
+    """A number of the last test of each seed of a run, or its mean of each of several runs; in short if many."""
+    means = [_mean(own, key) for own in rows] if len(rows) > 1 else [row[key] for row in rows[0]]
+    if len(means) <= MOST_SHOWN:
+        return " ".join(f"{value:.2f}" for value in means)
+    if len(rows) > 1:
+        return f"{min(means):.2f} to {max(means):.2f} (means of {len(means)} runs)"
+    return f"{_mean(rows[0], key):.2f} (mean of {len(means)} seeds)"
+
+
+def _mean(rows: Rows, key: str) -> float:
+    return sum(row[key] for row in rows) / len(rows)
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}"
+
+
+def _summary(rows: Rows, reports: list[str]) -> Table:
+    table = Table()
+    for heading in ("seed", "return", "spread", *(name.replace("_", " ") for name in reports)):
+        table.add_column(heading, justify="right")
+    keys = ["test_return_mean", "test_return_std", *(f"test_{name}" for name in reports)]
+    for row in rows:
+        table.add_row(str(row["seed"]), *(f"{row[key]:.2f}" for key in keys))
+    returns = np.asarray([row["test_return_mean"] for row in rows])
+    table.add_section()
+    reported = (f"{_mean(rows, f'test_{name}'):.2f}" for name in reports)
+    table.add_row("all", f"{returns.mean():.2f}", spread_of(returns), *reported)
+    return table

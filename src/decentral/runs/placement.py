@@ -1,0 +1,81 @@
+"""Which core does what: on a CPU, seeds or agents learn side by side, each on an XLA device of its own core.
+
+One program uses two cores at most 1.8 times as well as one; learners that share nothing need no such help.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from decentral.training.loop import Lane, Trainee
+from decentral.training.spread import AGENTS, SEEDS
+from decentral.training.squads.separate import Separate
+
+
+def use_every_core(at_least: int = 1) -> None:
+    """Let JAX see one device per core of the CPU, unless it is running already or the user has said how many.
+
+    `at_least` so many, where a training was spread over more cores than this machine has.
+    """
+    if "JAX_NUM_CPU_DEVICES" in os.environ or "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
+        return
+    try:
+        jax.config.update("jax_num_cpu_devices", max(at_least, len(os.sched_getaffinity(0))))
+    except (RuntimeError, AttributeError):  # JAX is running already; a system without affinities
+        return
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Over how many devices the seeds are spread, and over how many the agents of each of them."""
+
+    seeds: int = 1
+    agents: int = 1
+
+    @staticmethod
+    def of(trainee: Trainee, lanes: int) -> "Placement":
+        """The placement that keeps most of this machine's CPU busy; a single device where there is an accelerator."""
+        devices = jax.devices()
+        if devices[0].platform != "cpu":
+            return Placement()
+        sizes = [len(squad.places) if isinstance(squad, Separate) else 1 for squad in trainee.team.squads]
+        return best_placement(lanes, sizes, len(devices))
+
+    @property
+    def devices(self) -> int:
+        """How many there must be."""
+        return self.seeds * self.agents
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """The devices, in rows of those that share seeds; None if there is but one."""
+        if self.devices == 1:
+            return None
+        return Mesh(np.asarray(jax.devices()[: self.devices]).reshape(self.seeds, self.agents), (SEEDS, AGENTS))
+
+    def put(self, lanes: Lane) -> Lane:
+        """Lanes of the host, on the devices."""
+        mesh = self.mesh
+        return jax.device_put(lanes) if mesh is None else jax.device_put(lanes, self.of_lanes(mesh))
+
+    def of_lanes(self, mesh: Mesh) -> Lane:
+        """Where each part of the lanes lives; what is not a learner's own is on all devices of its seed."""
+        common = NamedSharding(mesh, PartitionSpec(SEEDS))
+        own = NamedSharding(mesh, PartitionSpec(SEEDS, AGENTS)) if self.agents > 1 else common
+        places: list[Any] = [own, own, common, common, common, common]
+        return Lane(*places)
+
+
+def best_placement(seeds: int, squad_sizes: list[int], devices: int) -> Placement:
+    """The most devices that can be used with equal shares; seeds before agents, for they need not meet at all."""
+    choices = [
+        Placement(by_seeds, by_agents)
+        for by_seeds in range(1, min(seeds, devices) + 1)
+        for by_agents in range(1, devices // by_seeds + 1)
+        if seeds % by_seeds == 0 and all(size % by_agents == 0 for size in squad_sizes)
+    ]
+    return max(choices, key=lambda choice: (choice.seeds * choice.agents, choice.seeds))

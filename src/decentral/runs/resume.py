@@ -1,0 +1,108 @@
+"""Runs that have begun: finished ones are taken as they are, others are resumed, as planned or for longer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from decentral.configs.config import Config, completed
+from decentral.configs.members import team_of, with_partners
+from decentral.records import RunDirectory
+from decentral.records.run_directory import UNBORN
+from decentral.runs.checkpointing.files import Checkpoints
+from decentral.runs.checkpointing.schedule import Saving
+from decentral.runs.runner import Listener, Planned, run
+from decentral.settings import Refused, as_data, build
+from decentral.training.loop import Trainee, sharing_in
+from decentral.training.plan import Plan
+
+
+def finished_runs(planned: Sequence[Planned]) -> list[RunDirectory | None]:
+    """The finished run of each; nothing where none has begun or it can go on. Any other content is refused."""
+    found = [_begun(run) for run in planned]
+    return [
+        directory if directory is not None and is_finished(directory, run.config) else None
+        for run, directory in zip(planned, found, strict=True)
+    ]
+
+
+def is_finished(directory: RunDirectory, config: Config) -> bool:
+    """Whether a run of this configuration has come to its end. One that says so but lacks agents is refused."""
+    complete = _has_all_agents(directory, config)
+    if directory.is_finished and not complete:
+        raise Refused(f"out must hold whole runs, got {directory.path}, which is broken: remove it to train it anew")
+    return complete and (
+        directory.is_finished or not Checkpoints.of(directory).turns()
+    )  # earlier versions did not say so
+
+
+def _begun(run: Planned) -> RunDirectory | None:
+    """The run of the same configuration that lies there, finished or not."""
+    if not run.out.is_dir() or {entry.name for entry in run.out.iterdir()} <= {UNBORN}:
+        return None
+    directory = RunDirectory.open(run.out)
+    if found := difference(completed(directory.read_json("config.json")), run.config.as_data()):
+        raise Refused(f"out must hold runs of the same configuration, got {run.out} with {found}: take another out")
+    return directory
+
+
+def difference(found: dict[str, Any], wanted: dict[str, Any]) -> str:
+    """The first entry in which a stored configuration is not the one wanted, in words; empty where there is none."""
+    for group, own in wanted.items():
+        stored = found.get(group)
+        if not isinstance(own, dict) or not isinstance(stored, dict):
+            if stored != own:
+                return f"{group} {stored!r:.60} instead of {own!r:.60}"
+            continue
+        for key in own | stored:
+            if stored.get(key) != own.get(key):
+                return f"{group}.{key} {stored.get(key)!r:.60} instead of {own.get(key)!r:.60}"
+    return ""
+
+
+def _has_all_agents(directory: RunDirectory, config: Config) -> bool:
+    """Whether every agent of every seed was written."""
+    plan = config.trainee.plan
+    try:
+        for seed in range(plan.seed, plan.seed + plan.seeds):
+            for agent in range(config.trainee.environment.num_agents):
+                directory.read_agent(seed, agent)
+    except Refused:
+        return False
+    return True
+
+
+def go_on(directory: RunDirectory, listeners: list[Listener], saving: Saving, steps: int | None = None) -> RunDirectory:
+    """Train a run to its end, or to more `steps` than it was to take; nothing is done where it is there already."""
+    data = directory.read_json("config.json")
+    if "arena" in data:
+        raise Refused(f"RUN must be one of decentral train to go on, got {directory.path}, which is of an arena")
+    config = Config.from_data(data)
+    was = config.trainee
+    plan = was.plan if steps is None else _longer(was.plan, steps)
+    if plan == was.plan and is_finished(directory, config):
+        return directory
+    saved = bool(Checkpoints.of(directory).turns())
+    if directory.is_finished and not saved:
+        raise Refused(f"RUN must have a checkpoint to be trained further, got {directory.path}, which kept none")
+    members = with_partners(config.members, was.environment.spec, saved)
+    team = team_of(members, sharing_in(was.environment, plan))
+    config = replace(config, members=members, trainee=Trainee(team, was.environment, plan))
+    return run(config, directory.path, listeners, saving, resume=True)
+
+
+def go_on_in(directory: RunDirectory, wanted: Config, listeners: list[Listener], saving: Saving) -> RunDirectory:
+    """Go on with the run of a configuration that is wanted. One of another is refused, unless it is only shorter."""
+    stored = Config.from_data(directory.read_json("config.json"))
+    steps = wanted.trainee.plan.steps
+    plan = _longer(stored.trainee.plan, steps)
+    was = replace(stored, trainee=Trainee(stored.trainee.team, stored.trainee.environment, plan))
+    if found := difference(was.as_data(), wanted.as_data()):
+        raise Refused(f"out must hold a run of the same configuration, got {directory.path} with {found}")
+    return go_on(directory, listeners, saving, steps)
+
+
+def _longer(plan: Plan, steps: int) -> Plan:
+    """A plan of at least as many steps; its schedules stay as they are."""
+    if steps < plan.steps:
+        raise Refused(f"training.steps must be at least {plan.steps}, which the run was to take, got {steps}")
+    return build(Plan, as_data(plan) | {"steps": steps}, "training")

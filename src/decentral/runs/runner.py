@@ -1,0 +1,297 @@
+"""Run configurations, one or several side by side: compiled chunks of turns; between them tests, records, progress."""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.algorithms.base import Models
+from decentral.configs.config import Config
+from decentral.errors import Interrupted
+from decentral.records import RunDirectory
+from decentral.runs.caches import keep_compiled_programs, known_returns
+from decentral.runs.checkpointing.restore import Start, note_resumption
+from decentral.runs.checkpointing.schedule import Keeper, Saving
+from decentral.runs.lanes import Machine
+from decentral.runs.memory import memory_statement
+from decentral.runs.placement import use_every_core
+from decentral.runs.provenance import provenance
+from decentral.runs.shapes import check_one_shape
+from decentral.runs.signals import Signals
+from decentral.training.diagnostics import Diagnosis
+from decentral.training.loop import Tally, Trainee
+from decentral.training.parameters import as_arrays
+from decentral.training.plan import Plan
+from decentral.training.team import Team
+from decentral.types import Metrics
+
+SECONDS_PER_CHUNK = 2.0  # how often the progress is shown
+
+
+Rows = list[dict[str, Any]]  # the records of one run's test, one per seed
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A configuration, and where its run goes."""
+
+    config: Config
+    out: Path
+
+
+class Listener(Protocol):
+    """Someone who is told how a training is going: that of one run, or of several side by side."""
+
+    def started(self, runs: Sequence[Planned], memory: str) -> None: ...
+
+    def noted(self, line: str) -> None:
+        """Something out of the ordinary that the user should know."""
+
+    def advanced(self, steps: int) -> None: ...
+
+    def tested(self, rows: list[Rows]) -> None:
+        """All runs were tested: the records of each."""
+
+    def finished(self, rows: list[Rows], seconds: float) -> None: ...
+
+    def closed(self) -> None:
+        """The training is over, finished or not."""
+
+
+def run(
+    config: Config, out: Path, listeners: list[Listener], saving: Saving = Saving(), resume: bool = False
+) -> RunDirectory:
+    """Train all seeds of a configuration and leave everything in `out`."""
+    return run_together([Planned(config, out)], listeners, saving, resume)[0]
+
+
+def run_together(
+    runs: Sequence[Planned],
+    listeners: list[Listener],
+    saving: Saving = Saving(),
+    resume: bool = False,
+    deadline: float = math.inf,
+) -> list[RunDirectory]:
+    """Train all seeds of configurations of one shape in one program; each leaves a run of its own.
+
+    `resume`: runs that have begun already go on where they were saved, and end as if nothing had happened.
+    `deadline`: when to save and stop, by the clock `time.monotonic`, as if a signal had come.
+    """
+    check_one_shape([own.config for own in runs])
+    trainees = [own.config.trainee for own in runs]
+    directories = [RunDirectory(own.out) for own in runs]
+    lanes = sum(trainee.plan.seeds for trainee in trainees)
+    begun = [own for own in runs if resume and RunDirectory(own.out).has_begun]
+    fresh = [own for own in runs if not any(own is other for other in begun)]
+    with ExitStack() as entered:
+        for own in begun:  # alone from here on: what is found must be what is gone on from
+            entered.enter_context(RunDirectory(own.out).alone())
+        start = Start.find(directories, lanes) if resume else Start(directories, lanes, [], [])
+        use_every_core(start.devices)
+        keep_compiled_programs()
+        described = Machine.describe(*trainees)
+        memory = memory_statement(trainees[0].plan, described)
+        _create(fresh, entered)
+        for listener in listeners:
+            entered.callback(listener.closed)
+        for listener in listeners:
+            listener.started(runs, memory)
+            for line in (*start.notes, *start.differences()):
+                listener.noted(line)
+        signals = entered.enter_context(Signals(deadline))
+        # The machine first: what it reads may be refused, and nothing has been changed yet.
+        machine = entered.enter_context(closing(start.machine(trainees, described)))
+        for own in begun:
+            note_resumption(RunDirectory(own.out), own.config, start.step)
+        start.forget_later()
+        Training(runs, trainees, start, machine, saving, listeners).finish(signals)
+    return directories
+
+
+def _create(runs: Sequence[Planned], entered: ExitStack) -> None:
+    """New runs, with all that is known of them before they begin; none, if one of the places is taken."""
+    for own in runs:
+        entered.enter_context(RunDirectory.created_alone(own.out))
+    for own in runs:
+        describe(own)
+
+
+def describe(planned: Planned, **more: Any) -> None:
+    """Write down what is known of a run before it begins, and `more` of its configuration."""
+    directory, world = RunDirectory(planned.out), planned.config.trainee.environment
+    told = {"references": known_returns(world), "reports": list(world.reports)}
+    directory.write_json("config.json", planned.config.as_data() | more | told)
+    directory.write_json("versions.json", provenance())
+
+
+class Training:
+    """A machine on its way: tested, saved and told of between chunks of turns."""
+
+    def __init__(
+        self,
+        runs: Sequence[Planned],
+        trainees: list[Trainee],
+        start: Start,
+        machine: Machine,
+        saving: Saving,
+        listeners: list[Listener],
+    ):
+        self.runs, self.trainees, self.machine, self.listeners = runs, trainees, machine, listeners
+        self.directories = start.directories
+        self.keeper, self.health = Keeper(start.directories, saving, start.turn), start.health(machine)
+        self.begun, self.seconds_before = time.perf_counter(), start.seconds
+        self.tested = start.turn is not None  # a machine is saved only after the tests that are due
+
+    @property
+    def seconds(self) -> float:
+        return self.seconds_before + time.perf_counter() - self.begun
+
+    def finish(self, signals: Signals) -> None:
+        """Go on to the end, unless a signal asks to stop."""
+        pace = Pace()
+        if signals.asked and self.keeper.saved_turn in (None, self.machine.turn):  # nothing new, and all to be compiled
+            raise self._interrupted()
+        for step in test_steps(self.machine.trainee.plan):
+            if self.tested and self.machine.steps.min() >= step:
+                continue  # tested already, or a turn is longer than the interval
+            while left := self.machine.turns_until(step):
+                pace.advance(self.machine, left)
+                self._look_round(signals)
+                if self.machine.turns_until(step):
+                    self._save_if_due(signals)
+            self._test()
+            self._save_if_due(signals)
+        self.keeper.save_the_end(self.machine, self.health, self.seconds)
+        _save_agents(self.directories, self.machine)
+        self.keeper.finish(self.machine, self.health)
+        rows = [directory.read_metrics()[-self.machine.trainee.plan.seeds :] for directory in self.directories]
+        for listener in self.listeners:
+            for own in self.health.found.values():
+                listener.noted(str(own))
+            listener.finished(rows, self.seconds)
+
+    def _look_round(self, signals: Signals) -> None:
+        for listener in self.listeners if not signals.asked else []:  # the terminal may have gone
+            listener.advanced(int(self.machine.steps.min()))
+        for own in self.health.look(self.machine):
+            for listener in self.listeners:
+                listener.noted(f"{own}; other seeds go on")
+
+    def _test(self) -> None:
+        rows = _records(self.trainees, self.machine)
+        for directory, own in zip(self.directories, rows, strict=True):
+            directory.append_metrics(own)
+            directory.append_time(own[0]["step"], self.seconds)
+        self.tested = True
+        for listener in self.listeners:
+            listener.tested(rows)
+
+    def _save_if_due(self, signals: Signals) -> None:
+        if not (signals.asked or self.keeper.is_due):
+            return
+        self.keeper.save(self.machine, self.health, self.seconds)
+        if signals.asked:
+            raise self._interrupted()
+
+    def _interrupted(self) -> Interrupted:
+        step, out = int(self.machine.steps.min()), self.runs[0].out
+        how = f"decentral resume {out}" if len(self.runs) == 1 else f"the same command with --out {out.parent}"
+        return Interrupted(step, how)
+
+
+def test_steps(plan: Plan) -> Iterator[int]:
+    """The steps at which a test is due: at the start, at each interval and at the end."""
+    yield from range(0, plan.steps, plan.test_interval)
+    yield plan.steps
+
+
+class Pace:
+    """Cuts the turns into chunks that take about as long as the eye wants to wait."""
+
+    def __init__(self) -> None:
+        self.chunk = 1
+
+    def advance(self, machine: Machine, left: int) -> None:
+        """Move the machine by the next chunk, of at most `left` turns."""
+        begun, count = time.perf_counter(), min(self.chunk, left)
+        machine.advance(count)
+        jax.block_until_ready(machine.lanes.steps)
+        fitting = int(count * SECONDS_PER_CHUNK / (time.perf_counter() - begun))
+        self.chunk = max(1, min(8 * self.chunk, fitting))
+
+
+def _records(trainees: list[Trainee], machine: Machine) -> list[Rows]:
+    scores, diagnosis, tally = machine.test()
+    steps, episodes = machine.steps, np.asarray(machine.lanes.episodes)
+
+    def record(trainee: Trainee, lane: int) -> dict[str, Any]:
+        row = {
+            "seed": int(machine.seeds[lane]),
+            "step": int(steps[lane]),
+            "episode": int(episodes[lane]),
+            "test_return_mean": float(scores.returns[lane].mean()),
+            "test_return_std": float(scores.returns[lane].std()),
+            **{f"test_{name}": float(values[lane].mean()) for name, values in scores.reports.items()},
+            "epsilon": round(float(trainee.plan.epsilon(jnp.asarray(steps[lane]))), 6),
+        }
+        row |= machine.programs.counts()
+        return row | _train_metrics(tally, lane, trainee.team) | _diagnostics(diagnosis, lane, trainee.team)
+
+    return [[record(trainee, lane) for lane in share] for trainee, share in zip(trainees, machine.shares, strict=True)]
+
+
+def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
+    """Means since the last test: of the training return, and per agent of what its updates measured."""
+    metrics: dict[str, Any] = {}
+    if tally.episodes[lane]:
+        metrics["train_return_mean"] = float(tally.returns[lane] / tally.episodes[lane])
+    if not tally.updates[lane]:
+        return metrics
+    means = jax.tree.map(lambda sums: sums[lane] / tally.updates[lane], tally.metrics)
+    return metrics | _by_agent(team, means)
+
+
+def _diagnostics(diagnosis: Diagnosis | None, lane: int, team: Team) -> dict[str, Any]:
+    """What a test said besides its returns: per agent, and of the team as a whole."""
+    if diagnosis is None:
+        return {}
+    own = jax.tree.map(itemgetter(lane), diagnosis)
+    return _by_agent(team, own.agents) | {name: float(value) for name, value in own.team.items()}
+
+
+def _by_agent(team: Team, measured: tuple[Metrics, ...]) -> dict[str, Any]:
+    """What each squad measured [n], as one list per name with an entry for every place."""
+    metrics: dict[str, Any] = {}
+    size = sum(len(squad.places) for squad in team.squads)
+    for squad, of_squad in zip(team.squads, measured, strict=True):
+        for name, values in of_squad.items():
+            if values.ndim == 0:  # one learner for the whole team
+                metrics[name] = [float(values)]
+                continue
+            own = metrics.setdefault(name, [None] * size)
+            for place, value in zip(squad.places, values.tolist(), strict=True):
+                own[place] = value
+    return metrics
+
+
+def _save_agents(directories: Sequence[RunDirectory], machine: Machine) -> None:
+    team = machine.trainee.team
+    bodies = jax.device_get(team.each(lambda squad, own: squad.bodies(own), machine.lanes.agents))
+    for directory, share in zip(directories, machine.shares, strict=True):
+        for lane in share:
+            _save_team(directory, int(machine.seeds[lane]), team, jax.tree.map(itemgetter(lane), bodies))
+
+
+def _save_team(directory: RunDirectory, seed: int, team: Team, bodies: tuple[Models, ...]) -> None:
+    for squad, models in zip(team.squads, bodies, strict=True):
+        for number, place in enumerate(squad.places):
+            own = jax.tree.map(np.array, squad.body_of(models, number))
+            directory.write_agent(seed, place, as_arrays(own))

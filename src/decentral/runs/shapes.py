@@ -1,0 +1,70 @@
+"""Which configurations can be trained side by side in one program: those of one shape, differing in numbers alone."""
+
+import json
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.configs.config import Config
+from decentral.environments.host.interface import HostEnvironment
+from decentral.settings import Refused, as_data
+from decentral.training.loop import Trainee
+
+
+def group_by_shape(configs: Sequence[Config]) -> list[list[int]]:
+    """The places of configurations of one shape, together; groups and places in the order in which they come."""
+    groups: dict[Hashable, list[int]] = {}
+    for place, config in enumerate(configs):
+        groups.setdefault(_shape(config.trainee), []).append(place)
+    return list(groups.values())
+
+
+def check_one_shape(configs: Sequence[Config]) -> None:
+    """Refuse configurations that no single program can train, by the first setting in which two of them differ."""
+    groups = group_by_shape(configs)
+    if len(groups) > 1:
+        first, other = (configs[group[0]].as_data() for group in groups[:2])
+        raise Refused(f"configurations side by side must differ in numbers alone, got {_difference(first, other)}")
+
+
+def side_by_side(trainees: Sequence[Trainee], seeds: int) -> Trainee:
+    """One trainee that stands for several of one shape: its numbers have an axis, `seeds` lanes for each of them.
+
+    A single one stays as it is.
+    """
+    if len(trainees) == 1:
+        return trainees[0]
+
+    def of_lanes(*values: Any) -> np.ndarray:
+        return np.repeat(np.stack([np.asarray(value, jnp.result_type(value)) for value in values]), seeds, axis=0)
+
+    return jax.tree.map(of_lanes, *trainees)
+
+
+def _shape(trainee: Trainee) -> Hashable:
+    """All that shapes the program of a trainee: everything but the values of its numbers and tables.
+
+    Those of a world that lives in Python belong to it too.
+    """
+    leaves, structure = jax.tree.flatten(trainee)
+    world = trainee.environment
+    one_world = json.dumps(as_data(world)) if isinstance(world, HostEnvironment) else ""  # all lanes share its stages
+    return structure, tuple(np.shape(leaf) for leaf in leaves), one_world
+
+
+def _difference(first: dict[str, Any], other: dict[str, Any]) -> str:
+    """The first entry in which the shapes of two configurations differ, in words."""
+    for group in ("algorithm", "environment", "training"):
+        for key in first[group] | other[group]:
+            values = [data[group].get(key) for data in (first, other)]
+            if _kind(values[0]) != _kind(values[1]):
+                return f"{group}.{key} {values[0]!r:.60} beside {values[1]!r:.60}"
+    return "agents of other kinds"
+
+
+def _kind(value: Any) -> Any:
+    """What a setting adds to the shape: nothing but its axes where it is a number or a table, else its value."""
+    return np.shape(value) if isinstance(value, float | list) else value

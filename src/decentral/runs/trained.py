@@ -1,0 +1,108 @@
+"""A trained team, loaded from its run: play it again."""
+
+from contextlib import closing
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Key
+
+from decentral.algorithms.base import Algorithm, Models
+from decentral.configs.config import Config
+from decentral.environments.host.interface import HostEnvironment
+from decentral.records import RunDirectory
+from decentral.runs.caches import keep_compiled_programs
+from decentral.runs.host import rollout_for
+from decentral.settings import Refused
+from decentral.training.evaluation import Scores, greedy_scores
+from decentral.training.host.loop import host_scores
+from decentral.training.parameters import from_arrays
+from decentral.types import Percept
+
+EPISODES = 32  # of an evaluation, unless told otherwise
+MOST_EPISODES = 100_000  # at once
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The configuration of a finished run and what all its agents act with, by place [N][S, ...]."""
+
+    config: Config
+    seeds: list[int]
+    bodies: list[Models]
+
+    @staticmethod
+    def load(directory: RunDirectory) -> "Trained":
+        """Read a run's configuration and final networks."""
+        config = Config.from_data(directory.read_json("config.json"))
+        plan, team, spec = config.trainee.plan, config.trainee.team, config.trainee.environment.spec
+        seeds = [plan.seed + number for number in range(plan.seeds)]
+        bodies = []
+        for place, member in enumerate(config.members):
+            sizes = team.squad_at(place).spec(spec)
+            own = [
+                from_arrays(
+                    member.algorithm, sizes, directory.read_agent(seed, place), str(directory.agent_file(seed, place))
+                )
+                for seed in seeds
+            ]
+            bodies.append(jax.tree.map(lambda *leaves: np.stack(leaves), *own))
+        return Trained(config, seeds, bodies)
+
+    def agent(self, seed: int, place: int) -> tuple[Algorithm, Models]:
+        """The algorithm and the networks of one agent."""
+        lane = self.lane(seed)
+        return self.config.members[place].algorithm, jax.tree.map(lambda leaf: leaf[lane], self.bodies[place])
+
+    def perceive(self, percepts: Percept, place: int) -> Percept:
+        """Percepts of one agent [...] as its networks read them."""
+        sharing, agents = self.config.sharing, len(self.config.members)
+        if sharing is None:
+            return percepts
+        told = sharing.read(jax.tree.map(lambda leaf: leaf[None], percepts), jnp.eye(agents)[place][None])
+        return jax.tree.map(lambda leaf: leaf[0], told)
+
+    def lane(self, seed: int) -> int:
+        """Where a seed's team stands among all; a seed that the run does not have is refused."""
+        if seed not in self.seeds:
+            raise Refused(f"seed must be one of {', '.join(map(str, self.seeds))}, got {seed}")
+        return self.seeds.index(seed)
+
+    def evaluate(self, episodes: int = EPISODES, seed: int = 0) -> np.ndarray:
+        """The returns [S, episodes] of greedy episodes, the same worlds for every seed's team."""
+        return np.asarray(self.score(episodes, seed).returns)
+
+    def score(self, episodes: int, seed: int = 0) -> Scores:
+        """What these episodes came to [S, episodes]."""
+        check_worlds(episodes, seed)
+        keep_compiled_programs()
+        trainee, key = self.config.trainee, key_of_worlds(seed)
+        if isinstance(trainee.environment, HostEnvironment):
+            with closing(rollout_for(trainee)) as rollout:
+                return jax.device_get(host_scores(rollout, trainee, self.by_squad, episodes, key))
+        return jax.device_get(_PLAY(trainee.team, trainee.compiled_world, self.by_squad, episodes, key))
+
+    @property
+    def by_squad(self) -> tuple[Models, ...]:
+        """What the agents act with, by squad [S, n, ...]."""
+        return tuple(
+            squad.gather([self.bodies[place] for place in squad.places], axis=1)
+            for squad in self.config.trainee.team.squads
+        )
+
+
+def key_of_worlds(seed: int) -> Key[Array, ""]:
+    """What the worlds of an evaluation are drawn from."""
+    return jax.random.fold_in(jax.random.key(seed), 3)
+
+
+def check_worlds(episodes: int, seed: int) -> None:
+    """Refuse a number of episodes or a seed of worlds that makes no sense."""
+    if not 1 <= episodes <= MOST_EPISODES:
+        raise Refused(f"episodes must be a whole number at least 1 and at most {MOST_EPISODES}, got {episodes}")
+    if not 0 <= seed < 2**31:
+        raise Refused(f"seed must be a whole number at least 0 and below 2147483648, got {seed}")
+
+
+_PLAY = jax.jit(jax.vmap(greedy_scores, (None, None, 0, None, None)), static_argnums=3)

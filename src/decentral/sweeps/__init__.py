@@ -1,0 +1,1 @@
+"""Many runs: comparisons, grids of settings, searches, and who trains them."""

@@ -1,0 +1,63 @@
+"""Train several algorithms on one environment, each in turn; what is already finished is not done again."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from decentral.configs.config import Config, resolve
+from decentral.configs.registry import algorithm_class
+from decentral.records import RunDirectory
+from decentral.runs.checkpointing.schedule import UNTIL_FINISHED
+from decentral.runs.resume import finished_runs
+from decentral.runs.runner import Listener, Planned, run
+from decentral.settings import Refused, setting_fields
+
+SEEDS = 5  # unless told otherwise: one seed says nothing about another
+
+
+def train_all(
+    names: Sequence[str],
+    environment: str,
+    algorithm_settings: dict[str, Any] | None,
+    environment_settings: dict[str, Any] | None,
+    training_settings: dict[str, Any] | None,
+    out: Path,
+    listeners: Callable[[], list[Listener]],
+) -> list[RunDirectory]:
+    """Train each algorithm into out/NAME, told to listeners of its own.
+
+    A finished run of the same configuration is taken as it is, an interrupted one goes on. Everything is checked before
+    the first one begins.
+    """
+    configs = resolve_all(names, environment, algorithm_settings, environment_settings, training_settings)
+    planned = [Planned(config, out / config.algorithm_name) for config in configs]
+    return [
+        finished or run(own.config, own.out, listeners(), UNTIL_FINISHED, resume=True)
+        for own, finished in zip(planned, finished_runs(planned), strict=True)
+    ]
+
+
+def resolve_all(
+    names: Sequence[str],
+    environment: str,
+    algorithm_settings: dict[str, Any] | None = None,
+    environment_settings: dict[str, Any] | None = None,
+    training_settings: dict[str, Any] | None = None,
+) -> list[Config]:
+    """The configurations of several algorithms; each takes those of the algorithm settings that it has."""
+    if not names:
+        raise Refused("ALGORITHMS must name at least one algorithm, got none")
+    if repeated := [name for name in names if list(names).count(name) > 1]:
+        raise Refused(f"ALGORITHMS must name each algorithm once, got {repeated[0]} twice")
+    known = {name: {field.name for field in setting_fields(algorithm_class(name))} for name in names}
+    for key in algorithm_settings or {}:
+        if not any(key in fields for fields in known.values()):
+            raise Refused(f"unknown setting algorithm.{key}: none of {', '.join(names)} has it")
+    plan = {"seeds": SEEDS} | (training_settings or {})
+    return [
+        resolve(name, environment, _own(algorithm_settings, known[name]), environment_settings, plan) for name in names
+    ]
+
+
+def _own(settings: dict[str, Any] | None, known: set[str]) -> dict[str, Any]:
+    return {key: value for key, value in (settings or {}).items() if key in known}

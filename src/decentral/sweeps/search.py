@@ -1,0 +1,94 @@
+"""What a search tries next, by Optuna (an extra), and its trials as a table. Same results, same proposals."""
+
+import csv
+import io
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from decentral.records import durable
+from decentral.settings import Refused
+from decentral.sweeps.search_space import Choice, Key, Range, SearchPlan, Space
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Values that were proposed, and what they came to: nothing where a seed diverged."""
+
+    proposal: dict[str, Any]  # in Optuna's words
+    values: dict[Key, Any]
+    worth: float | None
+
+
+def name_of(number: int) -> str:
+    """What the run of a trial is called."""
+    return f"trial-{number:03}"
+
+
+def propose(space: Space, plan: SearchPlan, known: Sequence[Trial], count: int) -> list[Trial]:
+    """So many trials to come, their worth still unknown, from those that are known.
+
+    The study is put together anew each time from a seed and the known trials, so that nothing of Optuna's own is kept.
+    """
+    optuna = _optuna()
+    distributions = {".".join(key): _distribution(optuna, chance) for key, chance in space.open.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study = optuna.create_study(direction="maximize", sampler=_sampler(optuna, plan, len(known)))
+    for trial in known:
+        state = optuna.trial.TrialState.FAIL if trial.worth is None else optuna.trial.TrialState.COMPLETE
+        study.add_trial(
+            optuna.trial.create_trial(
+                state=state, value=trial.worth, params=trial.proposal, distributions=distributions
+            )
+        )
+    proposals = [dict(study.ask(distributions).params) for _ in range(count)]
+    return [Trial(proposal, _values(space, proposal), None) for proposal in proposals]
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise Refused("search needs optuna: pip install 'decentral[optuna]'") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+def _sampler(optuna: Any, plan: SearchPlan, known: int) -> Any:
+    seed = (plan.seed * 1_000_003 + known) % 2**32
+    if plan.sampler == "random":
+        return optuna.samplers.RandomSampler(seed=seed)
+    return optuna.samplers.TPESampler(seed=seed, constant_liar=True)  # keeps those of one batch apart
+
+
+def _distribution(optuna: Any, chance: Range | Choice) -> Any:
+    if isinstance(chance, Choice):
+        return optuna.distributions.CategoricalDistribution(range(len(chance.values)))
+    if chance.whole:
+        return optuna.distributions.IntDistribution(int(chance.low), int(chance.high), log=chance.log)
+    return optuna.distributions.FloatDistribution(chance.low, chance.high, log=chance.log)
+
+
+def _values(space: Space, proposal: dict[str, Any]) -> dict[Key, Any]:
+    """What a proposal means; of a choice Optuna knows the places alone, so that it may be among anything."""
+    return {
+        key: chance.values[proposal[".".join(key)]] if isinstance(chance, Choice) else proposal[".".join(key)]
+        for key, chance in space.open.items()
+    }
+
+
+TABLE = "trials.csv"
+
+
+def write_trials(trials: Sequence[Trial], out: Path) -> Path:
+    """A line for every trial, in the order in which they were proposed, in `trials.csv`."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["trial", *(".".join(key) for key in trials[0].values), "worth"])
+    for number, trial in enumerate(trials):
+        table.writerow([name_of(number), *trial.values.values(), "" if trial.worth is None else trial.worth])
+    durable.replace_file(out / TABLE, text.getvalue().encode())
+    return out / TABLE

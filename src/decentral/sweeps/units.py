@@ -1,0 +1,137 @@
+"""A sweep in a file, as units of work, and how far they are: each is one `decentral train` that can be run again."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from decentral.configs.config_file import read_config_file
+from decentral.configs.registry import recorded_algorithm
+from decentral.environments.host.process import PYTHON
+from decentral.environments.registry import recorded_class
+from decentral.records import RunDirectory, durable
+from decentral.records.run_directory import RETURN
+from decentral.runs.resume import finished_runs
+from decentral.runs.runner import Planned
+from decentral.settings import Refused
+from decentral.sweeps.grid import GROUPS, grid
+
+PLANS = "units"  # the directory of the units' configurations and of what their processes print
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One run of a sweep."""
+
+    planned: Planned
+
+    @property
+    def name(self) -> str:
+        return self.planned.out.name
+
+    @property
+    def directory(self) -> RunDirectory:
+        return RunDirectory(self.planned.out)
+
+    @property
+    def log(self) -> Path:
+        """What its process prints."""
+        return self._plans / f"{self.name}.log"
+
+    @property
+    def command(self) -> list[str]:
+        """The command line that trains it, from wherever it was left."""
+        config = self.planned.config
+        words = ["train", config.algorithm_name, config.environment_name, "--config", str(self._file)]
+        return [*PYTHON, "-m", "decentral", *words, "--out", str(self.planned.out), "--resume"]
+
+    @property
+    def state(self) -> str:
+        """How far it is: waiting, running, stopped (it goes on when it is run again) or finished."""
+        if not self.directory.has_begun:
+            return "stopped" if self.log.is_file() and self.log.stat().st_size else "waiting"
+        if self.directory.is_finished:
+            return "finished"
+        try:
+            with self.directory.alone():
+                return "stopped"
+        except Refused:
+            return "running"
+
+    def prepare(self) -> None:
+        """Write the configuration that its command reads."""
+        try:
+            self._plans.mkdir(parents=True, exist_ok=True)
+            self._file.write_text(json.dumps(self.planned.config.as_data(), indent=2) + "\n")
+        except OSError as error:
+            raise Refused(
+                f"out must be a directory that can be written, got {self._plans} ({error.strerror})"
+            ) from None
+
+    @property
+    def _plans(self) -> Path:
+        return self.planned.out.parent / PLANS
+
+    @property
+    def _file(self) -> Path:
+        return self._plans / f"{self.name}.json"
+
+
+def units_of(file: Path, out: Path) -> list[Unit]:
+    """The units that a file asks for, a run of each under `out`. Runs of other settings that lie there are refused."""
+    wishes = read_config_file(file)
+    wishes.check_groups("sweep", file)
+    if wishes.agents is not None:
+        raise Refused("agents can't be swept: name algorithms, each for a whole team")
+    names, environment = _several(wishes.name("algorithm")), wishes.name("environment")
+    for name in names:
+        recorded_algorithm(name)
+    recorded_class(environment)
+    settings = {group: wishes.settings(group) for group in GROUPS}
+    planned = grid(names, environment, settings, out.absolute())  # for whoever runs it elsewhere
+    finished_runs(planned)
+    return [Unit(run) for run in planned]
+
+
+def _several(named: Any) -> list[Any]:
+    return named if isinstance(named, list) else [named]
+
+
+TABLE = "results.csv"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a unit stands: its state, the last test's step and every seed's return there."""
+
+    unit: Unit
+    state: str
+    step: int
+    returns: dict[int, float]  # by seed; none before the first test
+
+
+def standing(unit: Unit) -> Standing:
+    """Where a unit stands, from its directory alone."""
+    state = unit.state
+    tested = (unit.directory.path / "metrics.jsonl").is_file()
+    rows = unit.directory.read_metrics() if tested else []
+    last = max((row["step"] for row in rows), default=0)
+    returns = {row["seed"]: float(row[RETURN]) for row in rows if row["step"] == last}
+    return Standing(unit, state, last, returns)
+
+
+def write_table(standings: Sequence[Standing], out: Path) -> Path:
+    """A line for every seed of every unit that was tested, in `results.csv`."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["run", "algorithm", "environment", "state", "seed", "step", "return"])
+    for own in standings:
+        config = own.unit.planned.config
+        for seed, value in sorted(own.returns.items()):
+            names = (own.unit.name, config.algorithm_name, config.environment_name)
+            table.writerow([*names, own.state, seed, own.step, value])
+    durable.replace_file(out / TABLE, text.getvalue().encode())
+    return out / TABLE

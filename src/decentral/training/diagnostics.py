@@ -1,0 +1,115 @@
+"""What a test tells besides its returns: values against what came, contexts against partners, play against the best.
+
+All of it is measured from outside, for analysis alone: no agent is told any of it.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from decentral.algorithms.base import Algorithm, Memory, Models
+from decentral.algorithms.q_learning import Dice, Scene, last_actions, mask_unavailable, masked_mean, one_hot_actions
+from decentral.environments.base import Oracle
+from decentral.training.rollout import Trajectory, hand_out
+from decentral.training.squads.base import Squad
+from decentral.training.team import Team
+from decentral.types import Episode, Metrics
+
+
+class Diagnosis(eqx.Module):
+    """The measures of one test."""
+
+    agents: tuple[Metrics, ...]  # by squad: [n]
+    team: Metrics
+
+
+def diagnose(team: Team, bodies: tuple[Models, ...], oracle: Oracle | None, lived: Trajectory) -> Diagnosis:
+    """What greedy episodes [E, ...] tell of the team that played them; `bodies` are by squad."""
+    episodes = jax.vmap(hand_out, out_axes=1)(lived)
+    actions = jax.vmap(jax.vmap(one_hot_actions))(episodes)
+
+    def measure(squad: Squad, bodies: Models, own: Episode) -> Metrics:
+        own = replace(own, percepts=squad.read(own.percepts))
+        return _value_metrics(squad, bodies, own) | _context_metrics(squad, bodies, own, actions)
+
+    measured = team.each(measure, bodies, team.share_out(episodes))
+    return Diagnosis(measured, {} if oracle is None else {"oracle_agreement": agreement(oracle, lived)})
+
+
+def promised_and_achieved(
+    algorithm: Algorithm, models: Models, episode: Episode
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """V(h_0) of one agent, and sum_t gamma^t r_t + gamma^T V(h_T); no V(h_T) after a step that ended the task.
+
+    T counts the steps that happened: a world may cut an episode short without ending the task.
+    """
+    values, length = greedy_values(algorithm, models, episode), episode.rewards.shape[0]
+    discounts = jnp.power(algorithm.discount, jnp.arange(length + 1.0))
+    earned = jnp.sum(discounts[:-1] * episode.rewards)
+    last = jnp.sum(episode.happened)
+    left = jnp.where(jnp.any(episode.terminated), 0.0, discounts[last] * values[last])
+    return values[0], earned + left
+
+
+def greedy_values(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, " P"]:
+    """V(h): the largest of the values that a greedy choice is made on, at every percept of an episode."""
+    return jnp.max(action_values(algorithm, models, episode), axis=-1)
+
+
+def action_values(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, "P actions"]:
+    """The values that a greedy choice is made on, at every percept of an episode; UNAVAILABLE where it has none."""
+    zero = jnp.zeros(())
+    greedily = (zero, Dice(zero, zero, zero, zero))  # epsilon, and dice that never come to it
+
+    def perceive(memory: Memory, now: tuple) -> tuple[Memory, Array]:
+        percept, last_action = now
+        values, memory = algorithm.values(models, memory, Scene(percept, last_action, *greedily))
+        return memory, mask_unavailable(values, percept.available)
+
+    return jax.lax.scan(perceive, algorithm.start(models), (episode.percepts, last_actions(episode)))[1]
+
+
+def shared_bits(counts: Float[Array, "contexts actions"]) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """The mutual information of a joint histogram in bits, and its share of the actions' entropy, 0 if that is 0."""
+    joint = counts / jnp.maximum(jnp.sum(counts), 1)
+    of_contexts, of_actions = (_entropy(jnp.sum(joint, axis=axis)) for axis in (1, 0))
+    bits = jnp.maximum(of_contexts + of_actions - _entropy(joint), 0.0)
+    return bits, jnp.where(of_actions > 0, bits / jnp.where(of_actions > 0, of_actions, 1.0), 0.0)
+
+
+def agreement(oracle: Oracle, lived: Trajectory) -> Float[Array, ""]:
+    """The share of the steps of episodes [E, T] at which the oracle approves of the joint action."""
+    before = jax.tree.map(lambda every: every[:, :-1], lived.percepts)
+    approved = jax.vmap(jax.vmap(oracle.approves))(before, lived.actions)
+    return masked_mean(jnp.where(approved, 1.0, 0.0), lived.happened)
+
+
+def _value_metrics(squad: Squad, bodies: Models, own: Episode) -> Metrics:
+    """Means over the episodes [n, E, ...] of each agent of a squad."""
+    of_one = jax.vmap(promised_and_achieved, (None, None, 0))
+    start, achieved = squad.of_each(partial(of_one, squad.algorithm), bodies, own)
+    measured = {"value_start": start, "value_achieved": achieved, "value_gap": start - achieved}
+    return {name: jnp.mean(values, axis=1) for name, values in measured.items()}
+
+
+def _context_metrics(
+    squad: Squad, bodies: Models, own: Episode, actions: Float[Array, "agents episodes T actions"]
+) -> Metrics:
+    """What each agent's contexts tell of its partners' actions at the same steps, means over partners."""
+    contexts = squad.of_each(jax.vmap(squad.algorithm.contexts_in, (None, 0)), bodies, own)
+    if contexts is None or len(actions) < 2:
+        return {}
+    counts = jnp.einsum("netc,peta->npca", contexts, actions)
+    bits, share = jax.vmap(jax.vmap(shared_bits))(counts)
+    is_partner = jnp.asarray(squad.places)[:, None] != jnp.arange(len(actions))[None, :]
+    mean = jax.vmap(masked_mean)
+    return {"context_partner_bits": mean(bits, is_partner), "context_partner_share": mean(share, is_partner)}
+
+
+def _entropy(shares: Float[Array, "..."]) -> Float[Array, ""]:
+    """In bits."""
+    return -jnp.sum(shares * jnp.log2(jnp.where(shares > 0, shares, 1.0)))

@@ -1,0 +1,1 @@
+"""Playing and learning where the environment is stepped in Python."""

@@ -1,0 +1,1 @@
+"""Squads: agents that are alike, and how they act and learn side by side."""

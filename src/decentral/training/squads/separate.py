@@ -1,0 +1,100 @@
+"""Truly separate learners: the functions of one agent, side by side under `vmap`.
+
+No function here lets one agent's arrays meet another's: `vmap` maps every argument over agents, and the few that it
+does not map (the algorithm, epsilon, the clock) are settings and common knowledge, not data. One number is taken over
+all agents: the length of the longest episode drawn, by which `batches` cuts padding off.
+"""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from decentral.algorithms.base import Agent, Models, Moment, Notes
+from decentral.settings import Settings, setting
+from decentral.training import replay as ring
+from decentral.training.batches import Batch, learn_from
+from decentral.training.plan import Plan
+from decentral.training.replay import Replay
+from decentral.training.squads.base import Now, Squad, fresh_keys, reflect_on_all, with_blank_remarks
+from decentral.types import AgentSpec, Episode, Metrics
+
+
+class Clock(Settings):
+    """When an agent joins and how often it learns."""
+
+    joins_at: int = setting(
+        0, "environment step at which the agent joins; until then its place is played at random", at_least=0
+    )
+    update_period: int = setting(1, "episodes between two updates of the agent", at_least=1)
+
+
+class Separate(Squad):
+    """Agents that share nothing: own networks, targets, replays, optimisers and chance."""
+
+    clock: Clock = Clock()
+
+    def be_born(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agent:
+        return jax.vmap(self.algorithm.be_born, (None, 0))(spec, keys)
+
+    def bodies(self, agents: Agent) -> Models:
+        return agents.online
+
+    def notes(self, agents: Agent) -> Notes:
+        return agents.notes
+
+    def epsilon(self, plan: Plan, steps: Int[Array, ""]) -> Float[Array, ""]:
+        """By the agent's own time: it starts to count when it joins."""
+        own = plan.epsilon(jnp.maximum(steps - self.clock.joins_at, 0))
+        return jnp.where(steps < self.clock.joins_at, 1.0, own)
+
+    def draw_keys(self, agents: Agent, count: int) -> tuple[Agent, Key[Array, "count n"]]:
+        return jax.vmap(fresh_keys, (0, None), (0, 1))(agents, count)
+
+    def empty_replays(self, agents: Agent, blank: Episode, capacity: int, kind: str) -> Replay:
+        def of_one(agent: Agent) -> Replay:
+            remarked = with_blank_remarks(self.algorithm, agent, blank)
+            return ring.empty_replay(remarked, capacity, kind)
+
+        return jax.vmap(of_one)(agents)
+
+    def remember(self, agents: Agent, replays: Replay, episodes: Episode, now: Now) -> tuple[Agent, Replay]:
+        joined = self.has_joined(now)
+
+        def keep(agent: Agent, replay: Replay, episodes: Episode) -> tuple[Agent, Replay]:
+            wiser, episodes = reflect_on_all(self.algorithm, agent, episodes, now.epsilon)
+            return _choose(joined, wiser, agent), ring.remember(replay, episodes, joined)
+
+        return jax.vmap(keep)(agents, replays, episodes)
+
+    def learn(
+        self, agents: Agent, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
+    ) -> tuple[Agent, Metrics]:
+        def study(agent: Agent, replay: Replay, number: Array, key: Array) -> tuple[Agent, Metrics]:
+            key_sample, key_learn = jax.random.split(key)
+            episodes = self.algorithm.felt(ring.sample(replay, batch.episodes, key_sample), now.episodes)
+            taught, metrics = learn_from(self.algorithm, agent, episodes, batch, key_learn)
+            return _choose(self.learns_now(number, replay, batch.episodes, now), taught, agent), metrics
+
+        return jax.vmap(study)(agents, replays, jnp.asarray(self.places), keys)
+
+    def grow_older(self, agents: Agent, episodes: int) -> Agent:
+        return jax.vmap(self.algorithm.grow_older, (0, None))(agents, episodes)
+
+    def has_joined(self, now: Now) -> Bool[Array, ""] | bool:
+        return True if self.clock.joins_at == 0 else now.steps > self.clock.joins_at
+
+    def learns_now(self, number: Int[Array, ""], replay: Replay, batch: int, now: Now) -> Bool[Array, ""] | bool:
+        """Is it time for the agent to learn, by its algorithm, its clock and what it remembers?"""
+        due = self.algorithm.learns_now(Moment(now.episodes, number, self.team_size))
+        if self.clock.update_period > 1:
+            period = self.clock.update_period
+            due = due & (now.episodes // period > (now.episodes - now.latest) // period)
+        if self.clock.joins_at > 0:
+            due = due & (replay.remembered >= batch)
+        return due
+
+
+def _choose(condition: Bool[Array, ""] | bool, then: Agent, otherwise: Agent) -> Agent:
+    if condition is True:
+        return then
+    return jax.tree.map(lambda one, other: jnp.where(condition, one, other), then, otherwise)

@@ -1,0 +1,1 @@
+"""The audit: did every agent learn and act by itself?"""

@@ -1,0 +1,162 @@
+"""The evidence that agents learned and acted alone: taught again by its own log, each becomes and does the same."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from decentral.algorithms.base import Algorithm, Strictness
+from decentral.configs.config import Config
+from decentral.configs.config_file import read_config_file
+from decentral.records import RunDirectory
+from decentral.runs.caches import keep_compiled_programs
+from decentral.runs.placement import use_every_core
+from decentral.settings import Refused
+from decentral.training.parameters import as_arrays, from_arrays
+from decentral.verification.audit.learning import teach_alone
+from decentral.verification.audit.logs import Lived, live_again, same_state
+from decentral.verification.audit.play import Play, PlayAudit
+
+
+@dataclass(frozen=True)
+class AgentAudit:
+    """What an audit found of one agent: its parameters, as SHA-256, and its actions."""
+
+    agent: int
+    turns: int
+    stored: str  # the parameters as the run left them
+    lived_again: str  # once more with the team
+    alone: str  # learned alone
+    same_state: bool  # is all else the same alone as in the team: optimiser, target, notes, stream of chance?
+    training: Play | None  # its actions while it learned; none where they could not be compared
+    testing: Play
+
+    @property
+    def repeats(self) -> bool:
+        """Does the run come to the same parameters again on this machine?"""
+        return self.stored == self.lived_again
+
+    @property
+    def learned_alone(self) -> bool:
+        """Does the agent come to the same parameters, and to the same state, alone?"""
+        return self.repeats and self.alone == self.stored and self.same_state
+
+    @property
+    def acted_alone(self) -> bool:
+        """Does the agent choose the same actions alone? It is asked as what it became alone."""
+        return self.learned_alone and self.training is not None and self.training.agrees and self.testing.agrees
+
+    @property
+    def agrees(self) -> bool:
+        return self.acted_alone
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found of every agent that it looked at."""
+
+    agents: tuple[AgentAudit, ...]
+
+    @property
+    def turns(self) -> int:
+        return self.agents[0].turns
+
+    @property
+    def agrees(self) -> bool:
+        """Did all of them learn alone and act alone?"""
+        return all(own.agrees for own in self.agents)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """An agent of a finished run."""
+
+    directory: RunDirectory
+    config: Config
+    seed: int
+    agent: int
+
+    @staticmethod
+    def of(directory: RunDirectory, seed: int | None, agent: int) -> "Audited":
+        """The agent of a place and, unless told otherwise, of the run's first seed."""
+        config = read_config_file(directory.path / "config.json").resolve()
+        plan, places = config.trainee.plan, len(config.members)
+        seed = plan.seed if seed is None else seed
+        if not plan.seed <= seed < plan.seed + plan.seeds:
+            raise Refused(f"seed must be one of the run's, {plan.seed} to {plan.seed + plan.seeds - 1}, got {seed}")
+        if not 0 <= agent < places:
+            raise Refused(f"agent must be one of the run's, 0 to {places - 1}, got {agent}")
+        return Audited(directory, config, seed, agent)
+
+    @staticmethod
+    def all_of(directory: RunDirectory, seed: int | None, agent: int | None) -> "list[Audited]":
+        """The agent of a place, or all that learn."""
+        if agent is not None:
+            return [Audited.of(directory, seed, agent)]
+        first = Audited.of(directory, seed, 0)
+        learners = [place for place, member in enumerate(first.config.members) if member.source is None]
+        return [replace(first, agent=place) for place in learners or [0]]
+
+    @property
+    def strictness(self) -> Strictness:
+        return self.config.strictness
+
+    def audit(self, lived: Lived) -> AgentAudit:
+        """Teach this agent alone by what it lived through, and compare what it becomes and what it does."""
+        trainee, member = self.config.trainee, self.config.members[self.agent]
+        found = self.directory.read_agent(self.seed, self.agent)
+        file = str(self.directory.agent_file(self.seed, self.agent))
+        stored = from_arrays(member.algorithm, trainee.environment.spec, found, file)
+        play = PlayAudit(trainee, self.seed, self.agent, lived)
+        alone = teach_alone(trainee, self.seed, self.agent, lived.log, play.watch)
+        return AgentAudit(
+            self.agent,
+            len(lived.log.steps),
+            stored=fingerprint(as_arrays(stored)),
+            lived_again=fingerprint(as_arrays(lived.agent.online)),
+            alone=fingerprint(as_arrays(alone.online)),
+            same_state=same_state(alone, lived.agent),
+            training=play.training if trainee.plan.replay_type == "float32" else None,
+            testing=play.testing,
+        )
+
+    def check(self) -> None:
+        """Refuse an agent that did not learn alone, or one that can't be taught again to the bit."""
+        member = self.config.members[self.agent]
+        if "arena" in self.directory.read_json("config.json"):
+            raise Refused(f"messages must be given to audit {self.directory.path}, which is of an arena, got none")
+        if self.config.trainee.plan.sharing:
+            raise Refused("RUN must be decentralised to be audited, got one with training.sharing true, which is not")
+        if not self.strictness.decentralised:
+            raise Refused(f"RUN must be decentralised to be audited, got one of {member.name}, which is not")
+        if member.source is not None:
+            raise Refused(f"agent must be one that learns, got {self.agent}, which is a frozen partner")
+        remarks = type(member.algorithm).reflect is not Algorithm.reflect
+        kept = self.config.trainee.plan.replay_type
+        if remarks and kept != "float32":
+            raise Refused(
+                f"training.replay_type must be float32 for {member.name} to be audited, got {kept}: "
+                "it reflects on what it saw before the replay rounds it"
+            )
+
+
+def audit_all(audited: Sequence[Audited]) -> Iterator[AgentAudit]:
+    """Train the team of a run again, once, and then each of its audited agents alone."""
+    for own in audited:
+        own.check()
+    use_every_core()
+    keep_compiled_programs()
+    lived = live_again(audited[0].config.trainee, audited[0].seed, [own.agent for own in audited])
+    for own in audited:
+        yield own.audit(lived[own.agent])
+
+
+def fingerprint(arrays: dict[str, np.ndarray]) -> str:
+    """The SHA-256 of named arrays: names, types, shapes and every bit of them."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        own = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {own.dtype.str} {own.shape}\n".encode())
+        digest.update(own.tobytes())
+    return digest.hexdigest()

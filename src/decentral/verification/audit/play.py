@@ -1,0 +1,162 @@
+"""One agent that acts alone: from its own state, percepts and chance, in a program that no other agent is part of.
+
+Nothing here is under `vmap`, neither over agents nor over seeds or episodes: whatever an algorithm does in a batch,
+here there is no batch that could hold anything else.
+"""
+
+from dataclasses import dataclass, replace
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from decentral.algorithms.base import Agent, Algorithm, Memory
+from decentral.algorithms.q_learning import Scene, last_actions, mask_unavailable
+from decentral.training.evaluation import keys_of_test_episodes
+from decentral.training.loop import Trainee, key_of_test
+from decentral.training.plan import Plan
+from decentral.training.squads.base import Squad, choose_one, fresh_keys
+from decentral.types import Episode
+from decentral.verification.audit.alone import squad_of
+from decentral.verification.audit.logs import Lived, Test
+
+
+class Chosen(eqx.Module):
+    """What an agent chooses alone at every step of an episode in which it took other actions, or the same."""
+
+    actions: Int[Array, "*T"]
+    lost: Float[Array, "*T"]  # value of the best action less that of the one taken, in parts of it where it is above 1
+    by_chance: Bool[Array, "*T"]  # was it chance that chose, and not the values?
+
+
+@jax.jit
+def choose_alone(
+    algorithm: Algorithm,
+    agent: Agent,
+    epsilon: Float[Array, ""],
+    key: Key[Array, ""],
+    greedy: Bool[Array, ""] | bool,
+    episode: Episode,
+) -> Chosen:
+    """The choices of one agent, led through the percepts of one episode and the actions that it took there."""
+    steps = episode.rewards.shape[0]
+    percepts, last = jax.tree.map(lambda leaf: leaf[:steps], (episode.percepts, last_actions(episode)))
+    planned = jnp.where(greedy, 0.0, epsilon)
+
+    def step(memory: Memory, now: tuple) -> tuple[Memory, Chosen]:
+        percept, last_action, die, taken = now
+        scene = Scene(percept, last_action, planned, die)
+        best, after = choose_one(algorithm, agent.online, None, memory, scene)
+        exploring, _ = choose_one(algorithm, agent.online, agent.notes, memory, scene)
+        choice = jax.tree.map(lambda one, other: jnp.where(greedy, one, other), best, exploring)
+        values = mask_unavailable(choice.values, percept.available)
+        highest = jnp.max(values, axis=-1)
+        lost = (highest - values[taken]) / jnp.maximum(1.0, jnp.abs(highest))
+        return after, Chosen(choice.action, lost, die.explore_action < choice.epsilon)
+
+    dice = algorithm.roll(key, steps)
+    return jax.lax.scan(step, algorithm.start(agent.online), (percepts, last, dice, episode.actions))[1]
+
+
+@jax.jit
+def chance_of_turn(
+    squad: Squad, plan: Plan, agent: Agent, steps: Int[Array, ""] | int
+) -> tuple[Float[Array, ""], Key[Array, " E"]]:
+    """How much an agent explores in its next turn, and its chance in each of the episodes, from its own stream."""
+    _, (key_act, _) = fresh_keys(agent, 2)
+    epsilon = squad.epsilon(plan, jnp.asarray(steps)).astype(jnp.float32)
+    return epsilon, jax.random.split(key_act, plan.num_environments)
+
+
+@jax.jit
+def chance_of_test(
+    squad: Squad, plan: Plan, place: Int[Array, ""] | int, steps: Int[Array, ""] | int, seed: Int[Array, ""] | int
+) -> Key[Array, " E"]:
+    """The chance of the agent at a place in each episode of the test after so many steps."""
+    keys = keys_of_test_episodes(plan.test_episodes, key_of_test(steps, seed))
+    return jax.vmap(lambda key: jax.random.split(key, squad.team_size)[place])(keys[:, 0])
+
+
+ROUNDING = 1e-5  # of a value; of its size, where it is larger than 1
+MOST_TIES = 1e-3  # of all actions; a single one is always granted
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An action that the agent does not choose alone."""
+
+    episode: int  # of the training, or of a test; counted from 0 as all here
+    step: int
+    taken: int
+    alone: int
+    test_at: int | None = None  # steps of the training before the test
+
+    def __str__(self) -> str:
+        test = "" if self.test_at is None else f"test after {self.test_at:,} steps, "
+        return f"{test}episode {self.episode}, step {self.step}: action {self.taken} in the run, {self.alone} alone"
+
+
+@dataclass(frozen=True)
+class Play:
+    """How an agent's actions compare with those that it chooses alone."""
+
+    actions: int = 0
+    ties: int = 0  # others, of values that are the same up to rounding
+    others: int = 0
+    first: Difference | None = None  # of the others; of the ties where there are no others
+
+    @property
+    def agrees(self) -> bool:
+        return self.others == 0 and self.ties <= max(1, MOST_TIES * self.actions)
+
+
+class PlayAudit:
+    """Compares an agent's actions with those that it chooses alone, while it is taught alone turn by turn."""
+
+    def __init__(self, trainee: Trainee, seed: int, place: int, lived: Lived):
+        (self.squad,) = squad_of(trainee, place).team.squads
+        self.plan, self.seed, self.place, self.lived = trainee.plan, seed, place, lived
+        self.tests = list(lived.tests)
+        self.steps = 0
+        self.training, self.testing = Play(), Play()
+
+    def watch(self, turn: int, agent: Agent) -> None:
+        """Before a turn, and after the last: compare the tests that were due then, and the turn."""
+        while self.tests and self.tests[0].turns == turn:
+            self.testing = self._tested(agent, self.tests.pop(0))
+        if turn < len(self.lived.log.steps):
+            self.training = self._trained(agent, turn)
+            self.steps += int(self.lived.log.steps[turn])
+
+    def _trained(self, agent: Agent, turn: int) -> Play:
+        epsilon, keys = chance_of_turn(self.squad, self.plan, agent, self.steps)
+        play, first = self.training, turn * self.plan.num_environments
+        for number, key in enumerate(keys):
+            episode = jax.tree.map(lambda leaf, number=number: leaf[turn, number], self.lived.log.episodes)
+            alone = choose_alone(self.squad.algorithm, agent, epsilon, key, False, episode)
+            play = compared(play, episode, jax.device_get(alone), Difference(first + number, 0, 0, 0))
+        return play
+
+    def _tested(self, agent: Agent, test: Test) -> Play:
+        keys = chance_of_test(self.squad, self.plan, self.place, test.steps, self.seed)
+        play = self.testing
+        for number, key in enumerate(keys):
+            episode = jax.tree.map(lambda leaf, number=number: leaf[number], test.episodes)
+            alone = choose_alone(self.squad.algorithm, agent, np.float32(0), key, True, episode)
+            play = compared(play, episode, jax.device_get(alone), Difference(number, 0, 0, 0, test.steps))
+        return play
+
+
+def compared(play: Play, episode: Episode, alone: Chosen, where: Difference) -> Play:
+    """What is known of an agent's play after one more episode."""
+    happened, taken = np.asarray(episode.happened), np.asarray(episode.actions)
+    differs = happened & (taken != alone.actions)
+    tie = differs & ~alone.by_chance & (alone.lost <= ROUNDING)
+    others = differs & ~tie
+    first, worse = play.first, others if play.others == 0 else np.zeros_like(others)
+    for step in np.flatnonzero(worse if worse.any() else tie)[:1]:
+        if first is None or worse.any():
+            first = replace(where, step=int(step), taken=int(taken[step]), alone=int(alone.actions[step]))
+    return Play(play.actions + int(happened.sum()), play.ties + int(tie.sum()), play.others + int(others.sum()), first)

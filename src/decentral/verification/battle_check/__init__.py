@@ -1,0 +1,18 @@
+"""The simulated battles beside recorded ones: what agrees, what differs, which settings the recording speaks for."""
+
+from decentral.verification.battle_check.check import Check, speaks_for, variants
+from decentral.verification.battle_check.episodes import episodes_of
+from decentral.verification.battle_check.live import record
+from decentral.verification.battle_check.recording import GameRecording, check_new, read_recording, write_recording
+
+__all__ = [
+    "Check",
+    "GameRecording",
+    "check_new",
+    "episodes_of",
+    "read_recording",
+    "record",
+    "speaks_for",
+    "variants",
+    "write_recording",
+]

@@ -1,0 +1,58 @@
+"""Recordings of the simulator, and who plays in them.
+
+SMAC's script plays, restricted to available actions; a share of its actions is drawn at random, so that units also
+retreat and scatter.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, Key
+
+from decentral.environments.base import Script
+from decentral.environments.battles.battle import Battle
+from decentral.environments.battles.battlefield import Battlefield
+from decentral.verification.battle_check.recording import GameRecording
+
+
+def record_simulated(world: Battle, episodes: int, share: float, seed: int) -> GameRecording:
+    """Battles of the simulator under its settings."""
+
+    def play(key: Key[Array, ""]) -> tuple:
+        def step(now: tuple, key: Key[Array, ""]) -> tuple[tuple, tuple]:
+            field, memory, before = now
+            key_choice, key_world = jax.random.split(key)
+            actions, memory = choose(world, share, field, memory, key_choice)
+            after, outcome = world.step(field, actions, key_world)
+            told = world.state_vector(field, before), actions, outcome, world.perceive(field).available
+            return (after, memory, actions), told
+
+        key_start, key_steps = jax.random.split(key)
+        nothing_done = jnp.full(world.num_agents, -1, jnp.int32)
+        start = (world.reset(key_start), script_of(world).start(), nothing_done)
+        return jax.lax.scan(step, start, jax.random.split(key_steps, world.time_limit))[1]
+
+    keys = jax.random.split(jax.random.key(seed), episodes)
+    states, actions, outcomes, available = jax.device_get(jax.jit(jax.vmap(play))(keys))
+    over = np.cumsum(outcomes.terminated, axis=1) > 0
+    happened = ~np.pad(over[:, :-1], ((0, 0), (1, 0)))
+    last = happened & (over | (np.arange(world.time_limit) == world.time_limit - 1)[None, :])
+    columns = (array[happened] for array in (states, actions, outcomes.reward, last, available))
+    return GameRecording(world.battle_map.name, "the simulator of decentral", *columns)
+
+
+def choose(
+    world: Battle, share: float, field: Battlefield, memory: Array, key: Key[Array, ""]
+) -> tuple[Int[Array, " agents"], Array]:
+    """The script's actions, each with the chance `share` replaced by any that is available."""
+    key_random, key_drawn = jax.random.split(key)
+    scripted, memory = script_of(world).choose(field, memory)
+    keys = jax.random.split(key_drawn, world.num_agents)
+    drawn = jax.vmap(world.spec.actions.sample)(world.perceive(field).available, keys).astype(jnp.int32)
+    is_random = jax.random.uniform(key_random, (world.num_agents,)) < share
+    return jnp.where(is_random, drawn, scripted), memory
+
+
+def script_of(world: Battle) -> Script:
+    """The one that keeps to what agents may do."""
+    return world.scripts()["restricted script"]

@@ -1,0 +1,1 @@
+"""The check of an environment, rule by rule."""

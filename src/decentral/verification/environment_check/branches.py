@@ -1,0 +1,139 @@
+"""What would have followed another action: the same seed, the same past, the same actions of all others.
+
+One agent's action alone is changed at a moment of an episode, and the next steps are played with the same actions of
+all in every branch. What differs between two branches differs because of that one action.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from decentral.environments.base import World
+from decentral.environments.host.compiled import SteppedStage
+from decentral.environments.host.interface import Percepts, Stage
+from decentral.verification.environment_check.episodes import Lived, choices, play, random_actions, replay
+
+MOMENTS = 24  # at which each agent's action is changed
+FEWEST_MOMENTS = 12  # however slow the world is
+MOST_ACTIONS = 5  # that are tried at one moment
+FOLLOWED = 6  # steps, from the one that is changed
+LONGEST_PAST = 30  # steps before it
+MOST_STEPS = 12_000  # in all branches, shared by all agents
+
+
+@dataclass(frozen=True)
+class Branch:
+    """What one action led to, step by step [FOLLOWED, ...]; not a number where the branch was not followed."""
+
+    numbers: np.ndarray  # all that is perceived [steps, agents, numbers], observations first
+    rewards: np.ndarray
+    over: np.ndarray  # 1 once the episode is over, 0 before
+
+
+Moment = dict[int, Branch]  # by the action that was tried there
+
+
+def moments_of(world: World, stage: Stage, acting: int, chance: np.random.Generator) -> list[Moment]:
+    """Moments of several episodes at which one agent's action is changed; those that look alike count once."""
+    found: list[Moment] = []
+    known: set[bytes] = set()
+    spent = 0
+    for number in range(MOMENTS):
+        past = _past(world, stage, number, chance)
+        now = past.steps[-1].percepts if past.steps else past.start
+        look = numbers_of(now).tobytes()
+        if past.over or (look in known and world.time_limit > 1):
+            continue
+        known.add(look)
+        tried = sorted(chance.permutation(choices(world, now, acting))[:MOST_ACTIONS].tolist())
+        found.append(_branches(world, stage, past, (acting, tried), chance))
+        spent += len(tried) * (len(past.actions) + FOLLOWED)
+        if len(found) >= FEWEST_MOMENTS and spent > MOST_STEPS // world.num_agents:
+            break
+    return found
+
+
+def numbers_of(percepts: Percepts) -> np.ndarray:
+    """All numbers of the percepts [agents, numbers], observations first; what is not finite is not a number."""
+    every = np.concatenate([np.asarray(part, np.float32) for part in percepts], axis=1)
+    return np.where(np.isfinite(every), every, np.nan)
+
+
+def _past(world: World, stage: Stage, number: int, chance: np.random.Generator) -> Lived:
+    """An episode up to a moment: in turn an early one, one somewhere, and one near the end."""
+    lived = Lived(number)
+    play(world, stage, lived, chance, most=min(world.time_limit, LONGEST_PAST))
+    last = max(0, len(lived.actions) - 1)
+    cuts = (number // 3 % FOLLOWED, int(chance.integers(0, last + 1)), last - number // 3 % FOLLOWED)
+    cut = int(np.clip(cuts[number % 3], 0, last))
+    return Lived(lived.seed, lived.start, lived.actions[:cut], lived.steps[:cut])
+
+
+def _branches(
+    world: World, stage: Stage, past: Lived, who: tuple[int, list[int]], chance: np.random.Generator
+) -> Moment:
+    """What each of the tried actions of one agent leads to; all later actions are those drawn in the first branch."""
+    acting, tried = who
+    now = past.steps[-1].percepts if past.steps else past.start
+    joint, go_back = random_actions(world, now, chance), _way_back(stage, past)
+    later: list[np.ndarray] = []
+    found: Moment = {}
+    for action in tried:
+        go_back()
+        chosen = joint.copy()
+        chosen[acting] = action
+        found[action] = _follow(world, stage, [chosen, *later], None if found else later, chance)
+    return found
+
+
+def _follow(
+    world: World, stage: Stage, actions: list[np.ndarray], drawn: list[np.ndarray] | None, chance: np.random.Generator
+) -> Branch:
+    """Take these actions; where `drawn` is given, draw further ones and add them to it."""
+    sizes = world.num_agents, world.spec.observation_size + world.spec.actions.count
+    branch = Branch(np.full((FOLLOWED, *sizes), np.nan), np.full(FOLLOWED, np.nan), np.full(FOLLOWED, np.nan))
+    for number, joint in enumerate(actions):  # which grows on the way where actions are drawn
+        step = stage.step(joint)
+        branch.numbers[number], branch.rewards[number] = numbers_of(step.percepts), _finite(step.reward)
+        over = bool(step.terminated or step.truncated)
+        branch.over[number : None if over else number + 1] = over
+        if over or number + 1 == FOLLOWED:
+            break
+        if drawn is not None:
+            drawn.append(random_actions(world, step.percepts, chance))
+            actions.append(drawn[-1])
+        elif number + 1 < len(actions) and not _possible(world, step.percepts, actions[number + 1]):
+            break
+    return branch
+
+
+def _finite(reward: Any) -> float:
+    """A reward; not a number where it is none, which is another rule's matter."""
+    try:
+        return float(reward) if np.isfinite(float(reward)) else np.nan
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def _possible(world: World, percepts: Percepts, joint: np.ndarray) -> bool:
+    return all(joint[agent] in choices(world, percepts, agent) for agent in range(world.num_agents))
+
+
+def _way_back(stage: Stage, past: Lived) -> Callable[[], None]:
+    """How to come back to the end of a past: a compiled world is put there, another is led there again."""
+    replay(stage, past)
+    if not isinstance(stage, SteppedStage):
+        return partial(_lead, stage, past)
+    kept = stage.state, stage.taken
+
+    def put() -> None:
+        stage.state, stage.taken = kept
+
+    return put
+
+
+def _lead(stage: Stage, past: Lived) -> None:
+    replay(stage, past)

@@ -1,0 +1,115 @@
+"""What a world of PettingZoo must keep to besides, judged by what it said itself."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from decentral.environments.adapters.pettingzoo import PettingZoo, PettingZooStage
+from decentral.environments.host.interface import Stage
+from decentral.verification.environment_check.findings import Finding, judged
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a world said at one moment."""
+
+    when: str
+    asked: list[Any]  # the agents that were there
+    staying: list[Any]  # those that are there afterwards
+    observations: Any
+    rewards: Any = None
+    terminations: Any = None
+    truncations: Any = None
+
+
+class Overheard:
+    """A parallel world all of whose words are kept."""
+
+    def __init__(self, world: Any):
+        self.world = world
+        self.said: list[Said] = []
+        self.episodes = self.taken = 0
+
+    @property
+    def agents(self) -> Any:
+        return self.world.agents
+
+    def observation_space(self, agent: Any) -> Any:
+        return self.world.observation_space(agent)
+
+    def action_space(self, agent: Any) -> Any:
+        return self.world.action_space(agent)
+
+    def reset(self, seed: int) -> Any:
+        answer = self.world.reset(seed=seed)
+        self.episodes, self.taken = self.episodes + 1, 0
+        there = list(self.world.agents)
+        self.said.append(Said(f"episode {self.episodes}, at reset", there, there, answer[0]))
+        return answer
+
+    def step(self, actions: dict) -> Any:
+        asked = list(self.world.agents)
+        answer = self.world.step(actions)
+        self.taken += 1
+        when = f"episode {self.episodes}, at step {self.taken}"
+        self.said.append(Said(when, asked, list(self.world.agents), *answer[:4]))
+        return answer
+
+    def close(self) -> None:
+        self.world.close()
+
+
+def overheard_stage(world: PettingZoo) -> tuple[Stage, Overheard]:
+    """A stage of a world of PettingZoo, and who listens to what the world itself says."""
+    listener = Overheard(type(world).factory())
+    rewards = "mean" if world.rewards == "shared" else world.rewards
+    return PettingZooStage(listener, world.sizes, rewards), listener
+
+
+def zoo_findings(world: PettingZoo, heard: Overheard) -> list[Finding]:
+    """What was heard, judged."""
+    shared = "all agents are given the same reward"
+    if world.rewards != "shared":
+        shared = f"the team's reward is the {world.rewards} of the agents' own"
+    return [
+        judged("spaces", _outside(heard), "every observation lies in its agent's space"),
+        judged("sharing", _unequal(heard) if world.rewards == "shared" else (), shared),
+        judged("leaving", _overstaying(heard), "agents leave when they end or their time is up, and only then"),
+    ]
+
+
+def _outside(heard: Overheard) -> Iterator[str]:
+    for said in heard.said:
+        for agent in said.staying:
+            if agent not in said.observations:
+                yield f"{said.when}: {agent} must be given an observation, got none"
+            elif not heard.observation_space(agent).contains(said.observations[agent]):
+                got, space = said.observations[agent], heard.observation_space(agent)
+                yield f"{said.when}: the observation of {agent} must lie in {space!s:.80}, got {_brief(got)}"
+
+
+def _unequal(heard: Overheard) -> Iterator[str]:
+    for said in heard.said:
+        if said.rewards is not None and len({float(reward) for reward in said.rewards.values()}) > 1:
+            given = {name: float(reward) for name, reward in said.rewards.items()}
+            yield (
+                f"{said.when}: agents must share one reward, got {given!r:.120}: "
+                "say what the team's is, --environment.rewards sum or mean"
+            )
+
+
+def _overstaying(heard: Overheard) -> Iterator[str]:
+    for said in heard.said:
+        if said.terminations is None:
+            continue
+        for agent in said.asked:
+            over = bool(said.terminations.get(agent)) or bool(said.truncations.get(agent))
+            if over and agent in said.staying:
+                yield f"{said.when}: {agent} has ended or run out of time and must leave `agents`, but stays"
+            if not over and agent not in said.staying:
+                yield f"{said.when}: {agent} has left `agents` but is neither terminated nor truncated"
+
+
+def _brief(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    return f"{' '.join(repr(value).split())[:100]}{'' if shape is None else f' of the shape {shape}'}"

@@ -1,0 +1,77 @@
+"""Can whole episodes be compiled, and does an episode come out the same under the same seed and actions?"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from decentral.environments.base import Environment, World
+from decentral.environments.host.interface import Percepts, Stage
+from decentral.types import Continuous
+from decentral.verification.environment_check.episodes import Lived, replay, stage_of
+from decentral.verification.environment_check.findings import Finding, judged
+
+
+def compiled(world: Environment) -> Finding:
+    """The state keeps its shapes and types, and an outcome has those of one reward and one end."""
+    key = jax.random.key(0)
+    state = jax.eval_shape(world.reset, key)
+    kind = jnp.float32 if isinstance(world.spec.actions, Continuous) else jnp.int32
+    actions = jax.ShapeDtypeStruct((world.num_agents,), kind)
+    after, outcome = jax.eval_shape(world.step, state, actions, key)
+
+    def faults() -> Iterator[str]:
+        if str(jax.tree.structure(state)) != str(jax.tree.structure(after)):
+            yield "the state after a step must be built as the one after a reset is"
+        for (path, one), other in zip(jax.tree.leaves_with_path(state), jax.tree.leaves(after), strict=False):
+            if _kind(one) != _kind(other):
+                name = jax.tree_util.keystr(path) or " itself"
+                yield f"the state{name} must stay {_kind(one)} from step to step, got {_kind(other)}"
+        for name, wanted in (("reward", "float32[]"), ("terminated", "bool[]")):
+            if _kind(getattr(outcome, name)) != wanted:
+                yield f"{name} must be {wanted}, got {_kind(getattr(outcome, name))}"
+
+    return judged("compiled", faults(), "the state keeps its shapes and types from step to step")
+
+
+def _kind(leaf: Any) -> str:
+    return f"{leaf.dtype}[{','.join(map(str, leaf.shape))}]"
+
+
+RULE = "repeats"
+MOST_REPLAYED = 3  # episodes
+
+
+def repeats(world: World, stage: Stage, episodes: Sequence[Lived]) -> Finding:
+    """Play some episodes again, on the stage where they were played and on a new one."""
+    new = stage_of(world)
+    try:
+        for where, again in (("on the same stage", stage), ("on a stage opened anew", new)):
+            for lived in episodes[:MOST_REPLAYED]:
+                if fault := difference(lived, replay(again, lived)):
+                    said = f"seed {lived.seed}, the same actions, {where}: {fault}"
+                    return Finding(RULE, "wrong", f"{said}; all chance must come from the seed")
+    finally:
+        new.close()
+    alike = all(difference(Lived(0, lived.start), Lived(0, episodes[0].start)) is None for lived in episodes)
+    seeds = "; all seeds start alike" if alike else "; seeds start differently"
+    return Finding(RULE, "right", f"the same seed and actions gave the same episode, to the bit{seeds}")
+
+
+def difference(first: Lived, again: Lived) -> str | None:
+    """Where two episodes of the same seed and actions differ."""
+    for (when, one), (_, other) in zip(first.told(), again.told(), strict=False):
+        for name, ours, theirs in zip(Percepts._fields, one, other, strict=True):
+            if not _same(ours, theirs):
+                return f"{name} differs {when}"
+    for number, (step, other) in enumerate(zip(first.steps, again.steps, strict=False), start=1):
+        for name in ("reward", "terminated", "truncated"):
+            if not _same(getattr(step, name), getattr(other, name)):
+                return f"{name} differs at step {number}"
+    return None
+
+
+def _same(one: object, other: object) -> bool:
+    return np.array_equal(np.asarray(one, np.float64), np.asarray(other, np.float64), equal_nan=True)

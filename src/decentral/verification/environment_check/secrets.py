@@ -1,0 +1,208 @@
+"""Is an agent told what another one did, other than through the world?
+
+One agent's action alone is changed (`branches`). What others perceive may change with it, through the world: a teammate
+that went elsewhere is seen elsewhere, and stays there. A copy is another thing. It follows the action in one fixed way,
+whatever else is the case, and is gone when it has been told. So a number tells an action if the change that it makes to
+the number is the same in all episodes and at all times, and is taken back some steps later. Differences are looked at,
+not values: noise, other numbers that it is added to, and the time that it takes don't hide it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from decentral.environments.base import World
+from decentral.environments.host.interface import Stage
+from decentral.types import Continuous
+from decentral.verification.environment_check.branches import Moment, moments_of
+from decentral.verification.environment_check.findings import Finding
+
+RULE = "secrets"
+ENOUGH = 3  # moments at which an action was tried, to say what follows from it
+CONFIRMED = 4  # times that a change was met again, to call it fixed
+LOW = 1e-4  # of the range of a number: what is below are its low digits
+LAST_BITS = 4 * float(np.finfo(np.float32).eps)  # of a number's size: rounding
+
+Change = dict[tuple[int, int], np.ndarray]  # by pair of actions, what differs between their branches [steps]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A change that is the same wherever it is met."""
+
+    after: int  # steps from the action to the first difference, as percepts are counted: 0 is right after
+    always: bool  # at every moment looked at?
+    taken_back: bool
+
+
+def secrets(world: World, stage: Stage, chance: np.random.Generator) -> Finding:
+    """Change one agent's action at several moments, and look for copies of it in what others are told."""
+    if world.num_agents < 2 or isinstance(world.spec.actions, Continuous):
+        why = "there is one agent alone" if world.num_agents < 2 else "actions are not of a small number"
+        return Finding(RULE, "unclear", f"nobody's action can be told to others: {why}")
+    trials = changed = looked_at = 0
+    doubts: list[str] = []
+    for acting in range(world.num_agents):
+        moments = moments_of(world, stage, acting, chance)
+        trials += sum(len(moment) - 1 for moment in moments)
+        changed += sum(_noticed(moment, acting) for moment in moments)
+        looked_at += sum(count >= ENOUGH for count in _tried(moments).values()) > 1
+        for certain, said in _told(world, moments, acting):
+            if certain:
+                return Finding(RULE, "wrong", f"{said}: agents must not be shown what others did")
+            doubts.append(said)
+    if looked_at == 0:
+        why = f"of {len(moments)} moments too few looked different to tell a copy from an effect"
+        return Finding(RULE, "unclear", why)
+    if doubts:
+        return Finding(RULE, "unclear", f"{doubts[0]}: it may be a copy, or a rule of the task")
+    return Finding(
+        RULE,
+        "right",
+        "no copy of another's action was found in percepts, in the reward's low digits or in the end: of "
+        f"{trials} times that one action alone was changed, {changed} changed what others perceived right after, as "
+        "through the world",
+    )
+
+
+def _tried(moments: Sequence[Moment]) -> dict[int, int]:
+    """At how many moments each action was tried."""
+    every = [action for moment in moments for action in moment]
+    return {action: every.count(action) for action in every}
+
+
+def _noticed(moment: Moment, acting: int) -> int:
+    """How many of the other actions change what others perceive right after."""
+    first, *rest = (np.delete(branch.numbers[0], acting, axis=0) for branch in moment.values())
+    return sum(bool((other != first).any()) for other in rest)
+
+
+def _told(world: World, moments: Sequence[Moment], acting: int) -> Iterator[tuple[bool, str]]:
+    """What tells one agent's action: whether that is certain, and in words."""
+    features = world.spec.observation_size
+    for listener in set(range(world.num_agents)) - {acting}:
+        for number in range(features + world.spec.actions.count):
+            where = _where(features, listener, number)
+            seen = [{action: branch.numbers[:, listener, number] for action, branch in m.items()} for m in moments]
+            if _decided(seen):
+                alone = f"{where} is decided by agent {acting}'s last action alone"
+                yield True, f"{alone}, in every episode and at every step looked at"
+            yield from _followed(seen, where, acting)
+    yield from _rewarded([{action: branch.rewards for action, branch in m.items()} for m in moments], acting)
+    ends = _fixed([_ends(moment) for moment in moments], 0.0)
+    if ends is not None:
+        yield False, f"whether the episode is over {_when(ends.after)} follows agent {acting}'s action in one fixed way"
+
+
+def _followed(seen: Sequence[dict[int, np.ndarray]], where: str, acting: int) -> Iterator[tuple[bool, str]]:
+    """A number of a percept that follows an action in one fixed way, as a whole or in its low digits."""
+    finite = np.concatenate(
+        [values[np.isfinite(values)] for moment in seen for values in moment.values()] or [np.zeros(1)]
+    )
+    size, extent = (float(np.abs(finite).max()), float(np.ptp(finite))) if finite.size else (0.0, 0.0)
+    rounding = LAST_BITS * size
+    changes = _changes(seen)
+    whole = _fixed(changes, rounding)
+    if whole is not None and whole.taken_back:
+        always = "at every moment looked at" if whole.always else "at some moments, and not at others"
+        said = f"{where} follows agent {acting}'s action {_when(whole.after)} in one fixed way, {always}"
+        yield whole.always, f"{said}, and then no more"
+    steps = [{pair: _low_digits(np.diff(change), extent) for pair, change in table.items()} for table in changes]
+    fine = _fixed(steps, 2 * rounding)
+    if fine is not None and fine.taken_back:
+        yield True, f"{where} follows agent {acting}'s action {_when(fine.after)} in one fixed way, in its low digits"
+
+
+def _rewarded(seen: Sequence[dict[int, np.ndarray]], acting: int) -> Iterator[tuple[bool, str]]:
+    """A reward whose low digits follow an action in one fixed way; larger ones are the task itself."""
+    finite = np.concatenate(
+        [values[np.isfinite(values)] for moment in seen for values in moment.values()] or [np.zeros(1)]
+    )
+    size = float(np.abs(finite).max()) if finite.size else 0.0
+    small = [{pair: _low_digits(change, max(1.0, size)) for pair, change in table.items()} for table in _changes(seen)]
+    told = _fixed(small, LAST_BITS * size)
+    if told is not None:
+        yield (
+            True,
+            f"the reward {_when(told.after)} follows agent {acting}'s action in one fixed way, in its low digits",
+        )
+
+
+def _decided(seen: Sequence[dict[int, np.ndarray]]) -> bool:
+    """Is a number right after an action the same at all moments, for each action, and not for all actions?"""
+    by_action: dict[int, list[float]] = {}
+    for moment in seen:
+        for action, values in moment.items():
+            by_action.setdefault(action, []).append(float(values[0]))
+    often = [values for values in by_action.values() if len(values) >= ENOUGH]
+    return len({values[0] for values in often}) > 1 and all(len(set(values)) == 1 for values in often)
+
+
+def _ends(moment: Moment) -> Change:
+    """Where one branch is over and another is not; nothing is said where both are."""
+    (first, base), *others = moment.items()
+    both = {action: (base.over == 1) & (branch.over == 1) for action, branch in others}
+    return {(first, action): np.where(both[action], np.nan, branch.over - base.over) for action, branch in others}
+
+
+def _changes(seen: Sequence[dict[int, np.ndarray]]) -> list[Change]:
+    """At every moment, what differs between the first branch and each of the others."""
+    found = []
+    for moment in seen:
+        (first, base), *others = moment.items()
+        found.append({(first, action): values - base for action, values in others})
+    return found
+
+
+def _fixed(changes: Sequence[Change], rounding: float) -> Fixed | None:
+    """The change that is the same wherever there is one, if it is met often enough; a moment has all of it or none."""
+    known: Change = {}
+    met = 0
+    for table in changes:
+        if not any(_differs(change, rounding).any() for change in table.values()):
+            continue
+        for pair, change in table.items():
+            if pair in known:
+                if (np.abs(change - known[pair]) > 2 * rounding).any():  # what is not a number is not larger
+                    return None
+                met += bool((_differs(change, rounding) & _differs(known[pair], rounding)).any())
+            known[pair] = np.where(np.isfinite(known.get(pair, change)), known.get(pair, change), change)
+    return _described(known, changes, rounding) if met >= CONFIRMED else None
+
+
+def _described(known: Change, changes: Sequence[Change], rounding: float) -> Fixed:
+    """When a fixed change is seen, whether it always is, and whether it ends while it is looked at."""
+    differs = {pair: _differs(change, rounding) for pair, change in known.items()}
+    steps = np.flatnonzero(np.any(list(differs.values()), axis=0))
+    missed = (
+        (differs[pair] & np.isfinite(change) & ~_differs(change, rounding)).any()
+        for table in changes
+        for pair, change in table.items()
+        if pair in known
+    )
+    taken_back = all(np.isfinite(change[steps[-1] + 1 :]).any() for change in known.values())
+    return Fixed(int(steps[0]), not any(missed), taken_back)
+
+
+def _differs(change: np.ndarray, rounding: float) -> np.ndarray:
+    return np.abs(change) > rounding
+
+
+def _low_digits(change: np.ndarray, extent: float) -> np.ndarray:
+    """The low digits of a change; not a number where they are no small part of the extent of what changes."""
+    if extent == 0:
+        return np.zeros_like(change)
+    coarse = 10.0 ** np.ceil(np.log10(10 * LOW * extent))
+    rest = change - coarse * np.round(change / coarse)
+    return np.where(np.abs(rest) < LOW * extent, rest, np.nan)
+
+
+def _when(after: int) -> str:
+    return "right after it" if after == 0 else f"{after + 1} steps after it"
+
+
+def _where(features: int, listener: int, number: int) -> str:
+    if number < features:
+        return f"number {number} of agent {listener}'s observation"
+    return f"whether action {number - features} is available to agent {listener}"

@@ -1,0 +1,101 @@
+"""An episode as a film: every frame tells what happened there."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.environments.predator_prey.environment import Hunt
+from decentral.environments.registry import PredatorPrey
+from decentral.inspection.films import Mind, film, frames_of
+from decentral.runs.trained import Trained
+from decentral.settings import Refused
+from decentral.training.evaluation import greedy_episodes, worlds_of
+from decentral.training.rollout import Trajectory, play, random_player, retrace
+from decentral.training.team import Team
+from tests.environments.test_conformance import worlds
+from tests.small import small
+from tests.small_runs import small_run
+
+STAY, RIGHT = 2, 3
+
+
+def by_hand():
+    """Three steps of a hunt of which the last is padding: predators on cells 0 and 10, the prey on cell 12."""
+    world = PredatorPrey(penalty=0.5, length=3)
+    states = jax.vmap(Hunt)(jnp.asarray([[0, 10, 12], [0, 11, 12], [1, 11, 12], [1, 11, 12]], jnp.int32))
+    lived = Trajectory(
+        percepts=jax.vmap(world.perceive)(states),
+        actions=jnp.asarray([[STAY, RIGHT], [RIGHT, STAY], [STAY, STAY]]),
+        rewards=jnp.asarray([-0.5, -0.25, 0.0]),
+        terminated=jnp.asarray([False, True, False]),
+        happened=jnp.asarray([True, True, False]),
+        facts={},
+    )
+    values = jnp.arange(20.0).reshape(4, 5).at[1, 0].set(jnp.inf)
+    minds = [Mind(values, None), Mind(-values, jnp.asarray([-1, 3, 0]))]
+    return frames_of(world, *jax.tree.map(np.asarray, (lived, states, minds)))
+
+
+def test_a_frame_tells_what_is_done_there_what_it_earns_and_the_return_with_it():
+    first, second, end = by_hand()  # padding is not shown
+    assert [turn.action for turn in first.turns] == [STAY, RIGHT] and (first.reward, first.total) == (-0.5, -0.5)
+    assert [turn.action for turn in second.turns] == [RIGHT, STAY] and (second.reward, second.total) == (-0.25, -0.75)
+    assert [turn.action for turn in end.turns] == [None, None] and (end.reward, end.total) == (None, -0.75)
+    assert [frame.picture.marks[2].x for frame in (first, second, end)] == [0.5, 1.5, 1.5]  # cells 10, 11, 11
+    assert len(first.picture.lines) == len(second.picture.lines) == 1 and end.picture.lines == ()
+    assert end.turns[0].view.marks[-1].x == 1.5  # predator 1 has gone to cell 1
+
+
+def test_a_turn_tells_the_values_and_the_context_of_its_step():
+    first, second, end = by_hand()
+    assert first.turns[0].values == (0, 1, 2, 3, 4) and second.turns[1].values == (None, -6, -7, -8, -9)
+    assert [turn.context for frame in (first, second, end) for turn in frame.turns] == [None, None, None, 3, None, None]
+
+
+@worlds
+def test_an_episode_retraced_goes_through_the_worlds_that_were_perceived(world):
+    key_player, key_world = jax.random.split(jax.random.key(1))
+
+    @jax.jit
+    def relive():
+        lived = play(world, random_player(world, key_player), key_world)
+        return lived, retrace(world, lived.actions, key_world)
+
+    lived, states = relive()
+    percepts = jax.vmap(world.perceive)(states)
+    np.testing.assert_array_equal(percepts.observation, lived.percepts.observation)
+
+
+def test_the_worlds_of_an_episode_are_those_that_its_agents_perceived():
+    world, team, key = PredatorPrey(length=5), Team.alike(small("iql"), 2), jax.random.key(1)
+    (squad,) = team.squads
+
+    @jax.jit
+    def relive():
+        bodies = squad.bodies(squad.be_born(world.spec, jax.random.split(key, 2)))
+        every = greedy_episodes(team, world, (bodies,), 3, key)
+        lived = jax.tree.map(lambda leaf: leaf[2], every)
+        return lived.percepts, jax.vmap(world.perceive)(worlds_of(world, lived, 2, 3, key))
+
+    perceived, again = relive()
+    np.testing.assert_array_equal(perceived.observation, again.observation)
+
+
+def test_a_trained_team_is_filmed_in_the_episode_that_evaluate_plays():
+    trained = Trained.load(small_run("dac").directory)
+    told = film(trained, "dac", seed=1, episode=5)
+    assert told.title == "dac on matrix-game, seed 1, episode 5" and told.agent_names == ("agent 1", "agent 2")
+    assert told.frames[-1].total == trained.evaluate()[1, 5]
+    choice = told.frames[0]
+    assert all(turn.action == int(np.argmax(turn.values)) for turn in choice.turns)
+    assert all(turn.context in range(4) for turn in choice.turns)
+    assert len(told.frames) == 2
+
+
+def test_a_seed_or_an_episode_that_there_is_not_is_refused():
+    trained = Trained.load(small_run("iql").directory)
+    with pytest.raises(Refused, match="seed must be one of 0, 1, got 2"):
+        film(trained, "iql", seed=2, episode=0)
+    with pytest.raises(Refused, match="episode must be a whole number at least 0 and at most 31, got 32"):
+        film(trained, "iql", seed=0, episode=32)
