@@ -35,7 +35,7 @@ from tests.corruption import WAYS, spoil
 from tests.saved_runs import checkpoint
 
 # Where something would be trained: all else is done as it always is.
-TRAINING = ("decentral.experiments.audit.live_again", "decentral.experiments.runner.Machine.start")
+TRAINING = ("decentral.verification.audit.audit.live_again", "decentral.runs.runner.Machine.start")
 COMMANDS = (  # in one of these forms each; WHOLE is the run of which RUN is a spoiled copy
     ("report RUN", "report RUN WHOLE --out page"),
     ("compare --runs RUN --out compared", "compare --runs WHOLE RUN --out compared"),

@@ -17,8 +17,8 @@ from tests.spoiled_runs import COMMANDS, RUN, SHARES, copy_of, fault_of, faults_
 
 # Playing is compiled, which takes long; pages, plots and tables are made.
 PLAYING = (
-    "decentral.experiments.trained._PLAY",
-    "decentral.experiments.crossplay._PLAY",
+    "decentral.runs.trained._PLAY",
+    "decentral.inspection.crossplay._PLAY",
     "decentral.api.showings.film",
     "decentral.bundles.export.record",
 )

@@ -56,7 +56,7 @@ __all__ = [
     "watch",
 ]
 
-_HOMES = {"Agent": "decentral.agents", "Refused": "decentral.refusal"}
+_HOMES = {"Agent": "decentral.agents", "Refused": "decentral.errors"}
 
 
 def __getattr__(name: str) -> Any:

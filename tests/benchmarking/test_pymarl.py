@@ -64,7 +64,7 @@ def test_an_error_bootstraps_from_the_best_available_action_until_the_task_ends(
 
 
 def test_turns_fill_the_replay_and_change_the_online_network_alone(training, monkeypatch):
-    monkeypatch.setattr("decentral.benchmarking.pymarl.BATCH_EPISODES", 2)
+    monkeypatch.setattr("decentral.benchmarking.pymarl.learner.BATCH_EPISODES", 2)
     for _ in range(2):
         training.play()
     before = [own.detach().clone() for own in training.parameters]

@@ -90,7 +90,9 @@ class Unopened(Counting):
 
 def test_the_standard_streams_are_held_no_longer_where_a_world_can_not_be_opened(monkeypatch):
     held, real = [], os.dup
-    monkeypatch.setattr("decentral.environments.foreign.os.dup", lambda number: held.append(real(number)) or held[-1])
+    monkeypatch.setattr(
+        "decentral.environments.host.user_code.os.dup", lambda number: held.append(real(number)) or held[-1]
+    )
     with pytest.raises(Failed, match=r"when opened: OSError: no key"):
         CheckedStage(Unopened())
     assert held

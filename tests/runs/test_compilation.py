@@ -19,7 +19,7 @@ from tests.small_runs import QUICK, SMALL, small_run
 
 DOUBLE = """
 import jax
-from decentral.experiments.compilation import keep_compiled_programs
+from decentral.runs.caches import keep_compiled_programs
 found = []
 jax.monitoring.register_event_listener(lambda event, **_: found.append(event) if "cache_hits" in event else None)
 keep_compiled_programs()

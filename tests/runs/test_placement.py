@@ -31,8 +31,8 @@ def test_as_many_devices_are_used_as_can_have_equal_shares(seeds, squads, device
 TRAINED = """
 import json, jax, numpy as np
 from decentral.environments.matrix_game import MatrixGame
-from decentral.experiments.machine import Machine
-from decentral.experiments.placement import Placement
+from decentral.runs.lanes import Machine
+from decentral.runs.placement import Placement
 from decentral.training.loop import Trainee
 from decentral.training.plan import Plan
 from tests.small import small

@@ -17,7 +17,7 @@ LONG = 'hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)'  # minutes without a mom
 SOON_READY = 'threading.Timer(0.2, print, ["ready"], {"flush": True}).start()'  # while it lasts
 TRAINING = f"""
 import hashlib, threading
-from decentral.experiments.signals import Signals
+from decentral.runs.signals import Signals
 with Signals() as signals:
     {SOON_READY}
     {LONG}
@@ -98,7 +98,7 @@ def test_a_hangup_that_is_ignored_stays_ignored():
 def test_what_is_shown_on_a_terminal_that_has_gone_keeps_nobody_from_saving():
     program = """
 import os, signal, sys, time
-from decentral.experiments.signals import Signals
+from decentral.runs.signals import Signals
 with Signals() as signals:
     print("ready", flush=True)
     while not signals.asked:
@@ -135,7 +135,7 @@ def test_in_another_thread_signals_are_left_alone():
 
 FORKED = """
 import os, signal, sys, time
-from decentral.experiments.signals import Signals
+from decentral.runs.signals import Signals
 with Signals() as signals:
     children = []
     for _ in range(2):

@@ -128,7 +128,7 @@ def test_a_unit_does_not_outlive_the_worker_that_runs_it(tmp_path):
     """It would hold the lock of its run, and whoever is given the unit next could not go on with it."""
     log = tmp_path / "log"
     sleeper = [sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(60)"]
-    code = "from pathlib import Path\nfrom decentral.experiments.backends.base import run_elsewhere\n"
+    code = "from pathlib import Path\nfrom decentral.sweeps.backends import run_elsewhere\n"
     code += f"run_elsewhere({sleeper!r}, Path({str(log)!r}), '')"
     worker = subprocess.Popen([sys.executable, "-c", code])
     while not (log.exists() and log.read_text().endswith("\n")):

@@ -189,7 +189,7 @@ class Puppet:
 
 
 def test_a_game_is_recorded_by_the_script_and_an_episode_that_breaks_off_is_played_again(recording, monkeypatch):
-    monkeypatch.setattr("decentral.environments.smac.starcraft_class", lambda: partial(Puppet, recording))
+    monkeypatch.setattr("decentral.environments.adapters.smac.starcraft_class", lambda: partial(Puppet, recording))
     recorded = record_stage(WORLD, SmacStage("3m", True), 2, 0.0, 0)
     steps = int(np.flatnonzero(recording.last)[0]) + 1
     assert Puppet.resets == 3 and recorded.last.sum() == 2 and len(recorded.last) == 2 * steps

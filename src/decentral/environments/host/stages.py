@@ -126,7 +126,7 @@ class Elsewhere(Line):
         self.wire = Wire(environment)
         self.seconds = seconds
         what = (environment.address, json.dumps(as_data(environment)))
-        self.worker = Process("decentral.environments.host_worker", *what)
+        self.worker = Process("decentral.environments.host.worker", *what)
         self.ear = Ear(self.worker.answers, lambda: self.worker.process.poll() is None)
 
     def ask(self, question: Question) -> None:

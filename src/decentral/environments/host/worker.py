@@ -1,4 +1,4 @@
-"""A process that steps one world for another process: `python -m decentral.environments.host_worker ADDRESS SETTINGS`.
+"""A process that steps one world for another process: `python -m decentral.environments.host.worker ADDRESS SETTINGS`.
 
 It answers on its standard output what it is asked on its standard input. What the world itself prints goes to the
 standard error. It ends, and closes its world, when it is told to or when whoever started it is gone.
