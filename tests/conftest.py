@@ -24,7 +24,16 @@ os.environ["JAX_NUM_CPU_DEVICES"] = "1"  # the workers of pytest share the cores
 
 from jaxtyping import install_import_hook  # noqa: E402 (the flags come first)
 
-CHECKED = ("environments", "networks", "algorithms", "centralised", "training", "types")
+CHECKED = (
+    "environments",
+    "networks",
+    "algorithms",
+    "centralised",
+    "training",
+    "runs.lanes",
+    "verification.audit",
+    "types",
+)
 install_import_hook([f"decentral.{name}" for name in CHECKED], "beartype.beartype")
 
 import jax  # noqa: E402 (the hook comes first)
