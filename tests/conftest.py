@@ -34,7 +34,7 @@ CHECKED = (
     "verification.audit",
     "types",
 )
-install_import_hook([f"decentral.{name}" for name in CHECKED], "beartype.beartype")
+install_import_hook([f"decentral.{name}" for name in (*CHECKED, "types")], "beartype.beartype")
 
 import jax  # noqa: E402 (the hook comes first)
 
