@@ -22,7 +22,7 @@ import numpy as np
 from decentral.cli import main as command_line
 from decentral.environments.host import stages as host_stages
 from decentral.environments.host import worker as host_worker
-from decentral.environments.host.checks import build_world
+from decentral.environments.host.checks import build_environment
 from decentral.environments.host.process import Process
 from decentral.terminal import complain
 from tests.faults import FAULTS, SILENT, UNTOLD, WAIT, Faulty
@@ -81,11 +81,11 @@ class Child:
 
 
 def play(fault, workers):
-    """Two episodes on every stage, as a training asks for them."""
+    """Two episodes on every stage, as a run asks for them."""
     seconds = 60.0
     if FAULTS[fault].line == SILENT:
         seconds, host_stages.PATIENCE = WAIT, WAIT
-    stages = host_stages.Stages(build_world(Faulty, {"fault": fault}, NAME), workers, seconds=seconds)
+    stages = host_stages.Stages(build_environment(Faulty, {"fault": fault}, NAME), workers, seconds=seconds)
     places = range(workers)
     try:
         for seed in range(2):
@@ -98,7 +98,7 @@ def play(fault, workers):
 
 
 def met(fault, workers):
-    """The command line's way of meeting a fault, without a training around it."""
+    """The command line's way of meeting a fault, without a run around it."""
     with mock.patch("decentral.cli.main.run_command", lambda *_: play(fault, workers)):
         command_line(["train"])
 

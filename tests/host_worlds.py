@@ -1,4 +1,4 @@
-"""Small worlds that live in Python."""
+"""Small worlds stepped in Python."""
 
 import sys
 

@@ -8,7 +8,7 @@ import optax
 from decentral.algorithms.iql import IQL
 from decentral.environments.base import Outcome
 from decentral.settings import setting
-from decentral.training.loop import Trainee
+from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
 from decentral.training.squads.separate import Separate
 from decentral.training.team import Team
@@ -87,17 +87,17 @@ def of_second(tree):
 class Leaky(Separate):
     """Separate learners who are not."""
 
-    def be_born(self, spec, keys):
+    def init_agents(self, spec, keys):
         shared = jnp.broadcast_to(keys[0], keys.shape)
-        return Separate.be_born(self, spec, self.planted("one stream of randomness for all", shared, keys))
+        return Separate.init_agents(self, spec, self.planted("one stream of randomness for all", shared, keys))
 
-    def act(self, bodies, notes, memories, scenes):
+    def act(self, acting_models, notes, memories, scenes):
         def add(observation):
             leaky = observation + 4.0 * scenes.last_action[::-1]
             return self.planted("another's action added to a percept in play", leaky, observation)
 
         scenes = eqx.tree_at(lambda own: own.percept.observation, scenes, replace_fn=add)
-        return Separate.act(self, bodies, notes, memories, scenes)
+        return Separate.act(self, acting_models, notes, memories, scenes)
 
     def remember(self, agents, replays, episodes, now):
         episodes = self.planted("an episode written into another's replay", of_second(episodes), episodes)
@@ -150,4 +150,4 @@ def trainee_with(leak):
     """A team of two with a leak; without one where it is none of them."""
     number = float(LEAKS.index(leak)) if leak in LEAKS else -1.0
     algorithm = Whisper(leak=number, hidden=TINY["hidden"], learning_rate=TINY["learning_rate"])
-    return Trainee(Team((Leaky(algorithm, (0, 1), 2),)), Telling(leak=number), PLAN)
+    return TrainingSetup(Team((Leaky(algorithm, (0, 1), 2),)), Telling(leak=number), PLAN)

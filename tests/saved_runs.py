@@ -4,7 +4,7 @@ import numpy as np
 
 from decentral.records import RunDirectory
 from decentral.records.tensors import Tensor
-from decentral.runs.checkpointing.files import Checkpoints, Moment
+from decentral.runs.checkpointing.files import CheckpointInfo, Checkpoints
 from decentral.runs.checkpointing.schedule import kept_turns, settings_digest
 
 PARTS = ("agents", "replays", "clock")
@@ -36,7 +36,7 @@ def save(directory, turn, keep=2, diverged=()):
 
 def checkpoint(directory, turn, keep=2, diverged=()):
     """A checkpoint of what was tested so far."""
-    moment = Moment(
+    moment = CheckpointInfo(
         turn=turn, step=turn, seconds=1.0, lanes=2, placement=[1, 1], platform="cpu", packages={},
         settings=settings_digest(directory), diverged=list(diverged), grown=directory.fingerprint_grown(),
     )  # fmt: skip

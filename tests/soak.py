@@ -86,7 +86,7 @@ def interrupt(place, numbers, wanted, rng, longest):
 
 
 def interruptions(out, name, numbers, wanted, whole):
-    """Interrupt trainings so many times in all, and compare each with one that was not interrupted."""
+    """Interrupt runs so many times in all, and compare each with one that was not interrupted."""
     rng, done, runs = random.Random(name), 0, 0
     while done < wanted:
         place = out / f"{name}-{runs}"
@@ -94,7 +94,7 @@ def interruptions(out, name, numbers, wanted, whole):
         runs += 1
         if state(place) != whole["state"]:
             raise Failed(f"{place} is not what the training alone left")
-    print(f"{name}: {done} in {runs} trainings, all ended in the same bytes", flush=True)
+    print(f"{name}: {done} in {runs} runs, all ended in the same bytes", flush=True)
 
 
 def corruptions(out, wanted):
@@ -151,7 +151,7 @@ def command_lines(examples):
 
 
 def flat_memory(out, minutes):
-    """A training that goes on and on, tested and saved often: it may not take more and more memory."""
+    """A run that goes on and on, tested and saved often: it may not take more and more memory."""
     often = ["--training.test-interval=1000", "--training.test-episodes=2", "--checkpoints.interval=20"]
     full_soon = "--training.replay-episodes=500"  # a replay takes its memory as it is filled
     words = [
@@ -224,7 +224,7 @@ def main():
 
 
 def signals(out, wanted):
-    """Signals that ask a training to stop, so many."""
+    """Signals that ask a run to stop, so many."""
     to_its_end(out / "first")  # compiles
     _, seconds = to_its_end(out / "whole")
     whole = {"state": state(out / "whole"), "seconds": seconds}
@@ -232,7 +232,7 @@ def signals(out, wanted):
 
 
 def faulty_worlds(out):
-    """A training in every faulty world, through the command line."""
+    """A run in every faulty world, through the command line."""
     if wrong := in_faulty_worlds(out, list(FAULTS)):
         raise Failed(f"worlds: {wrong}")
 

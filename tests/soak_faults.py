@@ -1,4 +1,4 @@
-"""The faults of a world through the command line, a training each: a part of `make soak`, or alone.
+"""The faults of a world through the command line, a run each: a part of `make soak`, or alone.
 
 python -m tests.soak_faults [NAME ...]
 
@@ -29,7 +29,7 @@ SAVED = {"Ctrl-C": 75}  # with one worker it is as if the user had asked
 
 
 def trained(out, name, workers):
-    """The exit code of a training with a fault, and what it said on its standard error."""
+    """The exit code of a run with a fault, and what it said on its standard error."""
     words = ["train", "iql", NAME, f"--environment.fault={name}", *FLAGS, f"--workers={workers}", "--out", str(out)]
     if FAULTS[name].line == SILENT:
         words.append("--training.worker_timeout=20")
@@ -42,7 +42,7 @@ def trained(out, name, workers):
 
 
 def broken_promise(out, name, workers):
-    """What is wrong with the end of a training; nothing where it is as promised."""
+    """What is wrong with the end of a run; nothing where it is as promised."""
     fault = FAULTS[name]
     promised = SAVED.get(name, fault.one) if workers == 1 else fault.two
     code, lines = trained(out, name, workers)
@@ -67,7 +67,7 @@ def faults(place, names):
             said = broken_promise(place / f"fault-{count}", name, workers)
             wrong += [f"{name}, workers {workers}: {said}"] if said else []
             print(f"{name}, workers {workers}: {said or 'as promised'}, {time.monotonic() - begun:.0f} s", flush=True)
-    print(f"faults: {count} trainings in {len(names)} faulty worlds, {len(wrong)} not as promised", flush=True)
+    print(f"faults: {count} runs in {len(names)} faulty worlds, {len(wrong)} not as promised", flush=True)
     return wrong
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 REFUSED, SAVED = 2, 75
 OUT = "out"
-# What holds a clock or a machine, or follows from how often a training was saved.
+# What holds a clock or a machine, or follows from how often a run was saved.
 PASSING = {"versions.json", "times.jsonl", "finished.json", "manifest.json", "times.json"}
 SMALL = "--algorithm.hidden 8 --training.seeds 2 --training.batch_episodes 8 --training.replay_episodes 64"
 SMALL += " --training.test_episodes 2"

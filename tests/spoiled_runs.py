@@ -35,7 +35,7 @@ from tests.corruption import WAYS, spoil
 from tests.saved_runs import checkpoint
 
 # Where something would be trained: all else is done as it always is.
-TRAINING = ("decentral.verification.audit.audit.live_again", "decentral.runs.runner.Machine.start")
+TRAINING = ("decentral.verification.audit.audit.retrain_with_log", "decentral.runs.runner.LaneBatch.start")
 COMMANDS = (  # in one of these forms each; WHOLE is the run of which RUN is a spoiled copy
     ("report RUN", "report RUN WHOLE --out page"),
     ("compare --runs RUN --out compared", "compare --runs WHOLE RUN --out compared"),
@@ -96,7 +96,7 @@ def whole_run(path, environment, chosen):
     for step in (0, 10, 20):
         directory.append_metrics([_row(seed, step) for seed in (0, 1)])
         directory.append_time(step, step / 10)
-    member, world = config.members[0], config.trainee.environment
+    member, world = config.members[0], config.setup.environment
     networks = {name: np.zeros_like(leaf) for name, leaf in as_arrays(member.algorithm.build(world.spec)).items()}
     for seed in (0, 1):
         for agent in (0, 1):

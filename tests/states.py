@@ -1,4 +1,4 @@
-"""What a training ends in, as hashes."""
+"""What a run ends in, as hashes."""
 
 import hashlib
 from pathlib import Path

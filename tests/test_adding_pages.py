@@ -23,7 +23,7 @@ def test_the_algorithm_of_the_page_learns_and_keeps_what_every_algorithm_promise
     assert decentral.load("runs/soft").returns[:, -1].tolist() == [8.0, 8.0]
     assert "identical: each agent learned from and acted on its own percepts" in capsys.readouterr().out
     learner = found["SoftHysteretic"](hidden=4)
-    newborn = {id(learner): promised.be_born(learner, jax.random.key(0))}
+    newborn = {id(learner): promised.init_agent(learner, jax.random.key(0))}
     for promise in (
         promised.test_other_keys_give_other_agents,
         promised.test_the_loss_falls_along_its_gradient,

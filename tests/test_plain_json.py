@@ -1,4 +1,4 @@
-"""What is read from the files of a run: JSON as it is written there, records as a training writes them."""
+"""What is read from the files of a run: JSON as it is written there, records as a run writes them."""
 
 import json
 

@@ -17,7 +17,7 @@ class Refused(ValueError):
 
 
 class Failed(RuntimeError):
-    """A request that was fine, but a world outside of this program broke, said in one line: which, when and how."""
+    """A request that was fine, but an environment broke: one line says which, when and how."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -64,7 +64,7 @@ def _shown(character: str) -> str:
 
 
 class Interrupted(KeyboardInterrupt):
-    """A training was asked to stop, has saved what there was to save, and says how to go on."""
+    """A run was asked to stop, has saved what there was to save, and says how to go on."""
 
     def __init__(self, step: int, how: str):
         when = f"at step {step:,} and saved" if step else "before the first step"

@@ -1,6 +1,6 @@
-"""The words in which a world describes its own picture, and an episode as a film of such pictures. Plain data.
+"""The words in which an environment describes its own picture, and an episode as a film of such pictures. Plain data.
 
-Places are in the world's own units; x goes to the right and y downwards, from the upper left corner of the field.
+Places are in the environment's own units; x goes to the right and y downwards, from the upper left corner of the field.
 """
 
 from dataclasses import dataclass
@@ -70,12 +70,12 @@ class Turn:
     action: int | None  # None: the episode is over
     values: tuple[float | None, ...]  # of every action, as it chooses by them; None: unavailable
     context: int | None = None  # that it infers of this step, if it infers any
-    view: Picture | None = None  # what it perceives, if its world draws that
+    view: Picture | None = None  # what it perceives, if its environment draws that
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The world at one moment, what all its agents do there, and the reward that it earns."""
+    """The environment at one moment, what all its agents do there, and the reward that it earns."""
 
     picture: Picture
     turns: tuple[Turn, ...]

@@ -1,4 +1,4 @@
-"""The words every other file speaks: what one agent perceives, lives through and is told of its world.
+"""The words every other file speaks: what one agent perceives, lives through and is told of its environment.
 
 Axes stand in this order, and a function sees only its own; `vmap` adds the rest outside:
 S seed, N agent, B episode of a batch, T step (P = T + 1 percepts), then features. Where an algorithm learns from a
@@ -43,7 +43,7 @@ class Continuous:
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """What an agent must know of its world to be born: the sizes of its percept and the kind of its actions."""
+    """What an agent must know of its environment to be born: the sizes of its percept and the kind of its actions."""
 
     observation_size: int
     actions: Discrete | Continuous
@@ -59,7 +59,7 @@ class Percept(eqx.Module):
 class Episode(eqx.Module):
     """One agent's record of an episode: its own percepts, its own actions, the shared reward, nothing else.
 
-    `remarks` is what the agent itself wrote beside the steps from these and from its own notes.
+    `annotations` is what the agent itself wrote beside the steps from these and from its own notes.
     """
 
     percepts: Percept  # [P, ...]: the percept before each step and the one after the last
@@ -67,7 +67,7 @@ class Episode(eqx.Module):
     rewards: Float[Array, "*batch T"]
     terminated: Bool[Array, "*batch T"]  # this step ended the task: nothing follows it
     happened: Bool[Array, "*batch T"]  # this step is not padding
-    remarks: Any = ()  # [*batch, T, ...]
+    annotations: Any = ()  # [*batch, T, ...]
 
 
 def time_first(batch: Tree) -> Tree:

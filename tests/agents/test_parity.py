@@ -6,7 +6,7 @@ import numpy as np
 import decentral
 from decentral.algorithms import ALGORITHMS
 from decentral.settings import as_data
-from decentral.training.loop import Trainee, begin, turns
+from decentral.training.loop import TrainingSetup, begin, turns
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from tests.small import each_of, small
@@ -30,12 +30,12 @@ def settings_of(name):
 @each_of(ALGORITHMS, always=["iql", "i2q-tabular"])
 def test_the_same_stream_of_percepts_and_rewards_makes_the_same_agent(name):
     algorithm = small(name, **settings_of(name))
-    trainee = Trainee.alike(algorithm, Short(limit=LIMIT, longest=5.0), Plan(**PLAN))
-    lane = jax.jit(lambda: turns(trainee, turns(trainee, begin(trainee, SEED), 1, False), TURNS - 1, True))()
+    setup = TrainingSetup.alike(algorithm, Short(limit=LIMIT, longest=5.0), Plan(**PLAN))
+    lane = jax.jit(lambda: turns(setup, turns(setup, begin(setup, SEED), 1, False), TURNS - 1, True))()
     lived = jax.tree.map(lambda kept: np.asarray(kept[PLACE]), lane.replays[0].episodes)
 
     agent = decentral.Agent(
-        name, trainee.environment.spec, **as_data(algorithm), **PLAN, seed=SEED, place=PLACE, team_size=2,
+        name, setup.environment.spec, **as_data(algorithm), **PLAN, seed=SEED, place=PLACE, team_size=2,
         time_limit=LIMIT, may_end_early=False,
     )  # fmt: skip
     for episode in range(TURNS):

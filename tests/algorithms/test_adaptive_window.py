@@ -37,7 +37,7 @@ def test_a_step_is_foretold_under_the_context_of_the_step_before():
 
 
 def test_the_encoder_sees_the_chosen_transitions_and_zeros_before_them():
-    model = jax.jit(DAC(hidden=2, contexts=3, window=2).be_born, static_argnums=0)(
+    model = jax.jit(DAC(hidden=2, contexts=3, window=2).init_agent, static_argnums=0)(
         SPEC, jax.random.key(0)
     ).online.context
     base = lived()

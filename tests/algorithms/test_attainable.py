@@ -66,8 +66,8 @@ def test_the_agent_acts_on_the_best_attainable_context(delta, phi):
 
 def test_an_agent_counts_its_episodes_until_delta_has_risen():
     agent, models = expecting(TABLE, attainable=0.1, attainable_start=7.0)
-    born = eqx.tree_at(lambda a: a.online, jax.jit(agent.be_born, static_argnums=0)(SPEC, jax.random.key(0)), models)
-    young, old = agent.grow_older(born, 6), agent.grow_older(born, 7)
+    born = eqx.tree_at(lambda a: a.online, jax.jit(agent.init_agent, static_argnums=0)(SPEC, jax.random.key(0)), models)
+    young, old = agent.after_episodes(born, 6), agent.after_episodes(born, 7)
     np.testing.assert_allclose(values(agent, young.online), [5.0, 3.0])
     np.testing.assert_allclose(values(agent, old.online), [1.0, 3.0])
 
@@ -101,7 +101,7 @@ def test_the_prior_is_surprised_by_the_context_that_followed_the_action():
 @pytest.mark.parametrize("trains", [False, True])
 def test_the_prior_trains_itself_and_the_trunk_only_if_asked_to(trains):
     agent = DAC(hidden=4, contexts=3, window=2, context_prior="learned", prior_trains_trunk=trains)
-    models = jax.jit(agent.be_born, static_argnums=0)(SPEC, jax.random.key(0)).online
+    models = jax.jit(agent.init_agent, static_argnums=0)(SPEC, jax.random.key(0)).online
 
     @jax.jit
     @jax.grad

@@ -20,7 +20,7 @@ BEYOND = {"psum", "pmean", "pmax", "pmin", "all_gather", "all_to_all", "ppermute
 BEYOND |= {"pure_callback", "io_callback", "callback", "host_callback", "debug_callback", "global", "nonlocal"}
 
 # Of one agent: its state and parts of it, its episodes, percepts and chance, sizes, and clocks that all can read.
-OWN = {"agent", "models", "memory", "notes", "episode", "episodes", "percept", "scene", "key", "spec", "length"}
+OWN = {"agent", "models", "memory", "statistics", "episode", "episodes", "percept", "scene", "key", "spec", "length"}
 OWN |= {"epsilon", "lived", "moment"}
 ANSWERS = [name for name, part in vars(Algorithm).items() if inspect.isfunction(part) and not name.startswith("_")]
 

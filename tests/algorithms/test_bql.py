@@ -6,14 +6,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.base import Agent
+from decentral.algorithms.base import AgentState
 from decentral.algorithms.bql import BQL, Wanderer
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
 SPEC = AgentSpec(observation_size=1, actions=Discrete(2))
 ONLINE = {"expected": [1.0, 2.0], "best": [4.0, 7.0]}
-SLOW = {"expected": [10.0, 0.0], "best": [100.0, 100.0]}  # the slow copy of Q_i teaches nothing
+SLOW = {"expected": [10.0, 0.0], "best": [100.0, 100.0]}  # the target network of Q_i teaches nothing
 
 
 def tabular(tables, episodes=0.0):
@@ -25,12 +25,14 @@ def tabular(tables, episodes=0.0):
     return eqx.tree_at(lambda m: (m.expected.head.bias, m.best.head.bias, m.wanderer.episodes), blank, tuple(written))
 
 
-def lived(terminated=False, remarks=()):
+def lived(terminated=False, annotations=()):
     """A batch of one episode: rewards 1 and 2, actions 0 and 1; a1 can't be taken at the second percept."""
     available = jnp.asarray([[[True, True], [True, False], [True, True]]])
     percepts = Percept(jnp.zeros((1, 3, 1)), available)
     ends = jnp.asarray([[False, terminated]])
-    return Episode(percepts, jnp.asarray([[0, 1]]), jnp.asarray([[1.0, 2.0]]), ends, jnp.ones((1, 2), bool), remarks)
+    return Episode(
+        percepts, jnp.asarray([[0, 1]]), jnp.asarray([[1.0, 2.0]]), ends, jnp.ones((1, 2), bool), annotations
+    )
 
 
 @jax.jit
@@ -80,41 +82,41 @@ def test_steps_of_other_policies_do_not_count():
     policies = bql(exploration="policies", policy_length=4)
     old, current = (jnp.full((1, 2), number) for number in (0.0, 1.0))
     # the agent has lived 5 episodes, so its policy is number 1: of the first two steps one may count, or none
-    for remarks, expected, best in [
+    for annotations, expected, best in [
         (current, ((1 - 3) ** 2 + (2 - 5.5) ** 2) / 2, (36 + 0.2 * 49) / 2),
         (jnp.asarray([[0.0, 1.0]]), (2 - 5.5) ** 2, 0.2 * 49),
         (jnp.asarray([[1.0, 2.0]]), (1 - 3) ** 2, 36),
         (old, 0.0, 0.0),
     ]:
-        metrics = losses(policies, lived(remarks=remarks), 5.0)
+        metrics = losses(policies, lived(annotations=annotations), 5.0)
         np.testing.assert_allclose((metrics["loss"], metrics["best_loss"]), (expected, best), rtol=1e-6)
 
 
 def test_exploring_by_single_actions_every_step_counts():
-    metrics = losses(bql(policy_length=4), lived(remarks=jnp.full((1, 2), 9.0)), 5.0)
+    metrics = losses(bql(policy_length=4), lived(annotations=jnp.full((1, 2), 9.0)), 5.0)
     np.testing.assert_allclose(metrics["best_loss"], (36 + 0.2 * 49) / 2, rtol=1e-6)
 
 
 def lifetime(episodes):
     online, slow = tabular(ONLINE, episodes), tabular(SLOW)
-    return Agent(online, slow, optimiser=(), target_age=jnp.asarray(0), notes=(), key=jax.random.key(0))
+    return AgentState(online, slow, optimiser=(), target_age=jnp.asarray(0), statistics=(), key=jax.random.key(0))
 
 
 @pytest.mark.parametrize(("episodes", "policy"), [(0.0, 0.0), (3.0, 0.0), (4.0, 1.0), (11.0, 2.0)])
 def test_an_episode_is_remarked_with_the_policy_of_its_time(episodes, policy):
     algorithm = bql(exploration="policies", policy_length=4)
     episode = jax.tree.map(lambda leaf: leaf[0], lived())
-    same, remarks = algorithm.reflect(lifetime(episodes), episode, jnp.asarray(0.3))
-    np.testing.assert_array_equal(remarks, [policy, policy])
+    same, annotations = algorithm.annotate(lifetime(episodes), episode, jnp.asarray(0.3))
+    np.testing.assert_array_equal(annotations, [policy, policy])
     assert float(same.online.wanderer.episodes) == episodes
 
 
 def test_the_time_of_a_policy_passes_as_the_agent_grows_older_and_so_does_that_of_its_target():
-    grow_older = jax.jit(lambda agent: bql(policy_length=4, target_period=5).grow_older(agent, 3))
-    older = grow_older(lifetime(2.0))
+    after_episodes = jax.jit(lambda agent: bql(policy_length=4, target_period=5).after_episodes(agent, 3))
+    older = after_episodes(lifetime(2.0))
     assert float(older.online.wanderer.episodes) == 5.0
     np.testing.assert_array_equal(older.target.expected.head.bias, SLOW["expected"])
-    oldest = grow_older(older)
+    oldest = after_episodes(older)
     assert float(oldest.online.wanderer.episodes) == 8.0
     np.testing.assert_array_equal(oldest.target.expected.head.bias, ONLINE["expected"])
 
@@ -148,7 +150,7 @@ def test_a_policy_spreads_over_all_available_actions_and_over_no_others():
 
 
 def test_no_two_newborns_have_the_same_policies():
-    born = jax.jit(jax.vmap(lambda key: bql().be_born(SPEC, key).online.wanderer))(
+    born = jax.jit(jax.vmap(lambda key: bql().init_agent(SPEC, key).online.wanderer))(
         jax.random.split(jax.random.key(0), 16)
     )
     assert np.min(np.diff(np.sort(born.first))) > 1000  # as many policies until one is another agent's

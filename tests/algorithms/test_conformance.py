@@ -53,8 +53,8 @@ def batch(algorithm, agent, happened=STEPS, terminated=False, seed=0):
     actions = jax.random.randint(keys[1], (EPISODES, STEPS), 0, 3)
     rewards = jnp.where(real, jax.random.normal(keys[2], (EPISODES, STEPS)), 0.0)
     lived = Episode(percepts, actions, rewards, last & terminated, real)
-    remarks = jax.vmap(lambda episode: algorithm.reflect(agent, episode, jnp.asarray(0.5))[1])(lived)
-    return Episode(percepts, actions, rewards, last & terminated, real, remarks)
+    annotations = jax.vmap(lambda episode: algorithm.annotate(agent, episode, jnp.asarray(0.5))[1])(lived)
+    return Episode(percepts, actions, rewards, last & terminated, real, annotations)
 
 
 @jax.jit  # compiled once for each algorithm, for all the tests below
@@ -72,18 +72,18 @@ def with_setting(algorithm, **changed):
 
 
 @jax.jit
-def be_born(algorithm, key):
-    return algorithm.be_born(SPEC, key)
+def init_agent(algorithm, key):
+    return algorithm.init_agent(SPEC, key)
 
 
 @pytest.fixture(scope="module")
 def newborn():
-    return {id(algorithm): be_born(algorithm, jax.random.key(0)) for algorithm in VARIANTS.values()}
+    return {id(algorithm): init_agent(algorithm, jax.random.key(0)) for algorithm in VARIANTS.values()}
 
 
 @algorithms
 def test_other_keys_give_other_agents(algorithm, newborn):
-    agent, sibling = newborn[id(algorithm)], be_born(algorithm, jax.random.key(1))
+    agent, sibling = newborn[id(algorithm)], init_agent(algorithm, jax.random.key(1))
     pairs = zip(*map(jax.tree.leaves, (agent.online, sibling.online)), strict=True)
     assert any(not np.allclose(one, other) for one, other in pairs)
 
@@ -121,7 +121,7 @@ def test_what_fills_the_padding_changes_neither_loss_nor_gradient(algorithm, new
         mixed(episodes.rewards, noise.rewards, 3),
         episodes.terminated,
         episodes.happened,
-        jax.tree.map(lambda real, filling: mixed(real, filling, 3), episodes.remarks, noise.remarks),
+        jax.tree.map(lambda real, filling: mixed(real, filling, 3), episodes.annotations, noise.annotations),
     )
     judged = (loss_and_gradient(agent.online, agent.target, algorithm, lived) for lived in (episodes, filled))
     for one, other in zip(*map(jax.tree.leaves, judged), strict=True):

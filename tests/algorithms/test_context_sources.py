@@ -68,7 +68,7 @@ def test_values_learn_with_the_context_of_the_reward():
 @pytest.mark.parametrize("source", ["noise", "reward-bins", "ensemble"])
 def test_without_an_encoder_there_is_no_context_model(source):
     agent = small(source, optimisers="two")
-    born = jax.jit(agent.be_born, static_argnums=0)(SPEC, jax.random.key(0))
+    born = jax.jit(agent.init_agent, static_argnums=0)(SPEC, jax.random.key(0))
     assert born.online.context is None
     taught, metrics = jax.jit(agent.learn)(born, BATCH, jax.random.key(1))
     assert not {"kl", "state_error", "reward_error"} & metrics.keys()

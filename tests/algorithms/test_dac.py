@@ -145,7 +145,7 @@ def test_a_transition_is_state_action_reward_next_state_and_a_flag():
 
 def test_the_context_of_a_step_depends_on_its_window_alone():
     agent = DAC(hidden=2, contexts=3, window=2)
-    model = agent.be_born(SPEC, jax.random.key(0)).online.context
+    model = agent.init_agent(SPEC, jax.random.key(0)).online.context
     base = lived()
     late = eqx.tree_at(lambda e: e.rewards, base, base.rewards.at[2].set(-9.0))
     early = eqx.tree_at(lambda e: e.rewards, base, base.rewards.at[0].set(-9.0))
@@ -170,7 +170,7 @@ def test_the_context_of_the_value_is_the_one_asked_for(kind):
 @pytest.mark.parametrize("trains", [False, True])
 def test_the_value_loss_trains_the_encoder_only_if_asked_to(trains):
     agent = DAC(hidden=4, contexts=3, window=2, value_trains_encoder=trains)
-    born = agent.be_born(SPEC, jax.random.key(0))
+    born = agent.init_agent(SPEC, jax.random.key(0))
     batch = jax.tree.map(lambda leaf: leaf[None], lived())
 
     def value_loss(models):
@@ -184,7 +184,7 @@ def test_the_value_loss_trains_the_encoder_only_if_asked_to(trains):
 @pytest.mark.parametrize(("optimisers", "apart"), [("one", False), ("two", True)])
 def test_with_two_optimisers_a_huge_value_gradient_leaves_the_context_models_step_alone(optimisers, apart):
     agent = DAC(hidden=4, contexts=3, window=2, optimisers=optimisers)
-    born = agent.be_born(SPEC, jax.random.key(0))
+    born = agent.init_agent(SPEC, jax.random.key(0))
     far = eqx.tree_at(lambda a: a.target.value.head.bias, born, born.target.value.head.bias + 1e3)
     batch = jax.tree.map(lambda leaf: leaf[None], lived())
     step = jax.jit(lambda one: agent.learn(one, batch, jax.random.key(1))[0].online.context)
@@ -204,7 +204,7 @@ def test_a_badly_predicted_step_is_worth_more_to_an_agent_with_a_bonus():
 
 def test_the_losses_are_the_means_of_the_parts_weighted_as_the_paper_says():
     agent = DAC(hidden=4, contexts=3, window=2, kl_weight=0.5, reward_weight=3.0)
-    born = agent.be_born(SPEC, jax.random.key(0))
+    born = agent.init_agent(SPEC, jax.random.key(0))
     batch = jax.tree.map(lambda leaf: leaf[None], lived())
     loss, metrics = agent.losses(born.online, born.target, batch, jax.random.key(1))
     expected = metrics["loss"] + metrics["state_error"] + 3 * metrics["reward_error"] + 0.5 * metrics["kl"]

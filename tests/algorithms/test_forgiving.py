@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from decentral.environments.registry import MatrixGame, PredatorPrey
-from decentral.training.loop import Trainee, begin, turns
+from decentral.training.loop import TrainingSetup, begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
 from tests.small import each_of, small
@@ -18,21 +18,21 @@ from tests.small import each_of, small
 def test_penalties_come_to_count_and_gains_always_do(lived, counts):
     rewards = jnp.asarray([-2.0, 0.0, 3.0])
     episode = replace(blank_episode(PredatorPrey().spec, 3), rewards=rewards)
-    felt = small("iql", forgive=10.0, forgive_fade=4.0).felt(episode, jnp.asarray(lived))
-    np.testing.assert_allclose(felt.rewards, [-2.0 * counts, 0.0, 3.0])
+    learning_rewards = small("iql", forgive=10.0, forgive_fade=4.0).learning_rewards(episode, jnp.asarray(lived))
+    np.testing.assert_allclose(learning_rewards.rewards, [-2.0 * counts, 0.0, 3.0])
 
 
 def test_by_default_everything_counts_from_the_first_episode():
     episode = replace(blank_episode(PredatorPrey().spec, 2), rewards=jnp.asarray([-0.7, 0.3]))
-    np.testing.assert_array_equal(small("iql").felt(episode, jnp.asarray(0)).rewards, episode.rewards)
+    np.testing.assert_array_equal(small("iql").learning_rewards(episode, jnp.asarray(0)).rewards, episode.rewards)
 
 
 @each_of(["iql", "vdn"], always=["iql"])
 def test_who_forgives_everything_learns_as_if_there_were_no_penalty(name):
     def trained(payoff, forgive):
         plan = Plan(batch_episodes=2, replay_episodes=4)
-        trainee = Trainee.alike(small(name, forgive=forgive), MatrixGame(payoff=payoff), plan)
-        lane = jax.jit(lambda: turns(trainee, begin(trainee, 0), 8, True))()
+        setup = TrainingSetup.alike(small(name, forgive=forgive), MatrixGame(payoff=payoff), plan)
+        lane = jax.jit(lambda: turns(setup, begin(setup, 0), 8, True))()
         return [np.asarray(leaf) for leaf in jax.tree.leaves(lane.agents[0].online)]
 
     harsh = [[-8.0, -12.0], [-12.0, 6.0]]

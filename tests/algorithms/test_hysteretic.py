@@ -21,7 +21,7 @@ def lived(rewards=(1.0, -3.0), happened=(True, True)):
 
 @jax.jit
 def loss_and_gradient(algorithm, batch):
-    """The loss of an agent whose values are [3, 1], with a slow copy of [10, 20]; the gradient of those values.
+    """The loss of an agent whose values are [3, 1], with a target network of [10, 20]; the gradient of those values.
 
     At discount 0.5, t=0: Q(a0) = 3, target 1 + 0.5 * Q'(argmax online = a0) = 6, an error of +3;
     t=1: Q(a1) = 1, target -3, an error of -4.

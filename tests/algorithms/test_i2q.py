@@ -38,8 +38,8 @@ def lived(rewards=(1.0, 2.0)):
 
 
 @jax.jit
-def judge(algorithm, online, target, episode):
-    return algorithm.judge(online, target, episode)
+def td_terms(algorithm, online, target, episode):
+    return algorithm.td_terms(online, target, episode)
 
 
 def shifted(tables, **shifts):
@@ -57,21 +57,21 @@ def shifted(tables, **shifts):
     ],
 )
 def test_the_target_of_the_values_mixes_in_the_states_value_by_lambda(mixing, wanted):
-    seen = judge(i2q(mixing=mixing), tabular(**ONLINE), tabular(**SLOW), lived())
-    np.testing.assert_allclose(seen["taken"], [3.0, 1.0])
-    np.testing.assert_allclose(seen["value_error"], np.asarray([3.0, 1.0]) - wanted, rtol=1e-6)
+    terms = td_terms(i2q(mixing=mixing), tabular(**ONLINE), tabular(**SLOW), lived())
+    np.testing.assert_allclose(terms["taken"], [3.0, 1.0])
+    np.testing.assert_allclose(terms["value_error"], np.asarray([3.0, 1.0]) - wanted, rtol=1e-6)
 
 
 def test_pairs_are_drawn_to_the_slow_states_value_and_states_to_the_slow_pairs():
-    seen = judge(i2q(), tabular(**ONLINE), tabular(**SLOW), lived())
-    np.testing.assert_allclose(seen["pair_error"], [7.0 - (1 + 0.5 * 8), 7.0 - 2], rtol=1e-6)
-    np.testing.assert_allclose(seen["state_error"], [4.0 - 9, 4.0 - 9], rtol=1e-6)
+    terms = td_terms(i2q(), tabular(**ONLINE), tabular(**SLOW), lived())
+    np.testing.assert_allclose(terms["pair_error"], [7.0 - (1 + 0.5 * 8), 7.0 - 2], rtol=1e-6)
+    np.testing.assert_allclose(terms["state_error"], [4.0 - 9, 4.0 - 9], rtol=1e-6)
 
 
-def weigh(state_errors, happened, **settings):
+def loss_from_terms(state_errors, happened, **settings):
     errors = jnp.asarray([state_errors])
     nothing = {name: jnp.zeros_like(errors) for name in ("value_error", "pair_error", "taken")}
-    return i2q(**settings).weigh(nothing | {"state_error": errors}, jnp.asarray([happened]))
+    return i2q(**settings).loss_from_terms(nothing | {"state_error": errors}, jnp.asarray([happened]))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def weigh(state_errors, happened, **settings):
     ],
 )
 def test_the_states_value_is_an_upper_expectile_of_the_pairs(errors, happened, loss):
-    total, metrics = weigh(errors, happened)
+    total, metrics = loss_from_terms(errors, happened)
     np.testing.assert_allclose(metrics["state_loss"], loss, rtol=1e-6)
     np.testing.assert_allclose(total, loss, rtol=1e-6)
 
@@ -100,7 +100,7 @@ def test_the_expectiles_fixed_point_is_the_one_worked_by_hand():
     def slope(value):
         errors = jnp.stack([value - 0.0, value - 10.0])[None]
         nothing = {name: jnp.zeros_like(errors) for name in ("value_error", "pair_error", "taken")}
-        return i2q().weigh(nothing | {"state_error": errors}, jnp.asarray([[True, True]]))[0]
+        return i2q().loss_from_terms(nothing | {"state_error": errors}, jnp.asarray([[True, True]]))[0]
 
     np.testing.assert_allclose(slope(jnp.asarray(7.0)), 0.0, atol=1e-5)
     # the slope is 2 (0.3 V - 0.7 (10 - V)) at V between the two
@@ -141,10 +141,10 @@ def test_no_networks_gradient_depends_on_another_networks_online_values(part):
 def test_the_states_of_pairs_are_the_memories_of_the_slow_trunk():
     shifts = dict.fromkeys(PARTS, 0.1)
     online, target = shifted(ONLINE, **shifts), shifted(SLOW, **shifts)
-    base = judge(i2q(), online, target, lived())
-    faster = judge(i2q(), shifted(ONLINE, **shifts | {"value": 0.3}), target, lived())
+    base = td_terms(i2q(), online, target, lived())
+    faster = td_terms(i2q(), shifted(ONLINE, **shifts | {"value": 0.3}), target, lived())
     other = shifted(SLOW, **shifts | {"value": 0.3})
-    slower = judge(i2q(), online, eqx.tree_at(lambda m: m.value.trunk, target, other.value.trunk), lived())
+    slower = td_terms(i2q(), online, eqx.tree_at(lambda m: m.value.trunk, target, other.value.trunk), lived())
     for name in ("pair_error", "state_error"):
         np.testing.assert_array_equal(base[name], faster[name])
         assert not np.allclose(base[name], slower[name])

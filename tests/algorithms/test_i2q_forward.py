@@ -70,8 +70,8 @@ def lived(terminated=False, actions=(0, 0), happened=(True, True), available=((T
 
 
 @jax.jit
-def judge(algorithm, episode):
-    return algorithm.judge(online(), slow(), episode)
+def td_terms(algorithm, episode):
+    return algorithm.td_terms(online(), slow(), episode)
 
 
 def q(state):
@@ -88,48 +88,48 @@ def q(state):
     ],
 )
 def test_the_target_is_the_value_of_the_better_of_the_predicted_and_the_real_next_state(actions, wanted):
-    seen = judge(forward(), lived(actions=actions))
+    terms = td_terms(forward(), lived(actions=actions))
     taken = [(3.0, 1.0)[action] for action in actions]
-    np.testing.assert_allclose(seen["taken"], taken)
-    np.testing.assert_allclose(seen["value_error"], np.asarray(taken) - wanted, rtol=1e-5)
+    np.testing.assert_allclose(terms["taken"], taken)
+    np.testing.assert_allclose(terms["value_error"], np.asarray(taken) - wanted, rtol=1e-5)
 
 
 def test_nothing_follows_an_end_and_no_unavailable_action_is_followed():
     only_second = ((True, True), (False, True), (True, True))
-    seen = judge(forward(), lived(terminated=True, available=only_second))
+    terms = td_terms(forward(), lived(terminated=True, available=only_second))
     # t=0: a1 alone is available at the next percept, and worth 0; t=1: the end
-    np.testing.assert_allclose(seen["value_error"], [3.0 - 1.0, 3.0 - 2.0], rtol=1e-5)
+    np.testing.assert_allclose(terms["value_error"], [3.0 - 1.0, 3.0 - 2.0], rtol=1e-5)
 
 
 def test_following_pairs_the_target_is_the_better_of_both_pairs_itself():
-    seen = judge(forward(follow="pair"), lived())
+    terms = td_terms(forward(follow="pair"), lived())
     # QSS(0, 2) = 2 above QSS(0, 1) = 1; QSS(1, 5) = 5 above QSS(1, 3) = 3
-    np.testing.assert_allclose(seen["value_error"], [3.0 - 2.0, 3.0 - 5.0], rtol=1e-6)
+    np.testing.assert_allclose(terms["value_error"], [3.0 - 2.0, 3.0 - 5.0], rtol=1e-6)
 
 
 def test_pairs_learn_the_reward_and_the_pair_of_the_slow_networks_next_action():
     # online QSS is 1 and 5; the slow values choose a0, after which 1 + 2 and 5 + 2 are predicted
-    seen = judge(forward(), lived())
-    np.testing.assert_allclose(seen["pair_error"], [1 - (1 + 0.5 * 3), 5 - (2 + 0.5 * 7)], rtol=1e-6)
+    terms = td_terms(forward(), lived())
+    np.testing.assert_allclose(terms["pair_error"], [1 - (1 + 0.5 * 3), 5 - (2 + 0.5 * 7)], rtol=1e-6)
     # with a1 alone available at the last percept: 5 + 12; and nothing follows an end
     only_second = ((True, True), (True, True), (False, True))
-    seen = judge(forward(), lived(available=only_second))
-    np.testing.assert_allclose(seen["pair_error"][1], 5 - (2 + 0.5 * 17), rtol=1e-6)
-    seen = judge(forward(), lived(terminated=True))
-    np.testing.assert_allclose(seen["pair_error"][1], 5 - 2, rtol=1e-6)
+    terms = td_terms(forward(), lived(available=only_second))
+    np.testing.assert_allclose(terms["pair_error"][1], 5 - (2 + 0.5 * 17), rtol=1e-6)
+    terms = td_terms(forward(), lived(terminated=True))
+    np.testing.assert_allclose(terms["pair_error"][1], 5 - 2, rtol=1e-6)
 
 
 def test_the_models_error_is_its_squared_distance_from_the_next_state():
-    seen = judge(forward(), lived())
-    np.testing.assert_allclose(seen["model_error"], [(2 - 1) ** 2, (3 - 5) ** 2], rtol=1e-6)
-    np.testing.assert_allclose(seen["promise"], [2.0, 3.0], rtol=1e-6)
+    terms = td_terms(forward(), lived())
+    np.testing.assert_allclose(terms["model_error"], [(2 - 1) ** 2, (3 - 5) ** 2], rtol=1e-6)
+    np.testing.assert_allclose(terms["promise"], [2.0, 3.0], rtol=1e-6)
 
 
 def test_the_models_error_is_a_mean_over_the_features_of_the_state():
     wide = AgentSpec(observation_size=2, actions=Discrete(2))
     percepts = Percept(array([[0, 0], [1, 3]]), jnp.asarray(np.ones((2, 2), bool)))
     episode = Episode(percepts, jnp.asarray([0]), array([0]), jnp.asarray([True]), jnp.asarray([True]))
-    still = jax.jit(lambda lived: forward().judge(blank(spec=wide), blank(spec=wide), lived))(episode)
+    still = jax.jit(lambda lived: forward().td_terms(blank(spec=wide), blank(spec=wide), lived))(episode)
     np.testing.assert_allclose(still["model_error"], [(1 + 9) / 2], rtol=1e-6)
 
 
@@ -144,7 +144,7 @@ def test_the_models_error_is_a_mean_over_the_features_of_the_state():
 )
 def test_what_the_model_promises_is_weighed_by_alpha_over_the_mean_promise(promise, happened, bonus):
     nothing = {name: array([[0, 0]]) for name in ("value_error", "pair_error", "model_error", "taken")}
-    loss, _ = forward().weigh(nothing | {"promise": array([promise])}, jnp.asarray([happened]))
+    loss, _ = forward().loss_from_terms(nothing | {"promise": array([promise])}, jnp.asarray([happened]))
     np.testing.assert_allclose(loss, -bonus, rtol=1e-5)
 
 
@@ -201,7 +201,7 @@ def test_the_models_loss_falls_with_its_prediction_error():
     @jax.vmap
     def model_error(change):
         models = eqx.tree_at(lambda m: m.change.third.bias, online(), change[None])
-        return jnp.mean(forward().judge(models, slow(), lived())["model_error"])
+        return jnp.mean(forward().td_terms(models, slow(), lived())["model_error"])
 
     errors = model_error(array([-1, 0, 1, 2, 2.5, 3, 4]))
     np.testing.assert_allclose(errors, [2.25 + d**2 for d in (3.5, 2.5, 1.5, 0.5, 0, 0.5, 1.5)], rtol=1e-5)

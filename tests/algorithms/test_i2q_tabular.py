@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.base import Agent
+from decentral.algorithms.base import AgentState
 from decentral.algorithms.i2q_tabular import NEVER, I2QTabular, Tables
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.settings import Refused
@@ -21,7 +21,7 @@ def i2q(**settings):
     return I2QTabular(**{"states": STATES, "successors": 3, "learning_rate": 0.5, "discount": 0.5} | settings)
 
 
-def agent(values=None, seen=None, successors=3):
+def agent(values=None, terms=None, successors=3):
     """An agent with these entries of Q, and these next states with their QSS; all else is 0 or unseen."""
     table, following, pairs = (
         np.zeros((STATES, 2), np.float32),
@@ -30,11 +30,11 @@ def agent(values=None, seen=None, successors=3):
     )
     for at, value in (values or {}).items():
         table[at] = value
-    for at, states in (seen or {}).items():
+    for at, states in (terms or {}).items():
         for place, (after, worth) in enumerate(states):
             following[(*at, place)], pairs[(*at, place)] = after, worth
     tables = Tables(jnp.asarray(table), jnp.asarray(following), jnp.asarray(pairs))
-    return Agent(tables, target=(), optimiser=(), target_age=jnp.asarray(0), notes=(), key=jax.random.key(0))
+    return AgentState(tables, target=(), optimiser=(), target_age=jnp.asarray(0), statistics=(), key=jax.random.key(0))
 
 
 def lived(places, actions, rewards=None, terminated=None, happened=None):
@@ -63,8 +63,8 @@ def learn(algorithm, one, *episodes):
 
 
 @jax.jit
-def reflect(algorithm, one, episode):
-    return algorithm.reflect(one, episode, jnp.zeros(()))[0]
+def annotate(algorithm, one, episode):
+    return algorithm.annotate(one, episode, jnp.zeros(()))[0]
 
 
 def test_the_four_places_are_four_states():
@@ -101,7 +101,7 @@ def test_all_other_entries_stay_as_they_are():
         untouched[at] = False
         old, new = np.asarray(getattr(before.online, name)), getattr(tables, name)
         np.testing.assert_array_equal(old[untouched], new[untouched])
-    np.testing.assert_array_equal(tables.seen, before.online.seen)
+    np.testing.assert_array_equal(tables.terms, before.online.terms)
 
 
 def test_nothing_follows_a_step_that_ended_the_task():
@@ -152,9 +152,9 @@ def test_padding_leaves_no_trace():
     np.testing.assert_allclose(tables.values[[A, B, C], 0], [2.25, 3.0, 7.0])
     np.testing.assert_allclose(tables.pairs[[A, B, C], 0, 0], [2.5, 2.0, 0.0])
     np.testing.assert_allclose(metrics["loss"], 4.5**2, rtol=1e-6)
-    seen = np.asarray(reflect(i2q(), agent(), padded).online.seen)
-    np.testing.assert_array_equal(seen[A, 0], [B, NEVER, NEVER])
-    assert int(np.sum(seen != NEVER)) == 1
+    terms = np.asarray(annotate(i2q(), agent(), padded).online.terms)
+    np.testing.assert_array_equal(terms[A, 0], [B, NEVER, NEVER])
+    assert int(np.sum(terms != NEVER)) == 1
 
 
 def test_padding_of_the_very_same_entry_is_no_second_sample():
@@ -166,27 +166,27 @@ def test_padding_of_the_very_same_entry_is_no_second_sample():
 
 
 def test_next_states_are_entered_in_order_of_appearance_and_once():
-    older = reflect(i2q(), agent(), lived([0, 2, 0, 1, 0, 2, 0, 3], [0, 1, 0, 1, 0, 0, 1]))
-    seen = np.asarray(older.online.seen)
-    np.testing.assert_array_equal(seen[A, 0], [C, B, NEVER])
-    np.testing.assert_array_equal(seen[A, 1], [D, NEVER, NEVER])
-    np.testing.assert_array_equal(seen[C], [[A, NEVER, NEVER], [A, NEVER, NEVER]])
-    np.testing.assert_array_equal(seen[B, 1], [A, NEVER, NEVER])
-    assert int(np.sum(seen != NEVER)) == 6
+    older = annotate(i2q(), agent(), lived([0, 2, 0, 1, 0, 2, 0, 3], [0, 1, 0, 1, 0, 0, 1]))
+    terms = np.asarray(older.online.terms)
+    np.testing.assert_array_equal(terms[A, 0], [C, B, NEVER])
+    np.testing.assert_array_equal(terms[A, 1], [D, NEVER, NEVER])
+    np.testing.assert_array_equal(terms[C], [[A, NEVER, NEVER], [A, NEVER, NEVER]])
+    np.testing.assert_array_equal(terms[B, 1], [A, NEVER, NEVER])
+    assert int(np.sum(terms != NEVER)) == 6
 
 
 def test_where_the_list_is_full_new_states_are_dropped():
     algorithm = i2q(successors=2)
-    older = reflect(algorithm, agent(successors=2), lived([0, 1, 0, 2, 0, 3, 0], [0, 1, 0, 1, 0, 1]))
-    seen = np.asarray(older.online.seen)
-    np.testing.assert_array_equal(seen[A, 0], [B, C])
-    np.testing.assert_array_equal(seen[D, 1], [A, NEVER])
-    np.testing.assert_array_equal(seen[A, 1], [NEVER, NEVER])  # nothing spills over to the next entry
+    older = annotate(algorithm, agent(successors=2), lived([0, 1, 0, 2, 0, 3, 0], [0, 1, 0, 1, 0, 1]))
+    terms = np.asarray(older.online.terms)
+    np.testing.assert_array_equal(terms[A, 0], [B, C])
+    np.testing.assert_array_equal(terms[D, 1], [A, NEVER])
+    np.testing.assert_array_equal(terms[A, 1], [NEVER, NEVER])  # nothing spills over to the next entry
 
 
 def test_a_newborn_has_seen_nothing_and_values_all_within_one_half():
-    born = jax.jit(lambda key: i2q().be_born(SPEC, key))(jax.random.key(0)).online
-    assert np.all(np.asarray(born.seen) == NEVER)
+    born = jax.jit(lambda key: i2q().init_agent(SPEC, key))(jax.random.key(0)).online
+    assert np.all(np.asarray(born.terms) == NEVER)
     values = np.asarray(born.values)
     assert np.abs(values).max() <= 0.5
     assert values.std() == pytest.approx(12**-0.5, abs=0.05)

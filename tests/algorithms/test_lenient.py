@@ -4,7 +4,7 @@ import numpy as np
 
 from decentral.algorithms.lenient import Lenient, Temperatures
 from decentral.environments.registry import MatrixGame
-from decentral.training.loop import Trainee, begin, turns
+from decentral.training.loop import TrainingSetup, begin, turns
 from decentral.training.plan import Plan
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
@@ -36,18 +36,20 @@ def test_temperatures_fall_visit_by_visit_from_the_last_step_backwards():
     algorithm = Lenient(hidden=2, buckets=32, cooling=-0.5, retroaction=0.5, ceiling_decay=0.9)
     episode = lived([0, 1, 0, 0, 2, 3], [0, 1, 0, 1, 0], [True, True, True, True, False])
     for ceiling in (1.0, 0.7):
-        notes = Temperatures(jnp.ones((32, 2)), jnp.asarray(ceiling))
-        cooled = algorithm.cool(notes, episode, (algorithm.bucket(episode.percepts.observation[:-1]), episode.actions))
+        statistics = Temperatures(jnp.ones((32, 2)), jnp.asarray(ceiling))
+        cooled = algorithm.cool(
+            statistics, episode, (algorithm.bucket(episode.percepts.observation[:-1]), episode.actions)
+        )
         np.testing.assert_allclose(cooled, by_hand(algorithm, episode, ceiling), rtol=1e-6)
 
 
 def test_leniency_is_that_of_the_time_before_the_episode_and_the_ceiling_sinks_after_it():
     algorithm = Lenient(hidden=2, buckets=32, ceiling_decay=0.9)
-    agent = algorithm.be_born(SPEC, jax.random.key(0))
-    older, forgiven = algorithm.reflect(agent, lived([0, 0, 1], [0, 0]), jnp.zeros(()))
+    agent = algorithm.init_agent(SPEC, jax.random.key(0))
+    older, forgiven = algorithm.annotate(agent, lived([0, 0, 1], [0, 0]), jnp.zeros(()))
     np.testing.assert_allclose(forgiven, 1 - np.exp(-2.0), rtol=1e-6)
-    np.testing.assert_allclose(older.notes.ceiling, 0.9)
-    assert float(older.notes.table.min()) < 1.0
+    np.testing.assert_allclose(older.statistics.ceiling, 0.9)
+    assert float(older.statistics.table.min()) < 1.0
 
 
 def test_negative_errors_count_as_often_as_they_are_not_forgiven_and_positive_ones_always():
@@ -64,8 +66,8 @@ def play_after_cooling(exploration):
     """The actions of a team whose temperatures are zero from the first visit on, while epsilon stays at 1."""
     algorithm = Lenient(hidden=4, buckets=8, ceiling_decay=0.0, exploration=exploration)
     plan = Plan(batch_episodes=4, replay_episodes=128, epsilon_end=1.0)
-    trainee = Trainee.alike(algorithm, MatrixGame(), plan)
-    lane = jax.jit(lambda seed: turns(trainee, begin(trainee, seed), 120, False))(0)
+    setup = TrainingSetup.alike(algorithm, MatrixGame(), plan)
+    lane = jax.jit(lambda seed: turns(setup, begin(setup, seed), 120, False))(0)
     return np.asarray(lane.replays[0].episodes.actions[:, 60:120, 0])
 
 

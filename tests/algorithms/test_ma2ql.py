@@ -3,7 +3,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.algorithms.base import Moment
+from decentral.algorithms.base import TeamClock
 from decentral.algorithms.ma2ql import MA2QL
 from decentral.training.replay import blank_episode, empty_replay
 from decentral.training.squads.base import Now
@@ -22,7 +22,7 @@ def lived():
 def who_learns(turn_length, team_size, episodes):
     """The agents whose turn it is after each number of episodes."""
     algorithm = MA2QL(hidden=2, turn_length=turn_length)
-    turns = [[Moment(jnp.asarray(e), jnp.asarray(i), team_size) for i in range(team_size)] for e in range(episodes)]
+    turns = [[TeamClock(jnp.asarray(e), jnp.asarray(i), team_size) for i in range(team_size)] for e in range(episodes)]
     return [[i for i, turn in enumerate(each) if bool(algorithm.learns_now(turn))] for each in turns]
 
 
@@ -38,7 +38,8 @@ def test_a_turn_may_be_one_episode_long():
 def test_a_turn_ends_exactly_when_its_episodes_have_passed():
     algorithm = MA2QL(hidden=2)
     turns = {
-        e: [bool(algorithm.learns_now(Moment(jnp.asarray(e), jnp.asarray(i), 2))) for i in (0, 1)] for e in (499, 500)
+        e: [bool(algorithm.learns_now(TeamClock(jnp.asarray(e), jnp.asarray(i), 2))) for i in (0, 1)]
+        for e in (499, 500)
     }
     assert turns == {499: [True, False], 500: [False, True]}
 

@@ -132,7 +132,7 @@ LIES = {
     "old number": at_first_percept(lambda voice: voice.act(number=0)),
     "number ahead": at_first_percept(lambda voice: voice.act(number=2)),
     "unknown kind": at_first_percept(lambda voice: voice.say(b"x")),
-    "the world's kind": at_first_percept(lambda voice: voice.say(b"s", bytes(21))),
+    "the environment's kind": at_first_percept(lambda voice: voice.say(b"s", bytes(21))),
     "awake again": at_first_percept(lambda voice: voice.say(b"w")),
     "saved unasked": at_first_percept(lambda voice: voice.say(b"d", bytes(40))),
     "two actions": at_first_percept(twice),

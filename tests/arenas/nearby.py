@@ -4,7 +4,7 @@ import itertools
 import tempfile
 from collections import deque
 
-from decentral.arenas.channel import Line
+from decentral.arenas.channel import AgentLine
 from decentral.arenas.resident import Resident
 from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, PERCEPTS
 from decentral.environments.host.wire import RESET, STEP
@@ -18,7 +18,7 @@ def received(wire, message):
         return wire.receive(stream)
 
 
-class Nearby(Line):
+class Nearby(AgentLine):
     """To an agent that can be `killed`."""
 
     def __init__(self, birth, home):

@@ -6,14 +6,14 @@ import pytest
 import decentral
 from decentral.arenas.arena import births, opened
 from decentral.arenas.homes import FILE, Places, log_file
-from decentral.arenas.standing import Standing
+from decentral.arenas.standing import ArenaState
 from decentral.arenas.terms import Terms
 from decentral.arenas.wire import ACTION
 from decentral.configs.config import Config
 from decentral.configs.members import Member, team_of
 from decentral.environments.host.wire import CLOSE, RESET, STEP
 from decentral.errors import Failed
-from decentral.training.loop import Trainee
+from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
 from decentral.training.squads.separate import Clock
 from tests.arenas.nearby import Nearby, scripted
@@ -34,7 +34,7 @@ class Relabelled(Noise):
 
 def config_of(world, clocks=(Clock(), Clock())):
     members = [Member("iql", small("iql"), clock) for clock in clocks]
-    return Config(members, "noise", Trainee(team_of(members), world, PLAN))
+    return Config(members, "noise", TrainingSetup(team_of(members), world, PLAN))
 
 
 def arena(path, *lines, world=None, terms=None, clocks=(Clock(), Clock())):
@@ -44,7 +44,7 @@ def arena(path, *lines, world=None, terms=None, clocks=(Clock(), Clock())):
         return lines[birth.wiring.circumstances.place](birth, home)
 
     places = Places(path / "homes", path / "log")
-    return opened(config_of(world or Noise(), clocks), terms or Terms(), Standing(0, 0, True), places, line)
+    return opened(config_of(world or Noise(), clocks), terms or Terms(), ArenaState(0, 0, True), places, line)
 
 
 def wire_of(world):

@@ -15,7 +15,7 @@ from decentral.arenas.arena import births, opened
 from decentral.arenas.channel import ProcessLine
 from decentral.arenas.homes import Places
 from decentral.arenas.seat import Seat
-from decentral.arenas.standing import Standing
+from decentral.arenas.standing import ArenaState
 from decentral.arenas.terms import RewardLine, Terms
 from decentral.errors import Failed, in_one_line
 from tests.arenas import liars
@@ -41,7 +41,7 @@ VIOLATIONS = {
     "old number": "it must answer percept 1, got an action that answers percept 0",
     "number ahead": "it must answer percept 1, got an action that answers percept 2",
     "unknown kind": f"{NO_MESSAGE} b'x' with 0 bytes",
-    "the world's kind": f"{NO_MESSAGE} b's' with 21 bytes",
+    "the environment's kind": f"{NO_MESSAGE} b's' with 21 bytes",
     "awake again": "it must answer a percept with an action, got kind b'w'",
     "saved unasked": "it must answer a percept with an action, got kind b'd'",
     "two actions": ("must speak only when it is its turn, got 17 bytes ahead", "got an action that answers percept 1"),
@@ -102,7 +102,7 @@ def hire(birth, home):
 def play(path, episodes=2, at_start=LONG, **terms):
     """A few episodes of three steps beside a liar; how it died, each time, and the episodes that it missed."""
     limits = Terms(patience_at_start=at_start, **terms)
-    with opened(config_of(Counting()), limits, Standing(0, 0, False), Places(path / "homes"), hire) as playing:
+    with opened(config_of(Counting()), limits, ArenaState(0, 0, False), Places(path / "homes"), hire) as playing:
         playing.seats[1].unlearned = -1  # it need not compile
         for _ in range(episodes):
             assert playing.play().steps == 3
@@ -152,7 +152,7 @@ def test_the_others_go_on_beside_one_that_fell_silent_once(lie, tmp_path, starte
 def test_one_that_reads_nothing_is_found_when_its_pipe_is_full(tmp_path, started, monkeypatch):
     monkeypatch.setattr(StandIn, "lies", ("silent",))
     config = config_of(Counting())
-    with opened(config, Terms(restarts=0), Standing(0, 0, False), Places(tmp_path / "homes"), hire) as playing:
+    with opened(config, Terms(restarts=0), ArenaState(0, 0, False), Places(tmp_path / "homes"), hire) as playing:
         seat = playing.seats[1]
         seat.line.send(bytes(2**16), LIMIT)  # fits
         with pytest.raises(TimeoutError):
@@ -167,7 +167,7 @@ def test_time_in_which_the_world_itself_was_stopped_is_not_counted(tmp_path, sta
     """The clock jumps by an hour with every look at it; the agent is waited for all the same."""
     monkeypatch.setattr(StandIn, "lies", ("drips",))
     config, hours = config_of(Counting()), iter(range(10**6))
-    with opened(config, Terms(), Standing(0, 0, False), Places(tmp_path / "homes"), hire) as playing:
+    with opened(config, Terms(), ArenaState(0, 0, False), Places(tmp_path / "homes"), hire) as playing:
         monkeypatch.setattr("decentral.arenas.channel.time.monotonic", lambda: 3600.0 * next(hours))
         playing.play()
         monkeypatch.undo()
@@ -240,7 +240,7 @@ def test_a_log_of_messages_and_an_agents_home_are_its_owners_alone(tmp_path, sta
     places = Places(tmp_path / "homes", tmp_path / "log")
     before = os.umask(0)
     try:
-        with opened(config_of(Counting()), Terms(), Standing(0, 0, True), places, hire) as playing:
+        with opened(config_of(Counting()), Terms(), ArenaState(0, 0, True), places, hire) as playing:
             playing.play()
     finally:
         os.umask(before)

@@ -1,4 +1,4 @@
-"""Three processes, a world and two agents that hunt: they become what a training in one process makes of them.
+"""Three processes, a world and two agents that hunt: they become what a run in one process makes of them.
 
 One arena serves all tests: six episodes, a test, a seventh; then agent 0 is killed, and three more are played.
 """
@@ -20,13 +20,13 @@ import decentral
 from decentral.arenas.arena import births, opened
 from decentral.arenas.audit import retrain
 from decentral.arenas.homes import FILE, Places, log_file
-from decentral.arenas.standing import Standing
+from decentral.arenas.standing import ArenaState
 from decentral.arenas.terms import Terms
 from decentral.configs.config import Config
 from decentral.configs.members import Member, team_of
 from decentral.environments.registry import PredatorPrey
 from decentral.training.evaluation import greedy_returns
-from decentral.training.loop import Trainee, begin, key_of_test, turns
+from decentral.training.loop import TrainingSetup, begin, key_of_test, turns
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from decentral.verification.audit.audit import fingerprint
@@ -58,13 +58,13 @@ class Told:
 @functools.cache
 def arena():
     members = [Member("iql", small("iql"))] * 2
-    config = Config(members, "predator-prey", Trainee(team_of(members), HUNT, PLAN))
+    config = Config(members, "predator-prey", TrainingSetup(team_of(members), HUNT, PLAN))
     root = Path(tempfile.mkdtemp())
     places, halfway = Places(root / "homes", root / "log"), root / "halfway"
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("JAX_COMPILATION_CACHE_DIR", jax.config.jax_compilation_cache_dir)
         patched.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
-        with opened(config, TERMS, Standing(SEED, 0, True), places) as playing:
+        with opened(config, TERMS, ArenaState(SEED, 0, True), places) as playing:
             numbers = [seat.line.process.number for seat in playing.seats]
             for _ in range(TOGETHER):
                 playing.play()
@@ -91,8 +91,8 @@ def test_what_an_agent_learned_can_be_read_by_its_owner_alone():
 
 def test_agents_become_what_they_become_in_one_process():
     """A squad of one is compiled by itself and may differ from two side by side in the last bits of sums, no more."""
-    told, trainee = arena(), arena().config.trainee
-    lane = jax.jit(lambda: turns(trainee, begin(trainee, SEED), TOGETHER, True))()
+    told, setup = arena(), arena().config.setup
+    lane = jax.jit(lambda: turns(setup, begin(setup, SEED), TOGETHER, True))()
     for place in (0, 1):
         expected = as_arrays(jax.tree.map(lambda leaf, at=place: leaf[at], lane.agents[0].online))
         found = told.agent(told.halfway, place).parameters
@@ -100,8 +100,8 @@ def test_agents_become_what_they_become_in_one_process():
         for part, array in expected.items():
             np.testing.assert_allclose(found[part], array, rtol=0, atol=2e-6, err_msg=part)
     assert int(lane.steps) == TOGETHER * HUNT.time_limit
-    team, bodies, key = trainee.team, (lane.agents[0].online,), key_of_test(lane.steps, SEED)
-    in_one_process = jax.jit(lambda: greedy_returns(team, HUNT, bodies, PLAN.test_episodes, key))()
+    team, acting_models, key = setup.team, (lane.agents[0].online,), key_of_test(lane.steps, SEED)
+    in_one_process = jax.jit(lambda: greedy_returns(team, HUNT, acting_models, PLAN.test_episodes, key))()
     np.testing.assert_allclose(told.returns, in_one_process, atol=1e-6)
 
 
@@ -137,5 +137,5 @@ def test_nothing_but_the_schema_crosses():
     percept, header = 4 * spec.observation_size + spec.actions.count, 9
     kinds = Counter(kind for kind, _ in messages(told, 1))
     assert kinds == {b"w": 1, b"r": 10, b"s": 40, b"t": 3, b"p": 9, b"a": 40 + 12, b"c": 1}
-    bodies = (10 + 3 + 9) * percept + 40 * (10 + percept) + 52 * 8
-    assert log_file(told.places.messages, SEED, 1).stat().st_size == bodies + header * kinds.total()
+    acting_models = (10 + 3 + 9) * percept + 40 * (10 + percept) + 52 * 8
+    assert log_file(told.places.messages, SEED, 1).stat().st_size == acting_models + header * kinds.total()

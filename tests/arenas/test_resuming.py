@@ -18,7 +18,7 @@ import decentral
 from decentral.arenas import run as arena_run
 from decentral.arenas.arena import opened
 from decentral.arenas.homes import alone_in, moment_file
-from decentral.arenas.run import Request, resume_arena, run_arena
+from decentral.arenas.run import ArenaRequest, resume_arena, run_arena
 from decentral.arenas.terms import Terms
 from decentral.configs.config import resolve
 from decentral.errors import Failed, Interrupted, Refused
@@ -45,7 +45,7 @@ def nearby(monkeypatch):
 
 
 def request_of(place):
-    return Request(CONFIG(), TERMS, place / "run", place / "log")
+    return ArenaRequest(CONFIG(), TERMS, place / "run", place / "log")
 
 
 def start(place, listeners=(), saving=OFTEN):
@@ -94,7 +94,7 @@ def test_an_arena_that_is_killed_at_random_moments_ends_as_if_it_had_not_been(tm
 
 def test_the_comparison_would_notice_a_difference(tmp_path):
     """Without a late reward that was under way, and with it."""
-    request = Request(CONFIG(), Terms(reward_loss=0.3, save_every=3), tmp_path / "run", tmp_path / "log")
+    request = ArenaRequest(CONFIG(), Terms(reward_loss=0.3, save_every=3), tmp_path / "run", tmp_path / "log")
     run_arena(request, [], Saving())
     other = ending(tmp_path)
     assert other.keys() == uninterrupted().keys()
@@ -158,7 +158,7 @@ def test_an_agent_that_dies_while_it_is_saved_leaves_the_moment_out(tmp_path):
 def test_another_arena_is_not_gone_on_with(tmp_path):
     with pytest.raises(Crash):
         start(tmp_path, [Killer(1, crash)])
-    request = Request(CONFIG(), Terms(reward_delay=2, reward_loss=0.3, save_every=3), tmp_path / "run", None)
+    request = ArenaRequest(CONFIG(), Terms(reward_delay=2, reward_loss=0.3, save_every=3), tmp_path / "run", None)
     with pytest.raises(Refused, match=r"same configuration, got .* with arena.reward_delay 1 instead of 2"):
         resume_arena(RunDirectory(tmp_path / "run"), None, [], OFTEN, request)
 

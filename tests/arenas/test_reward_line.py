@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from decentral.arenas.standing import SeatStanding, Standing
+from decentral.arenas.standing import ArenaState, SeatStanding
 from decentral.arenas.terms import RewardLine
 from decentral.records.durable import Fingerprint
 
@@ -30,18 +30,18 @@ def test_rewards_under_way_and_dice_outlive_a_process():
 
     def seat():
         line = RewardLine(2, 0.1, np.random.default_rng(3))
-        return SimpleNamespace(rewards=line, chance=line.chance.spawn(1)[0], log=None, missed=0, deaths=[])
+        return SimpleNamespace(rewards=line, rng=line.rng.spawn(1)[0], log=None, missed=0, deaths=[])
 
     def go_on(own):
-        return [own.rewards.pass_on(reward) for reward in range(5, 40)], own.chance.integers(9, size=9).tolist()
+        return [own.rewards.pass_on(reward) for reward in range(5, 40)], own.rng.integers(9, size=9).tolist()
 
     lived = seat()
     for reward in range(1, 4):
         lived.rewards.pass_on(reward)
-        lived.chance.integers(9, dtype=np.int32)  # three times: half a number is left for the next one
+        lived.rng.integers(9, dtype=np.int32)  # three times: half a number is left for the next one
     lived.missed, lived.deaths, file = 7, ["of old age"], Fingerprint(5, "ab" * 32)
-    stored = Standing(1, 2, True, 3, 4, True, seats=[SeatStanding.of(lived, file)], returns=[0.1])
-    read = Standing.from_arrays(stored.arrays(), "here")
+    stored = ArenaState(1, 2, True, 3, 4, True, seats=[SeatStanding.of(lived, file)], returns=[0.1])
+    read = ArenaState.from_arrays(stored.arrays(), "here")
     assert (read.turn, read.returns, read.logged, read.tested) == (6, [0.1], True, True)
     again = seat()
     read.seats[0].put_into(again)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, SHOW, SHOWN, AgentWire, Percept, Told
+from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, SHOW, SHOWN, AgentWire, PerceptMessage, Told
 from decentral.environments.host.wire import CLOSE, FRAME, RESET, STEP, framed
 from decentral.errors import Failed, Refused
 from decentral.records.durable import Fingerprint
@@ -11,7 +11,7 @@ from decentral.types import AgentSpec, Discrete
 from tests.arenas.nearby import received
 
 WIRE = AgentWire(AgentSpec(3, Discrete(2)))
-PERCEPT = Percept(np.asarray([0.5, -1.0, 3.0], np.float32), np.asarray([True, False]))
+PERCEPT = PerceptMessage(np.asarray([0.5, -1.0, 3.0], np.float32), np.asarray([True, False]))
 
 
 def test_every_kind_has_one_size():

@@ -34,11 +34,11 @@ def test_a_case_named_twice_is_measured_once():
 
 
 def test_what_a_case_says_is_what_is_trained():
-    trainee = Case("dac", "predator-prey", 3, 4, 5, 7).config.trainee
-    algorithm = trainee.team.squads[0].algorithm
-    assert (trainee.plan.seeds, trainee.environment.num_agents) == (3, 4)
+    setup = Case("dac", "predator-prey", 3, 4, 5, 7).config.setup
+    algorithm = setup.team.squads[0].algorithm
+    assert (setup.plan.seeds, setup.environment.num_agents) == (3, 4)
     assert (algorithm.window, algorithm.contexts) == (5, 7)
-    assert Case("iql", "matrix-game", 1, 3, None, None).config.trainee.environment.num_agents == 3
+    assert Case("iql", "matrix-game", 1, 3, None, None).config.setup.environment.num_agents == 3
 
 
 def test_a_matrix_game_of_many_pays_agreement():

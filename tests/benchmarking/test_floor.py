@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from decentral.benchmarking.cases import Case
 from decentral.benchmarking.floor import floor_of, moved_bytes, product_flops
 from decentral.environments.registry import MatrixGame
-from decentral.training.loop import Trainee, begin, turn
+from decentral.training.loop import TrainingSetup, begin, turn
 from decentral.training.plan import Plan
 from tests.small import small
 
@@ -61,10 +61,10 @@ def test_a_turn_of_iql_is_what_its_layers_say():
 
     The gradient of the entry's bias is that of a twelfth input.
     """
-    trainee = Case("iql", "predator-prey", 1, 2, None, None).config.trainee
-    lane = jax.eval_shape(lambda: begin(trainee, 0))
-    played = product_flops(jax.make_jaxpr(lambda own: turn(trainee, own, False))(lane))
-    learned = floor_of(trainee).flops
+    setup = Case("iql", "predator-prey", 1, 2, None, None).config.setup
+    lane = jax.eval_shape(lambda: begin(setup, 0))
+    played = product_flops(jax.make_jaxpr(lambda own: turn(setup, own, False))(lane))
+    learned = floor_of(setup).flops
     entry, rest = 11 * 64, 2 * 64 * 192 + 64 * 5
     assert played == 2 * 2 * 100 * (entry + rest)  # two agents, a hundred steps
     online, target, gradient = entry + rest, entry + rest, entry + 64 + 2 * rest
@@ -75,16 +75,16 @@ def test_bytes_are_the_batch_the_new_episode_and_what_the_networks_know():
     """An episode of a matrix game: 2 percepts of 4 + 3 bytes, an action, a reward and two truths of a step."""
     episode = 2 * (4 + 3) + 1 + 4 + 1 + 1
     plan = Plan(batch_episodes=3, replay_episodes=10)
-    trainee = Trainee.alike(small("iql"), MatrixGame(), plan)
-    lane = jax.eval_shape(lambda: begin(trainee, 0))
+    setup = TrainingSetup.alike(small("iql"), MatrixGame(), plan)
+    lane = jax.eval_shape(lambda: begin(setup, 0))
     numbers = (4 * 4 + 4) + 2 * (12 * 4 + 12) + (3 * 4 + 3)  # entry, gates from input and memory, head
     known = 4 * (2 * numbers + 2 * numbers + numbers)  # online and squares, read and written; the target, read
     counters = 2 * 2 * 4  # RMSprop's count of steps, if it has one
-    told = moved_bytes(trainee, lane)
+    told = moved_bytes(setup, lane)
     assert 0 <= told - 2 * ((3 + 1) * episode + known) <= counters
 
 
 def test_tables_of_which_a_turn_touches_little_do_not_count():
-    trainee = Trainee.alike(small("i2q-tabular"), MatrixGame(), Plan(batch_episodes=3, replay_episodes=10))
-    lane = jax.eval_shape(lambda: begin(trainee, 0))
-    assert moved_bytes(trainee, lane) < 1000
+    setup = TrainingSetup.alike(small("i2q-tabular"), MatrixGame(), Plan(batch_episodes=3, replay_episodes=10))
+    lane = jax.eval_shape(lambda: begin(setup, 0))
+    assert moved_bytes(setup, lane) < 1000

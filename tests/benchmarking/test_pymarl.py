@@ -7,8 +7,8 @@ from decentral.benchmarking.pymarl.predator_prey import LENGTH
 
 torch = pytest.importorskip("torch")
 
-from decentral.benchmarking.pymarl.episodes import Replay, empty_episodes  # noqa: E402 (torch may be missing)
-from decentral.benchmarking.pymarl.learner import Training, epsilon_after  # noqa: E402 (torch may be missing)
+from decentral.benchmarking.pymarl.episodes import PyMARLReplay, empty_episodes  # noqa: E402 (torch may be missing)
+from decentral.benchmarking.pymarl.learner import PyMARLTraining, epsilon_after  # noqa: E402 (torch may be missing)
 
 pytestmark = pytest.mark.filterwarnings("ignore:Creating a tensor from a list|To copy construct:UserWarning")
 CPU = torch.device("cpu")
@@ -18,7 +18,7 @@ CPU = torch.device("cpu")
 def training():
     """Networks that know nothing but a value for each action, whatever is seen."""
     torch.manual_seed(0)
-    own = Training("cpu")
+    own = PyMARLTraining("cpu")
     for controller, values in ((own.online, [0.0, 4.0, 2.0, 3.0, 1.0]), (own.target, [10.0, 20.0, 30.0, 40.0, 50.0])):
         for parameter in controller.network.parameters():
             torch.nn.init.zeros_(parameter)
@@ -44,7 +44,7 @@ def test_a_step_is_kept_field_by_field_and_a_sample_is_cut_to_the_longest_episod
     with pytest.raises(ValueError, match="no place"):
         episode.write_step({"observation": [rows[:1]]}, 0)
 
-    replay = Replay(2)
+    replay = PyMARLReplay(2)
     for kept in (two_steps([[1] * 5] * 2), two_steps([[1] * 5] * 2), episode):  # the last takes the first's place
         replay.add(kept)
     both = replay.sample(2)

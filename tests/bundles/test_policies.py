@@ -43,7 +43,9 @@ def born(case):
     name = case.split()[0]
     algorithm, key = small(name, **CASES[case]), jax.random.key(3)
     models = (
-        algorithm.be_born(WORLD.spec, key).online if name == "i2q-tabular" else draw(algorithm.build(WORLD.spec), key)
+        algorithm.init_agent(WORLD.spec, key).online
+        if name == "i2q-tabular"
+        else draw(algorithm.build(WORLD.spec), key)
     )
     return name, algorithm, jax.tree.map(lambda leaf: 3 * leaf if leaf.dtype == jnp.float32 else leaf, models)
 

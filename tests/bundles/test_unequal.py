@@ -48,7 +48,7 @@ def run_of_newborns(path):
     directory.write_json("config.json", config.as_data())
     directory.append_metrics([{"seed": 0, "step": 0, "test_return_mean": 0.0}])
     for place, member in enumerate(config.members):
-        models = drawn(member.algorithm, config.trainee.environment.spec, np.random.default_rng(place))
+        models = drawn(member.algorithm, config.setup.environment.spec, np.random.default_rng(place))
         directory.write_agent(0, place, as_arrays(models))
     return path
 

@@ -27,8 +27,8 @@ def array(numbers):
 def team(tables, common=()):
     """A team whose values are the tables in every state."""
     body = jax.eval_shape(lambda: VDN(hidden=2).build(SPEC))
-    bodies = jax.tree.map(lambda leaf: array(np.zeros((len(tables), *leaf.shape))), body)
-    return Joint(eqx.tree_at(lambda m: m.head.bias, bodies, jnp.asarray(tables)), common)
+    acting_models = jax.tree.map(lambda leaf: array(np.zeros((len(tables), *leaf.shape))), body)
+    return Joint(eqx.tree_at(lambda m: m.head.bias, acting_models, jnp.asarray(tables)), common)
 
 
 def lived(happened=(True, True), available=(((True, True),) * 3,) * 2):
@@ -89,7 +89,7 @@ class Weighed(Factorisation):
 def test_a_mix_sees_all_observations_of_its_own_time_and_the_slow_mix_those_of_the_next():
     algorithm, batch = Weighed(hidden=2, discount=0.5), lived()
     one = jax.tree.map(lambda leaf: leaf[0], batch)
-    total, wanted = jax.jit(lambda: algorithm.judge(team(ONLINE, array(2)), team(SLOW, array(3)), one))()
+    total, wanted = jax.jit(lambda: algorithm.td_terms(team(ONLINE, array(2)), team(SLOW, array(3)), one))()
     # the agents see 1, 2, 3 and 4, 5, 6: states 41 and 52 now, 52 and 63 next
     np.testing.assert_allclose(total, [2 * 4 + 41, 2 * 3 + 52], rtol=1e-6)
     np.testing.assert_allclose(wanted, [1 + 0.5 * (3 * 60 + 52), 2], rtol=1e-6)
@@ -152,7 +152,7 @@ def test_qmix_is_the_network_worked_by_hand(values, total):
 
 def test_a_mixer_of_three_agents_is_born_with_the_shapes_of_its_state_and_team():
     wide = AgentSpec(observation_size=2, actions=Discrete(2))
-    born = jax.eval_shape(lambda key: QMIX(hidden=2).be_born_as_team(wide, 3, key), jax.random.key(0)).online
+    born = jax.eval_shape(lambda key: QMIX(hidden=2).init_team(wide, 3, key), jax.random.key(0)).online
     mixer = born.common
     shapes = {
         "first weight": (mixer.first_weight.first.weight.shape, mixer.first_weight.second.weight.shape),
@@ -166,7 +166,7 @@ def test_a_mixer_of_three_agents_is_born_with_the_shapes_of_its_state_and_team()
         "second weight": ((64, 6), (32, 64)),
         "V": ((32, 6), (1, 32)),
     }
-    assert born.bodies.head.bias.shape == (3, 2)
+    assert born.acting_models.head.bias.shape == (3, 2)
 
 
 def test_qmix_learns_through_its_mixer():

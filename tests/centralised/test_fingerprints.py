@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.base import Agent
+from decentral.algorithms.base import AgentState
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.centralised.base import Joint
 from decentral.centralised.fingerprints import EPISODES_PER_UNIT, Fingerprints
@@ -19,7 +19,7 @@ def array(numbers):
     return jnp.asarray(np.asarray(numbers, np.float32))
 
 
-def bodies(scales, iteration=0.0):
+def acting_models(scales, iteration=0.0):
     """One body for each scale, by which its value of a0 is multiplied; no scale: a single body."""
     scale = np.asarray(scales, np.float32)
     described = jax.eval_shape(lambda: Fingerprints(hidden=1).build(SPEC))
@@ -47,7 +47,7 @@ def bodies(scales, iteration=0.0):
 
 @jax.jit
 def acted_on(iteration, epsilon):
-    algorithm, body = Fingerprints(hidden=1), bodies(1.0)
+    algorithm, body = Fingerprints(hidden=1), acting_models(1.0)
     body = eqx.tree_at(lambda m: m.iteration, body, iteration)
     dice = Dice(*(jnp.zeros(()) for _ in range(4)))
     scene = Scene(Percept(array([0.1]), jnp.asarray([True, True])), jnp.zeros(2), epsilon, dice)
@@ -63,12 +63,14 @@ def test_an_agent_acts_by_the_exploration_and_the_iteration_of_the_moment(epsilo
 def lived(stamps, steps=2):
     """An episode of the team, one stamp per agent: all see 0.1, 0.2, ... and take a0; rewards 1; the last one ends."""
     agents = len(stamps)
-    seen = np.tile((0.1 * np.arange(1, steps + 2))[None, :, None], (agents, 1, 1))
-    percepts = Percept(array(seen), jnp.asarray(np.ones((agents, steps + 1, 2), bool)))
+    terms = np.tile((0.1 * np.arange(1, steps + 2))[None, :, None], (agents, 1, 1))
+    percepts = Percept(array(terms), jnp.asarray(np.ones((agents, steps + 1, 2), bool)))
     ends = jnp.asarray(np.tile(np.arange(steps) == steps - 1, (agents, 1)))
-    remarks = array(np.tile(np.asarray(stamps)[:, None], (1, steps, 1)))
+    annotations = array(np.tile(np.asarray(stamps)[:, None], (1, steps, 1)))
     none = np.zeros((agents, steps))
-    return Episode(percepts, jnp.asarray(none.astype(np.int32)), array(none + 1), ends, jnp.asarray(none == 0), remarks)
+    return Episode(
+        percepts, jnp.asarray(none.astype(np.int32)), array(none + 1), ends, jnp.asarray(none == 0), annotations
+    )
 
 
 @jax.jit
@@ -78,9 +80,11 @@ def loss_and_gradient(scales, slow, episode):
     batch = jax.tree.map(lambda leaf: leaf[None], episode)
 
     def loss(head):
-        online = eqx.tree_at(lambda m: m.value.head.weight, bodies(np.ones(2), iteration=7.0), head)
+        online = eqx.tree_at(lambda m: m.value.head.weight, acting_models(np.ones(2), iteration=7.0), head)
         target = eqx.tree_at(
-            lambda m: m.value.head.weight, bodies(np.ones(2), iteration=5.0), slow[:, None, None] * array([[[1], [0]]])
+            lambda m: m.value.head.weight,
+            acting_models(np.ones(2), iteration=5.0),
+            slow[:, None, None] * array([[[1], [0]]]),
         )
         return algorithm.losses(Joint(online, ()), Joint(target, ()), batch, jax.random.key(0))
 
@@ -123,28 +127,28 @@ def test_no_agents_loss_or_slope_depends_on_another_agents_networks():
 
 
 def test_every_episode_is_stamped_with_its_time_and_then_counted():
-    online = Joint(bodies(np.ones(3), iteration=0.5), ())
-    agent = Agent(online, target=(), optimiser=(), target_age=jnp.asarray(0), notes=(), key=jax.random.key(0))
+    online = Joint(acting_models(np.ones(3), iteration=0.5), ())
+    agent = AgentState(online, target=(), optimiser=(), target_age=jnp.asarray(0), statistics=(), key=jax.random.key(0))
     episode = lived([(0.0, 0.0)] * 3)
     for lived_before, epsilon in enumerate((0.9, 0.8)):
-        agent, stamps = Fingerprints(hidden=1).reflect(agent, episode, jnp.asarray(epsilon))
+        agent, stamps = Fingerprints(hidden=1).annotate(agent, episode, jnp.asarray(epsilon))
         expected = np.broadcast_to([epsilon, 0.5 + lived_before / EPISODES_PER_UNIT], (3, 2, 2))
         np.testing.assert_allclose(stamps, expected, rtol=1e-6)
-    np.testing.assert_allclose(agent.online.bodies.iteration, [0.5 + 2e-4] * 3, rtol=1e-6)
+    np.testing.assert_allclose(agent.online.acting_models.iteration, [0.5 + 2e-4] * 3, rtol=1e-6)
 
 
 def test_each_body_has_its_own_clip_and_learning_leaves_the_count_alone():
     optimiser = Fingerprints(hidden=1, clip=1.0, learning_rate=0.1).optimiser()
-    start = Joint(bodies(np.ones(2), iteration=0.5), ())
+    start = Joint(acting_models(np.ones(2), iteration=0.5), ())
     zeros = jax.tree.map(lambda leaf: array(np.zeros(leaf.shape)), start)
-    slopes = eqx.tree_at(lambda m: m.bodies.value.head.bias, zeros, array([[3e5, 4e5], [1e-5, 2e-5]]))
+    slopes = eqx.tree_at(lambda m: m.acting_models.value.head.bias, zeros, array([[3e5, 4e5], [1e-5, 2e-5]]))
     steps = jax.jit(lambda gradient: optimiser.update(gradient, optimiser.init(start), start)[0])(slopes)
     # RMSprop's first step is lr g / (0.1 g + 1e-5): the huge slope is clipped to (0.6, 0.8), the other is not
     expected = [[-0.06 / 0.06001, -0.08 / 0.08001], [-0.1 / 1.1, -0.2 / 1.2]]
-    np.testing.assert_allclose(steps.bodies.value.head.bias, expected, rtol=1e-4)
-    np.testing.assert_array_equal(steps.bodies.iteration, [0.0, 0.0])
+    np.testing.assert_allclose(steps.acting_models.value.head.bias, expected, rtol=1e-4)
+    np.testing.assert_array_equal(steps.acting_models.iteration, [0.0, 0.0])
 
 
 def test_a_team_is_born_at_iteration_0():
-    born = jax.jit(lambda key: Fingerprints(hidden=1).be_born_as_team(SPEC, 3, key))(jax.random.key(0))
-    np.testing.assert_array_equal(born.online.bodies.iteration, [0.0, 0.0, 0.0])
+    born = jax.jit(lambda key: Fingerprints(hidden=1).init_team(SPEC, 3, key))(jax.random.key(0))
+    np.testing.assert_array_equal(born.online.acting_models.iteration, [0.0, 0.0, 0.0])

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.base import Agent
+from decentral.algorithms.base import AgentState
 from decentral.centralised.base import Joint
 from decentral.centralised.importance_sampling import ImportanceSampling, action_probabilities
 from decentral.types import AgentSpec, Discrete, Episode, Percept
@@ -18,7 +18,7 @@ def array(numbers):
     return jnp.asarray(np.asarray(numbers, np.float32))
 
 
-def bodies(tables):
+def acting_models(tables):
     """Networks whose values are the tables in every state [*agents, actions]."""
     table = array(tables)
     spec = AgentSpec(observation_size=1, actions=Discrete(table.shape[-1]))
@@ -27,7 +27,7 @@ def bodies(tables):
     return eqx.tree_at(lambda m: m.head.bias, blank, table)
 
 
-def lived(actions, rewards, remarks=()):
+def lived(actions, rewards, annotations=()):
     """An episode of the team with these actions [agents, T]; the last step ends the task."""
     agents, steps = np.shape(actions)
     percepts = Percept(array(np.zeros((agents, steps + 1, 1))), jnp.asarray(np.ones((agents, steps + 1, 2), bool)))
@@ -38,7 +38,7 @@ def lived(actions, rewards, remarks=()):
         array(np.tile(rewards, (agents, 1))),
         jnp.asarray(ends),
         jnp.asarray(np.ones((agents, steps), bool)),
-        remarks,
+        annotations,
     )
 
 
@@ -62,7 +62,7 @@ def test_an_action_is_as_likely_as_the_epsilon_greedy_policy_says(epsilon, likel
         nothing,
         ~nothing,
     )
-    found = action_probabilities(bodies([3.0, 1.0, 2.0]), episode, jnp.asarray(epsilon))
+    found = action_probabilities(acting_models([3.0, 1.0, 2.0]), episode, jnp.asarray(epsilon))
     np.testing.assert_allclose(found, likely, rtol=1e-6)
 
 
@@ -97,8 +97,8 @@ def test_the_weighted_loss_is_the_one_worked_by_hand_and_no_slope_comes_from_the
     @jax.jit
     def loss_and_gradient(epsilon):
         def loss(values, epsilon):
-            online, target = Joint(bodies(ONLINE), epsilon), Joint(bodies(SLOW), array(0))
-            online = eqx.tree_at(lambda m: m.bodies.head.bias, online, values)
+            online, target = Joint(acting_models(ONLINE), epsilon), Joint(acting_models(SLOW), array(0))
+            online = eqx.tree_at(lambda m: m.acting_models.head.bias, online, values)
             return algorithm.losses(online, target, batch, jax.random.key(0))
 
         return jax.value_and_grad(loss, (0, 1), has_aux=True)(array(ONLINE), epsilon)
@@ -116,32 +116,32 @@ def test_the_weighted_loss_is_the_one_worked_by_hand_and_no_slope_comes_from_the
 
 
 def three(tables=((3.0, 1.0), (1.0, 2.0), (0.0, 5.0)), epsilon=0.4):
-    return Joint(bodies(tables), array(epsilon))
+    return Joint(acting_models(tables), array(epsilon))
 
 
 def remembered():
     """A team of three at its time, and an episode with what it remarked on it."""
-    agent = Agent(
-        three(epsilon=0.0), target=(), optimiser=(), target_age=jnp.asarray(0), notes=(), key=jax.random.key(0)
+    agent = AgentState(
+        three(epsilon=0.0), target=(), optimiser=(), target_age=jnp.asarray(0), statistics=(), key=jax.random.key(0)
     )
     episode = lived([[0, 1], [1, 1], [0, 0]], [1.0, 2.0])
-    older, remarks = reflect(agent, episode)
-    return older, replace(episode, remarks=remarks)
+    older, annotations = annotate(agent, episode)
+    return older, replace(episode, annotations=annotations)
 
 
 @jax.jit
-def reflect(agent, episode):
-    return ImportanceSampling(hidden=2).reflect(agent, episode, jnp.asarray(0.4))
+def annotate(agent, episode):
+    return ImportanceSampling(hidden=2).annotate(agent, episode, jnp.asarray(0.4))
 
 
 @jax.jit
 def weights(models, episode):
-    return ImportanceSampling(hidden=2).judge(models, three(), episode)[2]
+    return ImportanceSampling(hidden=2).td_terms(models, three(), episode)[2]
 
 
 def test_a_team_remarks_how_likely_its_actions_were_and_notes_its_epsilon():
     older, episode = remembered()
-    np.testing.assert_allclose(episode.remarks, [[0.8, 0.2], [0.8, 0.8], [0.2, 0.2]], rtol=1e-6)
+    np.testing.assert_allclose(episode.annotations, [[0.8, 0.2], [0.8, 0.8], [0.2, 0.2]], rtol=1e-6)
     np.testing.assert_allclose(older.online.common, 0.4)
 
 
@@ -170,8 +170,8 @@ def test_each_body_has_its_own_clip_and_what_is_common_is_not_trained():
     optimiser = ImportanceSampling(hidden=2, clip=1.0, learning_rate=0.1).optimiser()
     start = three()
     step = jax.jit(lambda gradient: optimiser.update(gradient, optimiser.init(start), start)[0])
-    steps = step(Joint(bodies([[3e5, 4e5], [1e-5, 0.0], [0.0, 2e-5]]), array(7.0)))
+    steps = step(Joint(acting_models([[3e5, 4e5], [1e-5, 0.0], [0.0, 2e-5]]), array(7.0)))
     # RMSprop's first step is lr g / (0.1 g + 1e-5): the huge slope is clipped to (0.6, 0.8), the others are not
     expected = [[-0.06 / 0.06001, -0.08 / 0.08001], [-0.1 / 1.1, 0.0], [0.0, -0.2 / 1.2]]
-    np.testing.assert_allclose(steps.bodies.head.bias, expected, rtol=1e-4)
+    np.testing.assert_allclose(steps.acting_models.head.bias, expected, rtol=1e-4)
     assert float(steps.common) == 0.0

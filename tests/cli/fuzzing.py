@@ -45,11 +45,11 @@ WORK = (
     "decentral.benchmarking.benchmark.Benchmark.run",
     "decentral.runs.trained._PLAY",
     "decentral.inspection.crossplay._PLAY",
-    "decentral.verification.audit.audit.live_again",
+    "decentral.verification.audit.audit.retrain_with_log",
     "decentral.cli.audit.audit_messages",
     "decentral.inspection.values.value_tables",
     "decentral.reproduction.record.Record.of_piece",
-    "decentral.environments.PredatorPrey.references",
+    "decentral.environments.predator_prey.environment.PredatorPrey.references",
     "decentral.cli.plot.plot_curves",
     "decentral.cli.plot.plot_diagnostics",
 )
@@ -86,7 +86,7 @@ def no_work_fixture(tmp_path_factory):
 def untrained_run(path):
     """The directory of a run, as if it had been trained."""
     config = resolve("iql", "matrix-game", {"hidden": 2}, None, {"steps": 10})
-    member, world = config.members[0], config.trainee.environment
+    member, world = config.members[0], config.setup.environment
     (path / "agents" / "seed-0").mkdir(parents=True)
     (path / "config.json").write_text(json.dumps(config.as_data() | {"references": {}}))
     row = {"seed": 0, "step": 10, "episode": 10, "test_return_mean": 0.0, "test_return_std": 0.0}

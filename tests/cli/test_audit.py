@@ -14,7 +14,7 @@ import decentral
 from decentral.configs.config import resolve
 from decentral.settings import Refused
 from decentral.verification.audit import audit
-from decentral.verification.audit.logs import live_again
+from decentral.verification.audit.logs import retrain_with_log
 from tests.cli.test_cli import outcome
 from tests.small_runs import small_run
 
@@ -39,17 +39,17 @@ def test_one_other_bit_in_a_run_is_found_out(capsys, tmp_path):
     save_file(arrays, file)
     (tmp_path / "run" / "finished.json").unlink()  # or else its hashes would tell first
     code, _, err = outcome(capsys, "audit", str(tmp_path / "run"))
-    assert code == 1 and err.count("\n") == 1 and "does not repeat here to the bit" in err
+    assert code == 1 and err.count("\n") == 1 and "does not repeat here bit for bit" in err
 
 
 def test_an_agent_that_learned_from_more_is_found_out(capsys, monkeypatch):
     """Taught by another log than its own, it comes to other parameters."""
 
-    def with_the_log_of_the_other(trainee, seed, places):
-        one, other = (live_again(trainee, seed, [0, 1])[place] for place in (0, 1))
+    def with_the_log_of_the_other(setup, seed, places):
+        one, other = (retrain_with_log(setup, seed, [0, 1])[place] for place in (0, 1))
         return {place: replace((one, other)[place], log=(other, one)[place].log) for place in places}
 
-    monkeypatch.setattr(audit, "live_again", with_the_log_of_the_other)
+    monkeypatch.setattr(audit, "retrain_with_log", with_the_log_of_the_other)
     code, out, err = outcome(capsys, "audit", str(small_run("iql").path))
     assert code == 1 and err.count("\n") == 1 and "it learned from more than its own log" in err
     assert "agent 0, play: not checked" in out
@@ -58,14 +58,14 @@ def test_an_agent_that_learned_from_more_is_found_out(capsys, monkeypatch):
 def test_an_agent_that_acted_on_more_is_found_out_and_the_first_action_is_named(capsys, monkeypatch):
     """In the test after 40 steps its actions are others than those that it chooses alone."""
 
-    def with_other_actions(trainee, seed, places):
-        lived = live_again(trainee, seed, places)
+    def with_other_actions(setup, seed, places):
+        lived = retrain_with_log(setup, seed, places)
         test = lived[1].tests[1]
         other = eqx.tree_at(lambda own: own.actions, test.episodes, (test.episodes.actions + 1) % 3)
         lived[1].tests[1] = replace(test, episodes=other)
         return lived
 
-    monkeypatch.setattr(audit, "live_again", with_other_actions)
+    monkeypatch.setattr(audit, "retrain_with_log", with_other_actions)
     code, out, err = outcome(capsys, "audit", str(small_run("iql").path), "--seed", "1")
     assert code == 1 and err.count("\n") == 1
     assert "agent 1 alone chooses other actions, first in seed 1, test after 40 steps, episode 0, step 0: " in err

@@ -7,7 +7,7 @@ import pytest
 
 from decentral.cli import main
 from decentral.records import RunDirectory
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from tests.small_runs import small_run
 
 QUICK = [
@@ -215,7 +215,7 @@ def test_an_interruption_is_one_line_and_leaves_what_was_written(capsys, tmp_pat
     def interrupted(machine, count):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Machine, "advance", interrupted)
+    monkeypatch.setattr(LaneBatch, "advance", interrupted)
     code, _, err = outcome(capsys, "train", "iql", "matrix-game", *QUICK, "--out", str(tmp_path / "new"))
     assert code == 130 and err.count("\n") == 1
     assert len((tmp_path / "new" / "metrics.jsonl").read_text().splitlines()) == 1

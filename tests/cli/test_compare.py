@@ -6,7 +6,7 @@ import os
 import pytest
 
 from decentral.records import RunDirectory
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from tests.cli.test_cli import QUICK, outcome
 from tests.small_runs import small_run
 
@@ -45,7 +45,7 @@ def test_an_interrupted_comparison_goes_on(capsys, tmp_path, monkeypatch):
 
     words = ["compare", "iql", "matrix-game", *QUICK, "--out", str(tmp_path / "new")]
     with monkeypatch.context() as patch:
-        patch.setattr(Machine, "advance", interrupted)
+        patch.setattr(LaneBatch, "advance", interrupted)
         assert outcome(capsys, *words)[0] == 130
     code, out, err = outcome(capsys, *words)
     assert (code, err) == (0, "") and "greedy test after" in out

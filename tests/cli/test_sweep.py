@@ -5,7 +5,7 @@ import os
 import pytest
 
 from decentral.records import RunDirectory
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from tests.cli.test_cli import outcome
 
 QUICK = [  # the program of test_side_by_side, compiled once for both
@@ -38,12 +38,12 @@ def test_a_sweep_trains_shows_and_does_nothing_twice(capsys, tmp_path, monkeypat
 
 
 def test_an_interrupted_sweep_goes_on(capsys, tmp_path, monkeypatch):
-    def interrupted(*trainees):
+    def interrupted(*setups):
         raise KeyboardInterrupt
 
     words = ["sweep", "iql", "matrix-game", "--discount", "0.5,0.9", *QUICK, "--out", str(tmp_path / "new")]
     with monkeypatch.context() as patch:
-        patch.setattr(Machine, "start", interrupted)
+        patch.setattr(LaneBatch, "start", interrupted)
         assert outcome(capsys, *words)[0] == 130
     code, _, err = outcome(capsys, *words)
     assert (code, err) == (0, "")

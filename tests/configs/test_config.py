@@ -13,7 +13,7 @@ from decentral.training.parameters import as_arrays, from_arrays
 def test_the_penalty_chooses_the_papers_window_unless_told_otherwise(penalty, window):
     config = resolve("dac", "predator-prey", environment_settings={"penalty": penalty})
     assert config.members[0].algorithm.window == window
-    assert config.trainee.plan.steps == 3_050_000 and config.trainee.plan.epsilon_steps == 1_500_000
+    assert config.setup.plan.steps == 3_050_000 and config.setup.plan.epsilon_steps == 1_500_000
     told = resolve("dac", "predator-prey", {"window": 7}, {"penalty": penalty})
     assert told.members[0].algorithm.window == 7
 
@@ -40,20 +40,20 @@ def test_the_papers_table_has_all_twelve_rows():
 
 def test_settings_common_to_the_papers_tasks_are_the_defaults():
     config = resolve("dac", "matrix-game")
-    algorithm, plan = config.members[0].algorithm, config.trainee.plan
+    algorithm, plan = config.members[0].algorithm, config.setup.plan
     assert (algorithm.kl_weight, algorithm.learning_rate, algorithm.discount) == (0.001, 5e-4, 0.99)
     assert (plan.replay_episodes, plan.batch_episodes, plan.epsilon_start, plan.epsilon_end) == (5000, 32, 1.0, 0.05)
 
 
 def test_a_battle_without_a_row_is_trained_as_the_others_are():
     config = resolve("dac", "3m")
-    algorithm, plan = config.members[0].algorithm, config.trainee.plan
+    algorithm, plan = config.members[0].algorithm, config.setup.plan
     assert (algorithm.window, algorithm.contexts, algorithm.head) == (10, 10, "normal-net")
     assert (plan.epsilon_steps, plan.steps, plan.test_interval) == (50_000, 2_050_000, 10_000)
 
 
 def test_a_world_without_a_row_has_none():
-    assert row_of("elsewhere", resolve("iql", "matrix-game").trainee.environment) is None
+    assert row_of("elsewhere", resolve("iql", "matrix-game").setup.environment) is None
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -55,7 +55,7 @@ class Puppets:
         pass
 
 
-def answers(package, name, story, chance):
+def answers(package, name, story, randomness):
     """What the real class says of each scene of a story that is told."""
     walkable = np.zeros((SIZE, SIZE), bool)
     walkable[tuple(zip(*story.scenes[0].walkable, strict=True))] = True
@@ -66,7 +66,7 @@ def answers(package, name, story, chance):
         rows = [answer(world, story.scenes[0], [-1] * world.n_agents, BEGINNING)]
         for scene in story.scenes[1:]:
             assert not rows[-1]["terminated"], "a story must not go on after the end of its episode"
-            actions = [chance.choice(np.flatnonzero(available)) for available in world.get_avail_actions()]
+            actions = [randomness.choice(np.flatnonzero(available)) for available in world.get_avail_actions()]
             rows.append(answer(world, scene, actions, world.step(actions)))
         world.close()
     told = range(story.told_from, len(rows))
@@ -112,8 +112,8 @@ def main(commit):
 
     arrays = {"provenance": np.asarray(json.dumps(provenance(package, commit)))}
     for name in MAPS:
-        chance = random.Random(name)
-        rows = [row for story in stories(name) for row in answers(package, name, story, chance)]
+        randomness = random.Random(name)
+        rows = [row for story in stories(name) for row in answers(package, name, story, randomness)]
         arrays |= {f"{name}/{key}": array for key, array in stacked(rows).items()}
         print(f"{name}: {len(rows)} situations, {sum(row['follows'] for row in rows)} steps")
     np.savez_compressed(FILE, **arrays)

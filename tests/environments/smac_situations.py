@@ -71,9 +71,9 @@ def columns_of(scene):
 
 def stories(name):
     """All that is to be examined on a map."""
-    chance, start = random.Random(name), scene_of(name)
-    battles = [Story([start, *_battle(start, chance)]) for _ in range(STORIES)]
-    walk = Story([start, *_at_limits(start, MAPS[name].ground, chance)])
+    randomness, start = random.Random(name), scene_of(name)
+    battles = [Story([start, *_battle(start, randomness)]) for _ in range(STORIES)]
+    walk = Story([start, *_at_limits(start, MAPS[name].ground, randomness)])
     return [*battles, walk, *_endings(start, MAPS[name].limit)]
 
 
@@ -88,18 +88,18 @@ def _is_clear(scene):
     return all(gap == 0 or gap > GRAIN / 2 for gap in off)
 
 
-def _battle(start, chance):
+def _battle(start, randomness):
     """Units at random places, who then move, are hurt, recover and die."""
-    scenes = [_clear(lambda: _on_grain(random_scene(start, chance)))]
+    scenes = [_clear(lambda: _on_grain(random_scene(start, randomness)))]
     while len(scenes) < FRAMES and not _is_over(scenes[-1]):
-        scenes.append(_clear(lambda now=scenes[-1]: _on_grain(_later(now, chance))))
+        scenes.append(_clear(lambda now=scenes[-1]: _on_grain(_later(now, randomness))))
     return scenes
 
 
-def _later(scene, chance):
-    enemies = later_scene(scene, chance).enemies
-    allies = later_scene(replace(scene, enemies=scene.allies), chance).enemies
-    allies, enemies = (tuple(_moved(unit, chance) for unit in side) for side in (allies, enemies))
+def _later(scene, randomness):
+    enemies = later_scene(scene, randomness).enemies
+    allies = later_scene(replace(scene, enemies=scene.allies), randomness).enemies
+    allies, enemies = (tuple(_moved(unit, randomness) for unit in side) for side in (allies, enemies))
     return replace(scene, allies=allies, enemies=enemies)
 
 
@@ -107,9 +107,9 @@ def _is_over(scene):
     return not all(any(unit.lives for unit in side) for side in (scene.allies, scene.enemies))
 
 
-def _moved(unit, chance):
-    x, y = (min(max(place + chance.uniform(-1.5, 1.5), 0.0), SIZE - GRAIN) for place in (unit.x, unit.y))
-    return replace(unit, x=x, y=y, cooldown=chance.uniform(0, COOLDOWNS.get(unit.kind, 0.0)))
+def _moved(unit, randomness):
+    x, y = (min(max(place + randomness.uniform(-1.5, 1.5), 0.0), SIZE - GRAIN) for place in (unit.x, unit.y))
+    return replace(unit, x=x, y=y, cooldown=randomness.uniform(0, COOLDOWNS.get(unit.kind, 0.0)))
 
 
 def _on_grain(scene):
@@ -119,26 +119,26 @@ def _on_grain(scene):
     return replace(scene, allies=tuple(map(rounded, scene.allies)), enemies=tuple(map(rounded, scene.enemies)))
 
 
-def _at_limits(start, ground, chance):
+def _at_limits(start, ground, randomness):
     """Allies about the edges of the ground, with others exactly as far away as is seen or reached, or a grain off."""
     across = _about(border for part in ground for border in (part.left, part.right + 1))
     upwards = _about(border for part in ground for border in (part.bottom, part.top + 1))
     spots = list(itertools.product(across, upwards))
-    spots = chance.sample(spots, min(SPOTS, len(spots)))
+    spots = randomness.sample(spots, min(SPOTS, len(spots)))
     half = math.ceil(len(start.allies) / 2)
     return [
-        _clear(lambda first=first: _spread(start, spots[first:] + spots, chance))
+        _clear(lambda first=first: _spread(start, spots[first:] + spots, randomness))
         for first in range(0, len(spots), half)
     ]
 
 
-def _spread(start, spots, chance):
+def _spread(start, spots, randomness):
     """Every second ally on a spot of its own, all other units beside one of them."""
     allies = []
     for number, unit in enumerate(start.allies):
-        x, y = _beside(allies[-1], chance) if number % 2 else spots[number // 2]
-        allies.append(replace(unit, x=x, y=y, cooldown=chance.randrange(15)))
-    places = [_beside(chance.choice(allies), chance) for _ in start.enemies]
+        x, y = _beside(allies[-1], randomness) if number % 2 else spots[number // 2]
+        allies.append(replace(unit, x=x, y=y, cooldown=randomness.randrange(15)))
+    places = [_beside(randomness.choice(allies), randomness) for _ in start.enemies]
     enemies = [replace(unit, x=x, y=y) for unit, (x, y) in zip(start.enemies, places, strict=True)]
     return replace(start, allies=tuple(allies), enemies=tuple(enemies))
 
@@ -149,7 +149,7 @@ def _about(borders):
     return sorted(place for place in near if 0 <= place <= SIZE)
 
 
-def _beside(unit, chance):
+def _beside(unit, randomness):
     """A place on the map straight beside a unit, at one of the limits or a grain off."""
     away = [limit + less for limit in (REACH, SIGHT) for less in (-GRAIN, 0, GRAIN)]
     places = [
@@ -157,7 +157,7 @@ def _beside(unit, chance):
         for far in away
         for east, north in ((0, 1), (0, -1), (1, 0), (-1, 0))
     ]
-    return chance.choice([place for place in places if all(0 <= coordinate <= SIZE for coordinate in place)])
+    return randomness.choice([place for place in places if all(0 <= coordinate <= SIZE for coordinate in place)])
 
 
 def _endings(start, limit):

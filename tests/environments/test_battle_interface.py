@@ -24,12 +24,12 @@ def battlefield_of(world, scene):
 
 @pytest.mark.parametrize("name", list(MAPS))
 def test_percepts_and_state_are_those_of_a_plain_reading(name):
-    world, chance = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
+    world, randomness = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
     perceive, vector = jax.jit(world.perceive), jax.jit(world.state_vector)
     for _ in range(SCENES):
-        scene = plain_smac.random_scene(scene_of(name), chance)
+        scene = plain_smac.random_scene(scene_of(name), randomness)
         field = battlefield_of(world, scene)
-        last = [chance.randrange(6 + len(scene.enemies)) for _ in scene.allies]
+        last = [randomness.randrange(6 + len(scene.enemies)) for _ in scene.allies]
         percepts = perceive(field)
         agents = range(len(scene.allies))
         np.testing.assert_array_equal(percepts.available, [plain_smac.availability(scene, agent) for agent in agents])
@@ -41,10 +41,10 @@ def test_percepts_and_state_are_those_of_a_plain_reading(name):
 
 @pytest.mark.parametrize("name", list(MAPS))
 def test_rewards_are_those_of_a_plain_reading(name):
-    world, chance = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
+    world, randomness = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
     paid = jax.jit(lambda before, after: reward(world.roster, before, after, True))
     for _ in range(SCENES):
-        before = plain_smac.random_scene(scene_of(name), chance)
-        after = plain_smac.later_scene(before, chance)
+        before = plain_smac.random_scene(scene_of(name), randomness)
+        after = plain_smac.later_scene(before, randomness)
         found = paid(battlefield_of(world, before), battlefield_of(world, after))
         assert float(found) == pytest.approx(plain_smac.reward(before, after), abs=1e-4)

@@ -18,7 +18,7 @@ def outcomes():
     return json.loads(done.stdout)
 
 
-BY_CHANCE = {"a thread raises"}  # when it is heard depends on the scheduler: the soak meets it in whole trainings
+BY_CHANCE = {"a thread raises"}  # when it is heard depends on the scheduler: the soak meets it in whole runs
 
 
 @pytest.mark.parametrize("workers", [1, 2])

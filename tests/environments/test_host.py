@@ -1,4 +1,4 @@
-"""Worlds that live in Python: what they tell is checked, and it is the same from this process and from another."""
+"""Worlds stepped in Python: what they tell is checked, and it is the same from this process and from another."""
 
 import os
 import signal
@@ -154,7 +154,7 @@ def test_a_file_can_not_name_code_that_the_user_has_not_named(monkeypatch):
         ("python:tests.host_worlds:CountingStage", "must be a subclass of HostEnvironment or Environment"),
         ("python:tests.host_worlds:Nothing", "the module tests.host_worlds has no Nothing"),
         ("python:os.system", "must name its code as package.module:name"),
-        ("no-such-world", "unknown environment 'no-such-world': choose one of matrix-game"),
+        ("no-such-world", "unknown environment 'no-such-environment': choose one of matrix-game"),
         (3, "unknown environment 3"),
     ],
 )
@@ -164,5 +164,5 @@ def test_a_name_that_means_no_world_is_refused(name, reason):
 
 
 def test_only_worlds_that_live_in_python_are_opened_elsewhere():
-    with pytest.raises(Refused, match="environment must live in Python, got matrix-game"):
+    with pytest.raises(Refused, match="environment must be a host environment, got matrix-game"):
         host_environment("matrix-game", {})

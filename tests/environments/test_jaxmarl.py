@@ -76,11 +76,11 @@ def test_whole_episodes_are_compiled():
     ("place", "reason"),
     [
         ("tests.environments.jax_zoo:Smooth", "actions of .*: tall must be Discrete for agents to learn, got .*Box"),
-        ("tests.environments.jax_zoo:NUMBER", "must name a function that makes a world, got 3"),
+        ("tests.environments.jax_zoo:NUMBER", "must name a function that makes an environment, got 3"),
         ("tests.environments.jax_zoo:broken", "can't be made .KeyError: 'no such thing'"),
-        ("tests.environments.jax_zoo:nothing", "must be a world of JaxMARL with an observation per agent"),
+        ("tests.environments.jax_zoo:nothing", "must be an environment of JaxMARL with an observation per agent"),
         ("tests.environments.jax_zoo:nobody", "the module tests.environments.jax_zoo has no nobody"),
-        ("no such world", "jaxmarl must be installed|must be one that JaxMARL knows"),
+        ("no such environment", "jaxmarl must be installed|must be one that JaxMARL knows"),
     ],
 )
 def test_what_can_not_be_played_is_refused_in_one_line(place, reason):

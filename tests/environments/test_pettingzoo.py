@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from decentral.environments.adapters.pettingzoo import world_of_pettingzoo
+from decentral.environments.adapters.pettingzoo import pettingzoo_environment
 from decentral.environments.host.checks import CheckedStage
 from decentral.environments.registry import environment_class
 from decentral.settings import Refused, build
@@ -95,11 +95,11 @@ def test_rewards_that_differ_are_otherwise_refused():
     [
         ("tests.environments.zoo:Smooth", "actions of .*: tall must be Discrete for agents to learn, got .*Box"),
         ("tests.environments.zoo:Odd", "observations of .*: tall must be a Box, a Discrete, or a Dict"),
-        ("tests.environments.zoo:Turns", "must make a parallel world, got one of turns"),
-        ("tests.environments.zoo:NUMBER", "must name a function that makes a world, got 3"),
+        ("tests.environments.zoo:Turns", "must make a parallel environment, got one of turns"),
+        ("tests.environments.zoo:NUMBER", "must name a function that makes an environment, got 3"),
         ("tests.environments.zoo:broken", "can't be made .KeyError: 'no such thing'"),
         ("tests.environments.zoo:Discrete", "can't be made"),
-        ("tests.environments.zoo:Box", "must make a parallel world of PettingZoo"),
+        ("tests.environments.zoo:Box", "must make a parallel environment of PettingZoo"),
         ("tests.environments.zoo:nothing", "the module tests.environments.zoo has no nothing"),
         ("tests.no_such_module:Zoo", "the module tests.no_such_module can't be imported"),
         ("Zoo", "must name its code as package.module:name, got 'pettingzoo:Zoo'"),
@@ -113,7 +113,7 @@ def test_what_can_not_be_played_is_refused_in_one_line(place, reason):
 
 def test_a_world_of_pettingzoo_itself_can_be_played():
     pytest.importorskip("pettingzoo.classic.rps_v2", exc_type=ImportError)
-    game = world_of_pettingzoo("pettingzoo.classic.rps_v2:parallel_env")
+    game = pettingzoo_environment("pettingzoo.classic.rps_v2:parallel_env")
     played = CheckedStage(game(rewards="mean"))
     observation, available = played.reset(0)
     assert observation.tolist() == [[0, 0, 0, 1]] * 2 and available.all()  # nobody has moved; rock, paper or scissors

@@ -43,8 +43,8 @@ def found(name):
             columns, steps
         )
         before = jax.tree.map(lambda column: jnp.roll(column, 1, axis=0), fields)
-        chance = jnp.zeros((steps.size, world.roster.units))
-        outcomes = jax.vmap(world.tell)(before, actions, chance, fields)
+        randomness = jnp.zeros((steps.size, world.roster.units))
+        outcomes = jax.vmap(world.tell)(before, actions, randomness, fields)
         return jax.vmap(world.perceive)(fields), jax.vmap(world.state_vector)(fields, actions), outcomes
 
     columns = {key: jnp.asarray(rows[key]) for key in COLUMNS}

@@ -14,9 +14,9 @@ def test_the_mode_changes_every_twenty_steps_and_pushes_as_the_paper_says():
     positions = np.asarray(lived.percepts.observation[..., 0, 0])
     wind = positions[:, 1:] - positions[:, :-1] - np.asarray(lived.actions[..., 0])
     for mode, (mean, deviation) in enumerate([(0.0, 0.1), (-1.5, 0.3), (1.5, 0.3)]):
-        felt = wind[:, 20 * mode : 20 * (mode + 1)]
-        assert abs(felt.mean() - mean) < 0.03
-        assert abs(felt.std() - deviation) < 0.02
+        learning_rewards = wind[:, 20 * mode : 20 * (mode + 1)]
+        assert abs(learning_rewards.mean() - mean) < 0.03
+        assert abs(learning_rewards.std() - deviation) < 0.02
 
 
 def test_the_percept_is_the_position_alone():

@@ -139,10 +139,10 @@ class Trio(Zoo):
     steps = 3
 
     def observe(self, names):
-        return {name: self.chance.normal(size=self.spaces[name][0].shape) for name in names}
+        return {name: self.randomness.normal(size=self.spaces[name][0].shape) for name in names}
 
     def reset(self, seed=None, options=None):
-        self.chance, self.taken, self.agents = np.random.default_rng(seed), 0, list(self.possible_agents)
+        self.randomness, self.taken, self.agents = np.random.default_rng(seed), 0, list(self.possible_agents)
         return self.observe(self.agents), {name: {} for name in self.agents}
 
     def step(self, actions):

@@ -26,7 +26,7 @@ def greedy_actions(team):
 def test_every_pair_earns_what_the_two_agents_own_choices_pay(trained):
     met = play_across(trained, episodes=2)
     assert met.teams == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    payoff = np.asarray(trained[0].config.trainee.environment.payoff)
+    payoff = np.asarray(trained[0].config.setup.environment.payoff)
     actions = np.concatenate([greedy_actions(team) for team in trained])
     expected = payoff[actions[:, 0][:, None], actions[:, 1][None, :]]
     np.testing.assert_array_equal(met.returns, expected)

@@ -73,8 +73,8 @@ def test_the_worlds_of_an_episode_are_those_that_its_agents_perceived():
 
     @jax.jit
     def relive():
-        bodies = squad.bodies(squad.be_born(world.spec, jax.random.split(key, 2)))
-        every = greedy_episodes(team, world, (bodies,), 3, key)
+        acting_models = squad.acting_models(squad.init_agents(world.spec, jax.random.split(key, 2)))
+        every = greedy_episodes(team, world, (acting_models,), 3, key)
         lived = jax.tree.map(lambda leaf: leaf[2], every)
         return lived.percepts, jax.vmap(world.perceive)(worlds_of(world, lived, 2, 3, key))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from decentral.inspection.hunt_maps import posts
-from decentral.inspection.learned_summary import look_inside
+from decentral.inspection.learned_summary import learned_summary
 from decentral.inspection.values import value_tables
 from decentral.records import RunDirectory
 from decentral.runs.trained import Trained
@@ -20,12 +20,12 @@ hunt = pytest.mark.xdist_group("hunt")  # its run is trained once
 
 @functools.cache
 def inside_a_hunt():
-    return look_inside(small_hunt().directory)
+    return learned_summary(small_hunt().directory)
 
 
 def test_tables_of_a_matrix_game_are_those_of_decentral_values():
     run = small_run("dac")
-    tables = look_inside(run.directory)["tables"]
+    tables = learned_summary(run.directory)["tables"]
     assert tables["seeds"] == [0, 1]
     for table in value_tables(Trained.load(run.directory)):
         shown = tables["agents"][table.agent][table.seed]
@@ -33,7 +33,7 @@ def test_tables_of_a_matrix_game_are_those_of_decentral_values():
         np.testing.assert_array_equal(shown["occurs"], table.occurs)
         np.testing.assert_array_equal(shown["values"], table.values)
         assert shown["symbol"] == "phi(s,a)"
-    assert "timeline" not in look_inside(run.directory)
+    assert "timeline" not in learned_summary(run.directory)
 
 
 def test_others_are_put_beside_the_prey_first():
@@ -71,13 +71,13 @@ def test_values_that_are_no_numbers_are_left_out(tmp_path):
     broken = {name: np.full_like(array, np.nan) for name, array in directory.read_agent(0, 0).items()}
     directory.write_agent(0, 0, broken)
     directory.reopen()  # or else its hashes would tell first
-    seen = look_inside(directory)
+    seen = learned_summary(directory)
     assert "tables" not in seen and "no finite number" in seen["missing"][0]
 
 
 def test_a_run_without_trained_agents_gives_a_sentence(tmp_path):
     (tmp_path / "config.json").write_text((small_run("iql").path / "config.json").read_text())
-    assert look_inside(RunDirectory.open(tmp_path)) == {
+    assert learned_summary(RunDirectory.open(tmp_path)) == {
         "missing": [
             f"Nothing can be seen inside these agents: {tmp_path}/agents/seed-0/agent-0.safetensors is missing: "
             "the run has not finished."

@@ -28,7 +28,7 @@ def test_untrained_cells_are_the_same_for_both_agents_where_they_share_a_network
     """As in the paper's Table 1. Without ids: two agents of one network that perceive the same have one table."""
     plan = {"sharing": True, "agent_ids": False, "num_environments": 4, "batch_episodes": 4, "replay_episodes": 8}
     config = resolve("dac", "matrix-game", {"hidden": 8, "window": 1, "contexts": 4}, None, plan)
-    lane = jax.jit(lambda: turns(config.trainee, begin(config.trainee, 0), 3, True))()
+    lane = jax.jit(lambda: turns(config.setup, begin(config.setup, 0), 3, True))()
     models = jax.tree.map(lambda leaf: np.asarray(leaf)[None], lane.agents[0].online)
     one, other = value_tables(Trained(config, [0], [models, models]))
     np.testing.assert_array_equal(one.by_context, other.by_context)

@@ -47,7 +47,7 @@ def test_exact_returns_are_worked_out_once_for_each_world(monkeypatch, tmp_path)
     monkeypatch.setenv("DECENTRAL_CACHE_DIR", str(tmp_path))
     WORKED_OUT.clear()
     answers = [known_returns(Counted(penalty=penalty))["optimal"] for penalty in (0.2, 0.2, 0.7, 0.2)]
-    assert answers == [0.1 + 0.2, 0.1 + 0.2, 0.1 + 0.7, 0.1 + 0.2]  # to the bit
+    assert answers == [0.1 + 0.2, 0.1 + 0.2, 0.1 + 0.7, 0.1 + 0.2]  # bit for bit
     assert WORKED_OUT == [0.2, 0.7]
     for file in tmp_path.iterdir():
         file.write_text("[1, 2")

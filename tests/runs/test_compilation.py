@@ -12,7 +12,7 @@ import decentral
 from decentral.configs.config import resolve
 from decentral.inspection import crossplay, values
 from decentral.runs import caches as compilation
-from decentral.runs import lanes as machine
+from decentral.runs import lanes as lane_batch
 from decentral.runs import runner, trained
 from decentral.runs.caches import compiler_options, keep_compiled_programs
 from tests.small_runs import QUICK, SMALL, small_run
@@ -99,10 +99,10 @@ def test_whatever_compiles_keeps_it(monkeypatch, tmp_path, module, work):
 @pytest.fixture
 def fresh_programs():
     """Whatever was compiled before is compiled again within the test, and after it."""
-    for kept in (compiler_options, machine.programs):
+    for kept in (compiler_options, lane_batch.programs):
         kept.cache_clear()
     yield
-    for kept in (compiler_options, machine.programs):
+    for kept in (compiler_options, lane_batch.programs):
         kept.cache_clear()
 
 
@@ -112,16 +112,16 @@ def test_options_that_xla_does_not_know_are_left_out(monkeypatch, fresh_programs
 
 
 def test_fewer_copies_change_no_number(monkeypatch, fresh_programs):
-    trainee = resolve("iql", "matrix-game", SMALL, {}, QUICK | {"seeds": 2}).trainee
+    setup = resolve("iql", "matrix-game", SMALL, {}, QUICK | {"seeds": 2}).setup
 
     def trained():
-        training = machine.Machine.start(trainee)
+        training = lane_batch.LaneBatch.start(setup)
         training.advance(12)
         return jax.tree.leaves(training.lanes.agents[0].online)
 
     assert compiler_options() is not None
     with_fewer = trained()
-    machine.programs.cache_clear()
-    monkeypatch.setattr(machine, "compiler_options", lambda: None)
+    lane_batch.programs.cache_clear()
+    monkeypatch.setattr(lane_batch, "compiler_options", lambda: None)
     for own, plain in zip(with_fewer, trained(), strict=True):
         np.testing.assert_array_equal(own, plain)

@@ -1,4 +1,4 @@
-"""Diagnostics in the records of a training: beside the others, and without a change to them."""
+"""Diagnostics in the records of a run: beside the others, and without a change to them."""
 
 import functools
 import tempfile
@@ -12,7 +12,7 @@ import decentral
 from decentral.configs.config import resolve
 from decentral.environments.base import Oracle
 from decentral.environments.registry import ENVIRONMENTS
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from decentral.settings import setting
 from tests.small import TINY, each_of
 from tests.worlds import Corridor
@@ -76,8 +76,8 @@ def test_every_test_has_them_and_all_else_stays_the_same_to_the_bit(name):
 
 
 def test_an_agent_of_a_mixed_team_that_infers_no_contexts_has_none_to_measure():
-    trainee = resolve(["iql", "dac"], "signposted", {"hidden": 4}, {}, PLAN | {"diagnostics": True}).trainee
-    _, diagnosis, _ = Machine.start(trainee).test()
+    setup = resolve(["iql", "dac"], "signposted", {"hidden": 4}, {}, PLAN | {"diagnostics": True}).setup
+    _, diagnosis, _ = LaneBatch.start(setup).test()
     without, inferring = (measured.keys() for measured in diagnosis.agents)
     assert without == VALUES and inferring == VALUES | CONTEXTS
 
@@ -86,7 +86,7 @@ def test_lanes_side_by_side_have_an_oracle_each():
     """Both teams are the same newborns, so what one oracle wants the other does not."""
     plan = PLAN | {"diagnostics": True, "seeds": 2}
     configs = [resolve("iql", "signposted", {"hidden": 4}, {"wanted": wanted}, plan) for wanted in (0.0, 1.0)]
-    _, diagnosis, _ = Machine.start(*(config.trainee for config in configs)).test()
+    _, diagnosis, _ = LaneBatch.start(*(config.setup for config in configs)).test()
     first, second = diagnosis.team["oracle_agreement"].reshape(2, 2)
     np.testing.assert_allclose(first + second, 1.0)
     assert jnp.isin(first, jnp.asarray([0.0, 1.0])).all()  # there is one step, and greedy play has no chance in it

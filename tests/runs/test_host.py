@@ -1,4 +1,4 @@
-"""Runs in worlds that live in Python, from the command line and from Python."""
+"""Runs in worlds stepped in Python, from the command line and from Python."""
 
 import functools
 import json
@@ -39,7 +39,7 @@ def counted():
 
 
 def assert_same(run, other):
-    """Two runs measured and learned the same, to the bit."""
+    """Two runs measured and learned the same, bit for bit."""
     assert run.metrics == other.metrics
     files = sorted((run.path / "agents").rglob("*.safetensors"))
     assert len(files) == 4
@@ -123,7 +123,7 @@ def test_the_world_is_closed_when_a_run_is_interrupted(tmp_path):
 
 def test_a_compiled_world_needs_no_workers(capsys):
     line = refusal_of(capsys, "train", "iql", "matrix-game", "--workers", "2")
-    assert line.endswith("training.workers must be 1 in a world that is compiled, as matrix-game is, got 2")
+    assert line.endswith("training.workers must be 1 in an environment that is compiled, as matrix-game is, got 2")
 
 
 def test_what_differs_in_a_world_that_lives_in_python_is_not_trained_side_by_side():
@@ -164,9 +164,9 @@ def test_a_report_is_written_where_the_world_can_not_be_played(monkeypatch):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["crossplay", "RUN", "RUN"], "crossplay needs a world that is compiled, got"),
+        (["crossplay", "RUN", "RUN"], "crossplay needs an environment that is compiled, got"),
         (["watch", "RUN"], "environment must be one that is compiled to be watched, got"),
-        (["bench", "iql", COUNTING], "environment must be a world that is compiled to be measured, got"),
+        (["bench", "iql", COUNTING], "environment must be an environment that is compiled to be measured, got"),
     ],
 )
 def test_some_commands_need_a_compiled_world(capsys, words, reason):

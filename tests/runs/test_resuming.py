@@ -1,4 +1,4 @@
-"""A training that was interrupted ends in the same bytes as one that was not."""
+"""A run that was interrupted ends in the same bytes as one that was not."""
 
 import functools
 import os

@@ -61,7 +61,7 @@ def test_what_differs_between_them_is_not_mixed_up():
 
 
 def test_numbers_stand_side_by_side_with_a_lane_for_every_seed():
-    hunts = [resolve("iql", "predator-prey", None, {"penalty": penalty}).trainee for penalty in (0.0, 0.5)]
+    hunts = [resolve("iql", "predator-prey", None, {"penalty": penalty}).setup for penalty in (0.0, 0.5)]
     both = side_by_side(hunts, 2).environment
     np.testing.assert_array_equal(both.penalty, [0.0, 0.0, 0.5, 0.5])
     assert both.penalty.dtype == np.float32 and both.size == 5

@@ -109,7 +109,7 @@ def test_finished_runs_are_compared_without_training(tmp_path, begun):
 
 
 def test_five_seeds_are_trained_unless_told_otherwise():
-    assert [config.trainee.plan.seeds for config in resolve_all(["iql", "dac"], "matrix-game")] == [5, 5]
+    assert [config.setup.plan.seeds for config in resolve_all(["iql", "dac"], "matrix-game")] == [5, 5]
 
 
 @pytest.mark.parametrize(

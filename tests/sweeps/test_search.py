@@ -12,7 +12,7 @@ from decentral.cli import main
 from decentral.errors import Failed
 from decentral.settings import Refused
 from decentral.sweeps.search import propose
-from decentral.sweeps.search_space import Choice, Range, read_search
+from decentral.sweeps.search_space import OneOf, Range, read_search
 from tests.cli.test_cli import outcome
 
 FILE = """
@@ -36,7 +36,7 @@ def test_ranges_and_lists_are_open_and_a_list_of_one_is_not(file):
     space, plan = read_search(file)
     assert space.open == {
         ("algorithm", "hidden"): Range(4, 8, log=False, whole=True),
-        ("algorithm", "double_q"): Choice([True, False]),
+        ("algorithm", "double_q"): OneOf([True, False]),
         WEIGHT: Range(0.01, 1, log=True, whole=False),
     }
     assert (plan.trials, plan.batch, plan.sampler) == (3, 2, "tpe")

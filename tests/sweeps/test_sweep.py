@@ -30,7 +30,7 @@ def leave_a_run(planned):
     for run in planned:
         directory = RunDirectory.create(run.out)
         directory.write_json("config.json", run.config.as_data())
-        for seed in range(run.config.trainee.plan.seeds):
+        for seed in range(run.config.setup.plan.seeds):
             for agent in (0, 1):
                 directory.write_agent(seed, agent, {"weight": np.zeros(1)})
         left.append(directory)
@@ -60,8 +60,8 @@ def test_a_grid_is_every_combination_with_a_name_that_says_what_is_swept():
         "learning_rate=0.001,penalty=0.3",
     ]
     last = runs[-1].config
-    assert last.trainee.environment.penalty == 0.3 and last.members[0].algorithm.learning_rate == 0.001
-    assert all(run.config.members[0].algorithm.hidden == 32 and run.config.trainee.plan.seeds == 5 for run in runs)
+    assert last.setup.environment.penalty == 0.3 and last.members[0].algorithm.learning_rate == 0.001
+    assert all(run.config.members[0].algorithm.hidden == 32 and run.config.setup.plan.seeds == 5 for run in runs)
 
 
 def test_an_algorithm_without_a_setting_is_trained_once_and_every_name_says_the_algorithm():

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.base import Agent
+from decentral.algorithms.base import AgentState
 from decentral.algorithms.iql import IQL
 from decentral.environments.registry import MatrixGame, PredatorPrey, SwitchingWind
 from decentral.training.batches import Batch, cut, largest_of_all, learn_from, lengths_within
-from decentral.training.loop import Trainee, begin, turns
+from decentral.training.loop import TrainingSetup, begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
 from decentral.types import AgentSpec, Discrete, Episode, Percept
@@ -42,11 +42,11 @@ def test_where_every_episode_lasts_to_the_limit_there_is_one_length(world):
 
 def test_a_cut_keeps_the_first_steps_and_the_percept_after_each():
     whole = blank_episode(SPEC, 4)
-    whole = replace(whole, rewards=jnp.arange(4.0), remarks=jnp.arange(8.0).reshape(4, 2))
+    whole = replace(whole, rewards=jnp.arange(4.0), annotations=jnp.arange(8.0).reshape(4, 2))
     whole = jax.tree.map(lambda leaf: leaf[None, None], whole)  # of a batch of one, of a team of one
     part = cut(whole, 2)
     np.testing.assert_array_equal(part.rewards, [[[0.0, 1.0]]])
-    np.testing.assert_array_equal(part.remarks, [[[[0.0, 1.0], [2.0, 3.0]]]])
+    np.testing.assert_array_equal(part.annotations, [[[[0.0, 1.0], [2.0, 3.0]]]])
     assert part.actions.shape == part.terminated.shape == part.happened.shape == (1, 1, 2)
     assert part.percepts.observation.shape == (1, 1, 3, 1) and part.percepts.available.shape == (1, 1, 3, 2)
 
@@ -69,7 +69,7 @@ def test_the_longest_episode_over_agents_and_seeds_sets_the_length(of_each, leng
     episodes = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (2, 2, 2, *leaf.shape)), blank)
 
     def measure(episodes):
-        nobody = Agent((), (), (), jnp.zeros((), jnp.int32), (), jax.random.key(0))
+        nobody = AgentState((), (), (), jnp.zeros((), jnp.int32), (), jax.random.key(0))
         return learn_from(Ruler(), nobody, episodes, Batch(2, lengths_within(16)), jax.random.key(0))[1]["length"]
 
     lengths = jax.vmap(jax.vmap(measure))(replace(episodes, happened=jnp.asarray(happened)))
@@ -79,7 +79,7 @@ def test_the_longest_episode_over_agents_and_seeds_sets_the_length(of_each, leng
 @pytest.mark.parametrize("name", ["iql", "dac"])
 def test_an_update_from_cut_episodes_is_the_update_from_whole_ones(name):
     algorithm, key, random = small(name), jax.random.key(0), np.random.default_rng(0)
-    agent = jax.jit(algorithm.be_born, static_argnums=0)(SPEC, key)
+    agent = jax.jit(algorithm.init_agent, static_argnums=0)(SPEC, key)
     happened = jnp.arange(8)[None, :] < jnp.asarray([3, 1, 2])[:, None]
     episodes = Episode(
         Percept(jnp.asarray(random.normal(size=(3, 9, 1)), jnp.float32), jnp.ones((3, 9, 2), bool)),
@@ -103,9 +103,9 @@ def test_seeds_side_by_side_still_choose_one_branch():
 
 def switches(world):
     """The number of branches of every switch in the compiled turns of two seeds."""
-    trainee = Trainee.alike(small("iql"), world, Plan(batch_episodes=4, replay_episodes=8))
-    lanes = jax.eval_shape(jax.vmap(begin, (None, 0)), trainee, jnp.arange(2))
-    program = jax.make_jaxpr(jax.vmap(lambda lane, count: turns(trainee, lane, count, True), (0, None)))(lanes, 1)
+    setup = TrainingSetup.alike(small("iql"), world, Plan(batch_episodes=4, replay_episodes=8))
+    lanes = jax.eval_shape(jax.vmap(begin, (None, 0)), setup, jnp.arange(2))
+    program = jax.make_jaxpr(jax.vmap(lambda lane, count: turns(setup, lane, count, True), (0, None)))(lanes, 1)
     return [len(equation.params["branches"]) for equation in equations(program) if equation.primitive.name == "cond"]
 
 

@@ -23,7 +23,7 @@ class Table(Algorithm):
     def build(self, spec):
         raise NotImplementedError
 
-    def be_born(self, spec, key):
+    def init_agent(self, spec, key):
         raise NotImplementedError
 
     def learn(self, agent, episodes, key):

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.runs.lanes import Machine
-from decentral.training.loop import Trainee
+from decentral.runs.lanes import LaneBatch
+from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
 from tests.host_worlds import Hosted
 from tests.small import small
@@ -17,7 +17,7 @@ PLAN = {"seeds": 2, "num_environments": 2, "batch_episodes": 2, "replay_episodes
 
 def trained(world, name="iql", turns=4, **plan):
     """Two seeds after a few turns and a test."""
-    machine = Machine.start(Trainee.alike(small(name), world, Plan(**{**PLAN, "test_episodes": 3, **plan})))
+    machine = LaneBatch.start(TrainingSetup.alike(small(name), world, Plan(**{**PLAN, "test_episodes": 3, **plan})))
     machine.advance(turns)
     tested = machine.test()
     machine.close()

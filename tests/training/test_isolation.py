@@ -1,4 +1,4 @@
-"""No agent learns from another agent's data: erase or change it, and its own parameters stay the same to the bit.
+"""No agent learns from another agent's data: erase or change it, and its own parameters stay the same bit for bit.
 
 That the check finds leaks is shown where they are planted (`tests/verification/test_leaks.py`).
 """
@@ -16,7 +16,7 @@ from decentral.algorithms.q_learning import Scene
 from decentral.centralised import CENTRALISED
 from decentral.configs.members import Member, team_of
 from decentral.environments.registry import PredatorPrey
-from decentral.training.loop import Trainee, absorb, begin, turns
+from decentral.training.loop import TrainingSetup, begin, remember_and_learn, turns
 from decentral.training.plan import Plan
 from decentral.training.squads.base import Now
 from decentral.training.squads.separate import Clock
@@ -31,9 +31,9 @@ algorithms = each_of(ALGORITHMS, group="isolation")
 
 def young(team):
     """A team that has played, but not yet learned."""
-    trainee = Trainee(team, WORLD, PLAN)
-    lane = jax.jit(lambda seed: turns(trainee, begin(trainee, seed), 5, False))(0)
-    return trainee, lane
+    setup = TrainingSetup(team, WORLD, PLAN)
+    lane = jax.jit(lambda seed: turns(setup, begin(setup, seed), 5, False))(0)
+    return setup, lane
 
 
 @functools.cache
@@ -54,21 +54,21 @@ def with_other_past(lane, rewrite):
 
 
 @jax.jit
-def study(trainee, lane):
+def study(setup, lane):
     """All of the first and of the last agent after a turn of learning."""
-    keys = trainee.team.share_out(jax.random.split(jax.random.key(5)))
+    keys = setup.team.share_out(jax.random.split(jax.random.key(5)))
     lived = [jax.tree.map(lambda leaf: leaf[:, :1], replay.episodes) for replay in lane.replays]
     fields = [(one.percepts, one.actions, one.rewards, one.terminated, one.happened) for one in lived]
     fresh = type(lived[0])(*jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *fields))  # lived anew
-    after = absorb(trainee, lane, fresh, tuple(EPSILON for _ in keys), keys, True)
-    own = [(a.online, a.target, a.optimiser, a.notes, r) for a, r in zip(after.agents, after.replays, strict=True)]
+    after = remember_and_learn(setup, lane, fresh, tuple(EPSILON for _ in keys), keys, True)
+    own = [(a.online, a.target, a.optimiser, a.statistics, r) for a, r in zip(after.agents, after.replays, strict=True)]
     return jax.tree.leaves(own[0]), jax.tree.leaves(own[-1])
 
 
-def isolated(trainee, lane):
+def isolated(setup, lane):
     """Are the first agent and its replay the same beside a second one whose past is as it was, changed, or erased?"""
-    first, second = study(trainee, lane)
-    others = [study(trainee, with_other_past(lane, rewrite)) for rewrite in (changed, jnp.zeros_like)]
+    first, second = study(setup, lane)
+    others = [study(setup, with_other_past(lane, rewrite)) for rewrite in (changed, jnp.zeros_like)]
     for _, other_second in others:
         noticed = any(bool((one[-1] != other[-1]).any()) for one, other in zip(second, other_second, strict=True))
         assert noticed, "the second agent did not notice its own past"
@@ -96,7 +96,7 @@ def test_a_reference_that_is_not_decentralised_says_so(name):
 @each_of(["importance-sampling", "vdn", "qmix"], always=["vdn"])  # a fingerprint is common to the whole team
 def test_a_reference_that_is_not_decentralised_is_found_out(name):
     """The networks of the first body change when the second remembers something else."""
-    trainee, lane = young_team(name)
+    setup, lane = young_team(name)
 
     def rewrite(leaf):
         floating = jnp.issubdtype(leaf.dtype, jnp.floating)
@@ -109,16 +109,16 @@ def test_a_reference_that_is_not_decentralised_is_found_out(name):
     @jax.jit
     def study(lane):
         now = Now(lane.steps, lane.episodes, EPSILON)
-        agent, _ = trainee.team.squads[0].learn(lane.agents[0], lane.replays[0], trainee.batch, keys, now)
-        return jax.tree.leaves(jax.tree.map(lambda leaf: leaf[0], agent.online.bodies))
+        agent, _ = setup.team.squads[0].learn(lane.agents[0], lane.replays[0], setup.batch, keys, now)
+        return jax.tree.leaves(jax.tree.map(lambda leaf: leaf[0], agent.online.acting_models))
 
     assert any(bool((one != two).any()) for one, two in zip(study(lane), study(other), strict=True))
 
 
 @algorithms
 def test_an_agents_choices_do_not_depend_on_another_agents_networks(name):
-    trainee, lane = young_team(name)
-    squad, models = trainee.team.squads[0], lane.agents[0].online
+    setup, lane = young_team(name)
+    squad, models = setup.team.squads[0], lane.agents[0].online
 
     def shift(leaf):
         return leaf.at[1].add(0.5) if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf
@@ -131,7 +131,7 @@ def test_an_agents_choices_do_not_depend_on_another_agents_networks(name):
         def choose(die):
             scene = Scene(percepts, jnp.zeros((2, 5)), jnp.full(2, 0.3), die)
             values, _ = jax.vmap(squad.algorithm.values)(own, squad.start(own), scene)
-            return values, squad.act(own, lane.agents[0].notes, squad.start(own), scene)[0]
+            return values, squad.act(own, lane.agents[0].statistics, squad.start(own), scene)[0]
 
         return jax.vmap(choose)(dice)
 

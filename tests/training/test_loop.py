@@ -11,7 +11,7 @@ from decentral.centralised import CENTRALISED
 from decentral.centralised.fingerprints import Fingerprints
 from decentral.environments.registry import MatrixGame
 from decentral.training.evaluation import greedy_returns
-from decentral.training.loop import Trainee, begin, examine, turns
+from decentral.training.loop import TrainingSetup, begin, evaluate_lane, turns
 from decentral.training.plan import Plan
 from tests.small import each_of, small
 from tests.worlds import Corridor, EarlyEnd, Fuse
@@ -25,17 +25,17 @@ QUICK = {"hidden": 16, "learning_rate": 3e-3, "target_period": 20, "discount": 0
 
 def trainee_of(name="iql", world=None, settings=None, **plan):
     plan = {"batch_episodes": 4, "replay_episodes": 16, "epsilon_steps": 50, **plan}
-    return Trainee.alike(small(name, **(settings or {})), world or Corridor(length=2), Plan(**plan))
+    return TrainingSetup.alike(small(name, **(settings or {})), world or Corridor(length=2), Plan(**plan))
 
 
-def programs(trainee):
+def programs(setup):
     """Training from a seed to the first turn that can learn, and any number of turns from there."""
-    start = jax.jit(lambda seed: turns(trainee, begin(trainee, seed), trainee.plan.idle_turns, False))
-    return start, jax.jit(lambda lane, count: turns(trainee, lane, count, True))
+    start = jax.jit(lambda seed: turns(setup, begin(setup, seed), setup.plan.idle_turns, False))
+    return start, jax.jit(lambda lane, count: turns(setup, lane, count, True))
 
 
-def train(trainee, count, seed=0):
-    start, run = programs(trainee)
+def train(setup, count, seed=0):
+    start, run = programs(setup)
     return run(start(seed), count)
 
 
@@ -50,8 +50,8 @@ def leaves(lane):
 def probe(name):
     """A corridor of three steps, whose last pays 1 for the first agent's second action; compiled once for all tests."""
     settings = QUICK | ({"learning_rate": 0.1} if name == "i2q-tabular" else {})
-    trainee = trainee_of(name, Corridor(length=3, paying=1), settings, **EXPLORE)
-    return trainee, *programs(trainee)
+    setup = trainee_of(name, Corridor(length=3, paying=1), settings, **EXPLORE)
+    return setup, *programs(setup)
 
 
 @every
@@ -67,9 +67,9 @@ def test_chunks_make_no_difference_to_a_run_and_seeds_do(name):
 
 @every
 def test_probe_a_reward_two_steps_ahead_is_discounted_twice(name):
-    trainee, start, run = probe(name)
+    setup, start, run = probe(name)
     lane = run(start(0), 1500)
-    first, last = values_along(trainee, lane)
+    first, last = values_along(setup, lane)
     if name == "qmix":  # a monotonic mix fixes the order of an agent's values, not their size
         assert last[1] > last[0]
         return
@@ -83,10 +83,10 @@ def test_probe_a_reward_two_steps_ahead_is_discounted_twice(name):
     np.testing.assert_allclose(last, [0.0, 1.0], atol=0.12)
 
 
-def values_along(trainee, lane):
+def values_along(setup, lane):
     """The first agent's greedy values at the first and the last step of the corridor, after its first action twice."""
-    squad, world = trainee.team.squads[0], trainee.environment
-    body = jax.tree.map(lambda leaf: leaf[0], squad.bodies(lane.agents[0]))
+    squad, world = setup.team.squads[0], setup.environment
+    body = jax.tree.map(lambda leaf: leaf[0], squad.acting_models(lane.agents[0]))
     dice = jax.tree.map(lambda rolled: rolled[0, 0], squad.roll(jax.random.split(jax.random.key(0)), 1))
     memory, state, found = squad.algorithm.start(body), world.reset(jax.random.key(0)), []
     told = isinstance(squad.algorithm, Fingerprints)  # of the exploration that it has always met
@@ -107,9 +107,9 @@ def test_steps_and_episodes_are_counted_without_the_padding():
 
 
 def test_environments_side_by_side_fill_the_replay_faster():
-    trainee = trainee_of(num_environments=3)
-    assert trainee.plan.idle_turns == 1
-    lane = train(trainee, 2)
+    setup = trainee_of(num_environments=3)
+    assert setup.plan.idle_turns == 1
+    lane = train(setup, 2)
     (replays,) = lane.replays
     assert int(lane.episodes) == 9 and int(replays.remembered[0]) == 9
     assert int(lane.tally.updates) == 2
@@ -122,9 +122,9 @@ def test_several_updates_may_follow_a_turn():
 
 
 def test_testing_changes_nothing_but_the_tally():
-    trainee = trainee_of()
-    lane = train(trainee, 3)
-    scores, _, tally, after = jax.jit(lambda lane: examine(trainee, lane, 0))(lane)
+    setup = trainee_of()
+    lane = train(setup, 3)
+    scores, _, tally, after = jax.jit(lambda lane: evaluate_lane(setup, lane, 0))(lane)
     assert scores.returns.shape == (32,) and scores.reports == {}
     assert int(tally.updates) == 3 and int(after.tally.updates) == 0
     for one, other in zip(
@@ -135,10 +135,10 @@ def test_testing_changes_nothing_but_the_tally():
 
 def test_turns_write_into_the_replay_in_place():
     """Beside the lane that it is given, a compiled turn needs far less room than the replay takes."""
-    trainee = Trainee.alike(small("iql"), Fuse(limit=2), Plan(batch_episodes=2, replay_episodes=20_000))
-    lanes = jax.eval_shape(jax.vmap(begin, (None, 0)), trainee, jnp.arange(2))
+    setup = TrainingSetup.alike(small("iql"), Fuse(limit=2), Plan(batch_episodes=2, replay_episodes=20_000))
+    lanes = jax.eval_shape(jax.vmap(begin, (None, 0)), setup, jnp.arange(2))
     run = jax.jit(jax.vmap(turns, (None, 0, None, None)), static_argnums=3, donate_argnums=1)
-    needed = run.lower(trainee, lanes, 1, True).compile().memory_analysis()
+    needed = run.lower(setup, lanes, 1, True).compile().memory_analysis()
     size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(lanes.replays))
     assert needed.alias_size_in_bytes >= size and needed.temp_size_in_bytes < size / 20
 
@@ -151,8 +151,8 @@ def test_exploration_falls_linearly_and_then_stays(step, epsilon):
 
 def test_probe_a_world_without_an_end_is_worth_more_than_its_last_reward():
     """Time runs out instead of the task: the value of the last percept, whatever it is, is added to the last reward."""
-    trainee = trainee_of("iql", Corridor(length=1, paying=1, ends=False), QUICK, **EXPLORE)
-    lane = train(trainee, 600)
+    setup = trainee_of("iql", Corridor(length=1, paying=1, ends=False), QUICK, **EXPLORE)
+    lane = train(setup, 600)
     (agents,), (replays,) = lane.agents, lane.replays
     assert not replays.episodes.terminated.any()
     target = jax.tree.map(lambda leaf: leaf[0], agents.target)
@@ -160,20 +160,20 @@ def test_probe_a_world_without_an_end_is_worth_more_than_its_last_reward():
     after = jax.vmap(target.unroll)(lived)[:, 1].max(axis=-1)
     for action in (0, 1):
         bootstrapped = action + 0.5 * after[lived.actions[:, 0] == action][0]
-        np.testing.assert_allclose(values_along(trainee, lane)[0][action], bootstrapped, atol=0.1)
+        np.testing.assert_allclose(values_along(setup, lane)[0][action], bootstrapped, atol=0.1)
 
 
 def matrix_team(name, game=None, **settings):
     """The values of both agents after uniformly random play of the paper's game, and the return of greedy play."""
     quick = {"hidden": 16, "learning_rate": 2e-3, "target_period": 50}
-    trainee = trainee_of(name, game or MatrixGame(), quick | settings, **EXPLORE)
-    lane = train(trainee, 1500)
-    squad, bodies = trainee.team.squads[0], trainee.team.squads[0].bodies(lane.agents[0])
+    setup = trainee_of(name, game or MatrixGame(), quick | settings, **EXPLORE)
+    lane = train(setup, 1500)
+    squad, acting_models = setup.team.squads[0], setup.team.squads[0].acting_models(lane.agents[0])
     dice = jax.tree.map(lambda rolled: rolled[0], squad.roll(jax.random.split(jax.random.key(0)), 1))
-    percepts = trainee.environment.perceive(trainee.environment.reset(jax.random.key(0)))
+    percepts = setup.environment.perceive(setup.environment.reset(jax.random.key(0)))
     scene = Scene(percepts, jnp.zeros((2, 3)), jnp.zeros(2), dice)
-    values, _ = jax.vmap(squad.algorithm.values)(bodies, squad.start(bodies), scene)
-    returns = greedy_returns(trainee.team, trainee.environment, (bodies,), 4, jax.random.key(0))
+    values, _ = jax.vmap(squad.algorithm.values)(acting_models, squad.start(acting_models), scene)
+    returns = greedy_returns(setup.team, setup.environment, (acting_models,), 4, jax.random.key(0))
     return np.asarray(values), float(returns.mean())
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from decentral.environments.registry import PredatorPrey
-from decentral.training.loop import Trainee, begin, turns
+from decentral.training.loop import TrainingSetup, begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode, distinct_numbers, empty_replay, remember, sample
 from decentral.types import AgentSpec, Discrete
@@ -83,8 +83,8 @@ def test_training_is_the_same_to_the_bit_where_the_type_holds_every_observation(
 
     def trained(kind):
         plan = Plan(batch_episodes=2, replay_episodes=4, replay_type=kind)
-        trainee = Trainee.alike(small("iql"), PredatorPrey(length=4), plan)
-        lane = jax.jit(lambda: turns(trainee, begin(trainee, 0), 6, True))()
+        setup = TrainingSetup.alike(small("iql"), PredatorPrey(length=4), plan)
+        lane = jax.jit(lambda: turns(setup, begin(setup, 0), 6, True))()
         assert lane.replays[0].episodes.percepts.observation.dtype == kind
         return jax.tree.leaves((lane.agents[0].online, lane.agents[0].optimiser, lane.tally))
 

@@ -13,7 +13,7 @@ from decentral.configs.members import Member, Source, team_of
 from decentral.environments.registry import MatrixGame, PredatorPrey
 from decentral.settings import Refused
 from decentral.training.batches import Batch
-from decentral.training.loop import Trainee, begin, sharing_in, turns
+from decentral.training.loop import TrainingSetup, begin, sharing_in, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import sample
 from decentral.training.squads.base import Now
@@ -34,9 +34,9 @@ KEYS = jax.random.split(jax.random.key(5))
 @pytest.fixture(scope="module")
 def young():
     """A squad that has played, but not yet learned."""
-    trainee = Trainee.alike(small("hysteretic", clip=0.01), WORLD, PLAN)
-    lane = jax.jit(lambda: turns(trainee, begin(trainee, 0), 5, False))()
-    return trainee.team.squads[0], lane.agents[0], lane.replays[0]
+    setup = TrainingSetup.alike(small("hysteretic", clip=0.01), WORLD, PLAN)
+    lane = jax.jit(lambda: turns(setup, begin(setup, 0), 5, False))()
+    return setup.team.squads[0], lane.agents[0], lane.replays[0]
 
 
 @pytest.fixture(scope="module")
@@ -124,17 +124,17 @@ def test_a_factorisation_shares_one_network_under_its_mixer(young):
     """As if every body had a copy of it and were shown its id; the mixer's state stays what it was."""
     _, _, replays = young
     episodes, vdn = sample(replays, 4, jax.random.key(0)), small("vdn")
-    squad = Trainee.alike(vdn, WORLD, PLAN).team.squads[0]
+    squad = TrainingSetup.alike(vdn, WORLD, PLAN).team.squads[0]
     assert isinstance(squad, Joined) and squad.one_network
-    body = jax.jit(lambda: squad.be_born(WORLD.spec, KEYS).online)()
+    body = jax.jit(lambda: squad.init_agents(WORLD.spec, KEYS).online)()
     told = [with_ids(jax.tree.map(lambda leaf, at=at: leaf[:, at], episodes), at) for at in (0, 1)]
     by_hand = jax.tree.map(lambda *leaves: jnp.stack(leaves, axis=1), *told)
-    copies = Joint(jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), body.bodies), ())
+    copies = Joint(jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), body.acting_models), ())
     losses = jax.jit(lambda models, episodes: vdn.losses(models, models, episodes, KEYS[0])[0])
     np.testing.assert_allclose(losses(body, episodes), losses(copies, by_hand), rtol=1e-5)
-    mixing = Trainee.alike(small("qmix"), WORLD, PLAN).team.squads[0]
-    qmix = jax.eval_shape(lambda: mixing.be_born(WORLD.spec, KEYS).online)
-    assert qmix.bodies.trunk.entry.weight.shape == (4, 2 + 2 + 2)  # what is seen, the id, the last action
+    mixing = TrainingSetup.alike(small("qmix"), WORLD, PLAN).team.squads[0]
+    qmix = jax.eval_shape(lambda: mixing.init_agent(WORLD.spec, KEYS).online)
+    assert qmix.acting_models.trunk.entry.weight.shape == (4, 2 + 2 + 2)  # what is seen, the id, the last action
     assert qmix.common.first_bias.weight.shape == (4, 2 * 2)  # what both agents see
 
 

@@ -12,9 +12,9 @@ from decentral.cli import main
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.divergence import Health
-from decentral.runs.lanes import Machine, unsound
+from decentral.runs.lanes import LaneBatch, unsound
 from decentral.settings import setting
-from decentral.training.loop import Trainee, begin
+from decentral.training.loop import TrainingSetup, begin
 from decentral.training.plan import Plan
 from tests.small import small
 from tests.worlds import Corridor
@@ -42,8 +42,8 @@ class Poisoned(Corridor):
 @functools.cache
 def machine():
     """Three seeds of IQL in a corridor."""
-    trainee = Trainee.alike(small("iql"), Poisoned(length=2), Plan(seeds=3, **PLAN))
-    return Machine.start(trainee)
+    setup = TrainingSetup.alike(small("iql"), Poisoned(length=2), Plan(seeds=3, **PLAN))
+    return LaneBatch.start(setup)
 
 
 def poisoned(**numbers):
@@ -52,7 +52,7 @@ def poisoned(**numbers):
     world = Poisoned(length=2)
     for name, value in numbers.items():
         object.__setattr__(world, name, value)
-    spoiled = Machine.start(Trainee(own.trainee.team, world, own.trainee.plan))
+    spoiled = LaneBatch.start(TrainingSetup(own.setup.team, world, own.setup.plan))
     spoiled.advance(4)
     return Health().look(spoiled)
 
@@ -74,15 +74,15 @@ def test_a_percept_that_is_no_number_is_found_in_the_agent_who_learns_from_it():
 
 @pytest.mark.parametrize("name", ["i2q-tabular", "lenient", "bql"])
 def test_newborns_whose_tables_hold_infinities_are_sound(name):
-    trainee = Trainee.alike(small(name), Corridor(length=2), Plan(**PLAN))
-    bad, _ = jax.jit(lambda: unsound(begin(trainee, 0)))()
+    setup = TrainingSetup.alike(small(name), Corridor(length=2), Plan(**PLAN))
+    bad, _ = jax.jit(lambda: unsound(begin(setup, 0)))()
     assert not bad
 
 
 @pytest.fixture
 def fault(monkeypatch):
     """From the 30th turn on, one weight of the second agent of seed 1 is not a number."""
-    advance = Machine.advance
+    advance = LaneBatch.advance
 
     def spoiling(machine, count):
         advance(machine, count)
@@ -91,7 +91,7 @@ def fault(monkeypatch):
             online = jax.tree.map(spoil, machine.lanes.agents[0].online)
             object.__setattr__(machine.lanes.agents[0], "online", online)
 
-    monkeypatch.setattr(Machine, "advance", spoiling)
+    monkeypatch.setattr(LaneBatch, "advance", spoiling)
 
 
 def train(out):

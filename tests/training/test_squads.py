@@ -7,7 +7,7 @@ import pytest
 
 from decentral.configs.members import Member, Source, team_of
 from decentral.settings import Refused
-from decentral.training.loop import Trainee, begin, turns
+from decentral.training.loop import TrainingSetup, begin, turns
 from decentral.training.plan import Plan
 from decentral.training.squads.frozen import Frozen
 from decentral.training.squads.joined import Joined
@@ -23,15 +23,15 @@ PROGRAMS = {}
 
 def lived(members, count, idle=0):
     """A team in a one-step corridor after `idle` turns of play alone, and after `count` more with learning."""
-    trainee = Trainee(team_of(members), Corridor(length=1), PLAN)
+    setup = TrainingSetup(team_of(members), Corridor(length=1), PLAN)
 
     @jax.jit
     def live(seed, idle, count):
-        lane = turns(trainee, begin(trainee, seed), idle, False)
-        return lane, turns(trainee, lane, count, True)
+        lane = turns(setup, begin(setup, seed), idle, False)
+        return lane, turns(setup, lane, count, True)
 
     live = PROGRAMS.setdefault(repr([member.as_data() for member in members]), live)
-    return (trainee, *live(0, idle, count))
+    return (setup, *live(0, idle, count))
 
 
 def changed(before, after):
@@ -96,10 +96,10 @@ def test_a_late_joiner_plays_at_random_keeps_nothing_and_learns_nothing_until_it
     _, before, early = lived(members, 35, idle=4)
     assert changed(before, early) == [True, False]
     assert [int(replay.remembered[0]) for replay in early.replays] == [39, 0]
-    trainee, before, late = lived(members, 60, idle=4)
+    setup, before, late = lived(members, 60, idle=4)
     assert changed(before, late) == [True, True]
     assert [int(replay.remembered[0]) for replay in late.replays] == [64, 24]
-    epsilons = [float(trainee.team.squads[1].epsilon(PLAN, jnp.asarray(step))) for step in (39, 40, 45, 60)]
+    epsilons = [float(setup.team.squads[1].epsilon(PLAN, jnp.asarray(step))) for step in (39, 40, 45, 60)]
     np.testing.assert_allclose(epsilons, [1.0, 1.0, 0.5, 0.0])
 
 
@@ -107,8 +107,8 @@ def test_a_frozen_partner_plays_greedily_and_never_changes():
     networks = jax.tree.map(lambda leaf: leaf * 0.0, small("iql").build(Corridor(length=1).spec))
     networks = jax.tree.map(np.asarray, networks)
     always_first = Member("iql", small("iql"), source=Source("runs/x", 0, 1), networks=networks)
-    trainee, before, after = lived([iql(), always_first], 6, idle=4)
-    assert isinstance(trainee.team.squads[1], Frozen)
+    setup, before, after = lived([iql(), always_first], 6, idle=4)
+    assert isinstance(setup.team.squads[1], Frozen)
     assert changed(before, after) == [True, False]
     assert after.replays[1] == () and after.tally.metrics[1] == {}
-    assert float(trainee.team.squads[1].epsilon(PLAN, jnp.asarray(0))) == 0.0
+    assert float(setup.team.squads[1].epsilon(PLAN, jnp.asarray(0))) == 0.0

@@ -27,7 +27,7 @@ def verdicts(world, verdict, episodes=8):
 @pytest.mark.parametrize(
     ("fault", "rule", "said"),
     [
-        ("closed", "play", "the world when opened: OSError: nobody is at home"),
+        ("closed", "play", "the environment when opened: OSError: nobody is at home"),
         ("raises", "play", "seed 0 in play: KeyError: 'way'"),
         ("breaks off", "play", "an episode broke off: the line is dead"),
         ("tuple", "play", "the answer must be Step, got"),

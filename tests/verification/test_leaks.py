@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from decentral.types import Episode, Percept
 from decentral.verification.audit.learning import teach_alone
-from decentral.verification.audit.logs import live_again
+from decentral.verification.audit.logs import retrain_with_log
 from decentral.verification.audit.play import Chosen, Difference, Play, PlayAudit, compared
 from decentral.verification.environment_check.check import examine
 from tests.leaks import LEAKS, WORLDS, Telling, trainee_with
@@ -24,10 +24,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "decentralisation.md"
 @functools.cache
 def audited(leak):
     """Of every agent: does it learn the same alone, and its play."""
-    trainee, found = trainee_with(leak), []
-    for place, lived in live_again(trainee, 0, [0, 1]).items():
-        play = PlayAudit(trainee, 0, place, lived)
-        alone = teach_alone(trainee, 0, place, lived.log, play.watch)
+    setup, found = trainee_with(leak), []
+    for place, lived in retrain_with_log(setup, 0, [0, 1]).items():
+        play = PlayAudit(setup, 0, place, lived)
+        alone = teach_alone(setup, 0, place, lived.log, play.watch)
         found.append((same(alone, lived.agent), play))
     return found
 
@@ -41,9 +41,9 @@ def by_play(leak):
 
 
 def by_isolation(leak):
-    machine = Machine.start(trainee_with(leak))
-    machine.advance(3)
-    return not isolated(machine.trainee, jax.tree.map(lambda leaf: leaf[0], machine.lanes))
+    lane_batch = LaneBatch.start(trainee_with(leak))
+    lane_batch.advance(3)
+    return not isolated(lane_batch.setup, jax.tree.map(lambda leaf: leaf[0], lane_batch.lanes))
 
 
 def by_check_env(leak):

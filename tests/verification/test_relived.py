@@ -1,4 +1,4 @@
-"""Taught again from its own log alone, an agent becomes the same, to the bit."""
+"""Taught again from its own log alone, an agent becomes the same, bit for bit."""
 
 import functools
 
@@ -9,13 +9,13 @@ import pytest
 
 from decentral.algorithms import ALGORITHMS
 from decentral.configs.members import Member, team_of
-from decentral.training.loop import Trainee
+from decentral.training.loop import TrainingSetup
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from decentral.training.squads.separate import Clock
 from decentral.verification.audit.audit import fingerprint
 from decentral.verification.audit.learning import teach_alone
-from decentral.verification.audit.logs import live_again, same_state
+from decentral.verification.audit.logs import retrain_with_log, same_state
 from decentral.verification.audit.play import Play, PlayAudit
 from tests.small import each_of, small
 from tests.worlds import Fuse, Noise
@@ -32,16 +32,16 @@ def same(one, other):
     return hashes[0] == hashes[1] and same_state(one, other)
 
 
-def relived(trainee, seed, place):
+def relived(setup, seed, place):
     """The agent in its team and alone, its log, and its play."""
-    lived = live_again(trainee, seed, [place])[place]
-    play = PlayAudit(trainee, seed, place, lived)
-    return lived.agent, teach_alone(trainee, seed, place, lived.log, play.watch), lived.log, play
+    lived = retrain_with_log(setup, seed, [place])[place]
+    play = PlayAudit(setup, seed, place, lived)
+    return lived.agent, teach_alone(setup, seed, place, lived.log, play.watch), lived.log, play
 
 
 @algorithms
 def test_an_agent_alone_with_its_own_log_becomes_the_same_agent(name):
-    in_the_team, alone, log, play = relived(Trainee.alike(small(name), Noise(), PLAN), 0, 1)
+    in_the_team, alone, log, play = relived(TrainingSetup.alike(small(name), Noise(), PLAN), 0, 1)
     assert same(in_the_team, alone)
     assert play.training == Play(actions=30) and play.testing == Play(actions=2 * 4 * 3)
     assert log.episodes.rewards.shape == (10, 1, 3) and log.steps.tolist() == [3] * 10
@@ -49,16 +49,16 @@ def test_an_agent_alone_with_its_own_log_becomes_the_same_agent(name):
 
 @functools.cache
 def learner():
-    """A training, and what its second agent lived through."""
-    trainee = Trainee.alike(small("iql"), Noise(), PLAN)
-    return trainee, live_again(trainee, 0, [1])[1]
+    """A run, and what its second agent lived through."""
+    setup = TrainingSetup.alike(small("iql"), Noise(), PLAN)
+    return setup, retrain_with_log(setup, 0, [1])[1]
 
 
 @together
 def test_another_log_makes_another_agent():
-    trainee, lived = learner()
+    setup, lived = learner()
     other = eqx.tree_at(lambda told: told.episodes.rewards, lived.log, -lived.log.episodes.rewards)
-    assert not same(lived.agent, teach_alone(trainee, 0, 1, other))
+    assert not same(lived.agent, teach_alone(setup, 0, 1, other))
 
 
 @together
@@ -76,10 +76,10 @@ def test_agents_of_a_mixed_team_with_clocks_of_their_own_become_the_same_alone()
     """Two seeds, two worlds side by side, idle turns; the second agent joins after a while and learns less often."""
     late = Member("lenient", small("lenient"), Clock(joins_at=18, update_period=2))
     plan = Plan(batch_episodes=4, replay_episodes=6, num_environments=2, epsilon_steps=100, steps=72, seeds=2, seed=5)
-    trainee = Trainee(team_of([Member("iql", small("iql")), late]), Noise(), plan)
-    for place, lived in live_again(trainee, 6, [0, 1]).items():
-        log, play = lived.log, PlayAudit(trainee, 6, place, lived)
-        assert same(lived.agent, teach_alone(trainee, 6, place, log, play.watch))
+    setup = TrainingSetup(team_of([Member("iql", small("iql")), late]), Noise(), plan)
+    for place, lived in retrain_with_log(setup, 6, [0, 1]).items():
+        log, play = lived.log, PlayAudit(setup, 6, place, lived)
+        assert same(lived.agent, teach_alone(setup, 6, place, log, play.watch))
         assert play.training == Play(actions=72 - 18 * place) and play.testing.agrees
         blank = ~log.episodes.happened.any(axis=(1, 2))
         assert log.steps.tolist() == [6] * 12 and blank.tolist() == [place == 1 and turn < 3 for turn in range(12)]
@@ -89,10 +89,10 @@ def test_agents_of_a_mixed_team_with_clocks_of_their_own_become_the_same_alone()
 def test_an_agent_whose_episodes_end_early_becomes_the_same_alone():
     """Updates are as long as the longest episode that any agent of any seed draws: only the rounding tells of it."""
     plan = Plan(batch_episodes=3, replay_episodes=6, epsilon_steps=100, steps=400, seeds=2)
-    trainee = Trainee.alike(small("iql", hidden=16), Fuse(limit=64, longest=60.0), plan)
-    lived = live_again(trainee, 1, [1])[1]
-    (again, log), play = (lived.agent, lived.log), PlayAudit(trainee, 1, 1, lived)
-    assert same(again, teach_alone(trainee, 1, 1, log, play.watch))
+    setup = TrainingSetup.alike(small("iql", hidden=16), Fuse(limit=64, longest=60.0), plan)
+    lived = retrain_with_log(setup, 1, [1])[1]
+    (again, log), play = (lived.agent, lived.log), PlayAudit(setup, 1, 1, lived)
+    assert same(again, teach_alone(setup, 1, 1, log, play.watch))
     assert play.training == Play(actions=int(log.steps.sum())) and play.testing.agrees
     by_its_own_lengths = eqx.tree_at(lambda told: told.longest, log, np.zeros_like(log.longest))
-    assert not same(again, teach_alone(trainee, 1, 1, by_its_own_lengths))
+    assert not same(again, teach_alone(setup, 1, 1, by_its_own_lengths))

@@ -43,7 +43,7 @@ class Agent:
         check_room(wiring)
         around, limit = wiring.circumstances, wiring.circumstances.time_limit
         self._wiring = wiring
-        born = living.be_born(wiring.squad, wiring.plan, wiring.padded, limit, around.seed, around.place)
+        born = living.init_life(wiring.squad, wiring.plan, wiring.padded, limit, around.seed, around.place)
         self._life: Life = born
         self._diary = Diary.blank(wiring.padded, limit)
         self._phase: Phase = "between episodes"
@@ -104,7 +104,7 @@ class Agent:
         if self.episodes >= self._wiring.plan.batch_episodes:
             wiring = self._wiring
             self._life, metrics = living.learn(wiring.squad, wiring.plan, wiring.batch, self._life)
-        self._grow_older()
+        self._after_episodes()
         return {name: float(value) for name, value in metrics.items()}
 
     def exhibit(self, number: int = 0) -> Exhibition:
@@ -147,7 +147,7 @@ class Agent:
             raise Refused("act needs the first observation of an episode, got none")
         percept = self._wiring.observation(observation), self._wiring.available(available)
         if self._may_learn:
-            self._grow_older()
+            self._after_episodes()
         self._life = living.begin_episode(self._wiring.squad, self._wiring.plan, self._life)
         self._diary.begin(*percept)
 
@@ -156,8 +156,8 @@ class Agent:
         self._life = living.remember(self._wiring.squad, self._life, episode, self._diary.steps)
         self._phase, self._may_learn = "between episodes", True
 
-    def _grow_older(self) -> None:
-        self._life = living.grow_older(self._wiring.squad, self._life)
+    def _after_episodes(self) -> None:
+        self._life = living.after_episodes(self._wiring.squad, self._life)
         self._may_learn = False
 
     def _check_same(self, observation: Any, available: Any) -> None:
@@ -171,7 +171,7 @@ class Agent:
 def check_room(wiring: Wiring) -> None:
     """Refuse an agent that would not fit into memory."""
     plan, limit = wiring.plan, wiring.circumstances.time_limit
-    life = jax.eval_shape(lambda: living.be_born(wiring.squad, plan, wiring.padded, limit, 0, 0))
+    life = jax.eval_shape(lambda: living.init_life(wiring.squad, plan, wiring.padded, limit, 0, 0))
     needed, free = bytes_of(life), free_bytes()
     if needed > free:
         raise Refused(

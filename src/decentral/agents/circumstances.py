@@ -21,7 +21,7 @@ PLANNED = (
     "epsilon_start",
     "epsilon_end",
     "epsilon_steps",
-)  # what of a training's plan an agent by itself can follow
+)  # what of a run's plan an agent by itself can follow
 LARGEST_SIZE = 2**20  # of an observation or of a choice
 
 
@@ -107,7 +107,7 @@ class Wiring:
 
 
 def as_spec(spec: Any) -> AgentSpec:
-    """An agent's world as told: an `AgentSpec`, or the size of an observation and the number of actions."""
+    """An agent's environment as told: an `AgentSpec`, or the size of an observation and the number of actions."""
     if isinstance(spec, AgentSpec):
         if not isinstance(spec.actions, Discrete):
             raise Refused("spec must have discrete actions, got continuous ones")

@@ -11,10 +11,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.agents.circumstances import Wiring
-from decentral.algorithms.base import Agent, Memory, Models, Notes
+from decentral.algorithms.base import AgentState, Memory, Models, Statistics
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.training.batches import Batch
-from decentral.training.loop import keys_of_updates, stream_of
+from decentral.training.loop import agent_stream, keys_of_updates
 from decentral.training.plan import Plan
 from decentral.training.replay import Replay, blank_episode
 from decentral.training.squads.base import Now
@@ -25,7 +25,7 @@ from decentral.types import AgentSpec, Episode, Metrics, Percept
 class Life(eqx.Module):
     """One agent between two percepts; where nothing else is said, each array has the squad's axis [1] in front."""
 
-    agent: Agent
+    agent: AgentState
     replay: Replay
     steps: Int[Array, ""]  # lived in episodes that are over
     episodes: Int[Array, ""]  # that are over
@@ -36,7 +36,7 @@ class Life(eqx.Module):
 
 
 @partial(jax.jit, static_argnames=("spec", "time_limit"))
-def be_born(
+def init_life(
     squad: Separate,
     plan: Plan,
     spec: AgentSpec,
@@ -44,20 +44,26 @@ def be_born(
     seed: Int[Array, ""] | int,
     place: Int[Array, ""] | int,
 ) -> Life:
-    """A newborn, with the stream of chance that the agent of a place has in a training of this seed."""
-    agent = squad.be_born(spec, stream_of(seed, place)[None])
+    """A new agent, with the random stream that the agent of a place has in a run of this seed."""
+    agent = squad.init_agents(spec, agent_stream(seed, place)[None])
     replay = squad.empty_replays(agent, blank_episode(spec, time_limit), plan.replay_episodes, plan.replay_type)
-    zero, memory = jnp.zeros((), jnp.int32), squad.start(squad.bodies(agent))
+    zero, memory = jnp.zeros((), jnp.int32), squad.start(squad.acting_models(agent))
     unused = squad.roll(agent.key, time_limit)  # every episode begins with dice and a key of its own
     return Life(agent, replay, zero, zero, memory, jnp.zeros(()), unused, agent.key)
 
 
 @partial(jax.jit, static_argnames="time_limit")
-def wake(squad: Separate, plan: Plan, agent: Agent, steps: Int[Array, ""], time_limit: int) -> tuple:
+def wake(squad: Separate, plan: Plan, agent: AgentState, steps: Int[Array, ""], time_limit: int) -> tuple:
     """What is new at the start of an episode: the agent, its memory, epsilon, dice and key for learning."""
     agent, (key_act, key_learn) = squad.draw_keys(agent, 2)
     only = jax.vmap(jax.random.split, (0, None), 1)(key_act, 1)[0]  # of one environment
-    return agent, squad.start(squad.bodies(agent)), squad.epsilon(plan, steps), squad.roll(only, time_limit), key_learn
+    return (
+        agent,
+        squad.start(squad.acting_models(agent)),
+        squad.epsilon(plan, steps),
+        squad.roll(only, time_limit),
+        key_learn,
+    )
 
 
 def begin_episode(squad: Separate, plan: Plan, life: Life) -> Life:
@@ -83,8 +89,8 @@ class Look(NamedTuple):
 
 def choose(squad: Separate, life: Life, look: Look, greedy: bool) -> tuple[int, Life]:
     """The action at a step of the episode, and the life after its percept; greedily: without exploring."""
-    bodies, notes = squad.bodies(life.agent), None if greedy else squad.notes(life.agent)
-    action, memory = _choose(squad, bodies, notes, (life.memory, life.epsilon, life.dice), look, greedy)
+    acting_models, statistics = squad.acting_models(life.agent), None if greedy else squad.statistics(life.agent)
+    action, memory = _choose(squad, acting_models, statistics, (life.memory, life.epsilon, life.dice), look, greedy)
     return int(action), replace(life, memory=memory)
 
 
@@ -101,22 +107,22 @@ def learn(squad: Separate, plan: Plan, batch: Batch, life: Life) -> tuple[Life, 
     return replace(life, agent=agent), metrics
 
 
-def grow_older(squad: Separate, life: Life) -> Life:
+def after_episodes(squad: Separate, life: Life) -> Life:
     """An episode's time passes."""
-    return replace(life, agent=_grow_older(squad, life.agent))
+    return replace(life, agent=_after_episodes(squad, life.agent))
 
 
 @partial(jax.jit, static_argnames="time_limit")
-def _enter(squad: Separate, agent: Agent, number: Int[Array, ""] | int, time_limit: int) -> tuple[Memory, Dice]:
+def _enter(squad: Separate, agent: AgentState, number: Int[Array, ""] | int, time_limit: int) -> tuple[Memory, Dice]:
     keys = jax.vmap(jax.random.fold_in, (0, None))(agent.key, number)
-    return squad.start(squad.bodies(agent)), squad.roll(keys, time_limit)
+    return squad.start(squad.acting_models(agent)), squad.roll(keys, time_limit)
 
 
 @partial(jax.jit, static_argnames="greedy")
 def _choose(
     squad: Separate,
-    bodies: Models,
-    notes: Notes | None,
+    acting_models: Models,
+    statistics: Statistics | None,
     now: tuple[Memory, Float[Array, ""], Dice],
     look: Look,
     greedy: bool,
@@ -126,20 +132,22 @@ def _choose(
     last_actions = jax.nn.one_hot(look.last_action, look.available.shape[-1])[None]
     each = jnp.zeros(1) if greedy else epsilon[None]
     scenes = Scene(percepts, last_actions, each, jax.tree.map(lambda rolled: rolled[look.step], dice))
-    actions, memory = squad.act(bodies, notes, memory, scenes)
+    actions, memory = squad.act(acting_models, statistics, memory, scenes)
     return actions[0], memory
 
 
 @partial(jax.jit, donate_argnames="replay")
-def _remember(squad: Separate, agent: Agent, replay: Replay, episode: Episode, now: Now) -> tuple[Agent, Replay]:
+def _remember(
+    squad: Separate, agent: AgentState, replay: Replay, episode: Episode, now: Now
+) -> tuple[AgentState, Replay]:
     return squad.remember(agent, replay, jax.tree.map(lambda leaf: leaf[None, None], episode), now)
 
 
 @partial(jax.jit, static_argnames="batch")
 def _learn(
-    squad: Separate, plan: Plan, batch: Batch, agent: Agent, replay: Replay, key: Key[Array, " 1"], now: Now
-) -> tuple[Agent, Metrics]:
-    def update(agent: Agent, keys: Key[Array, " 1"]) -> tuple[Agent, Metrics]:
+    squad: Separate, plan: Plan, batch: Batch, agent: AgentState, replay: Replay, key: Key[Array, " 1"], now: Now
+) -> tuple[AgentState, Metrics]:
+    def update(agent: AgentState, keys: Key[Array, " 1"]) -> tuple[AgentState, Metrics]:
         return squad.learn(agent, replay, batch, keys, now)
 
     (each,) = keys_of_updates(plan, (key,))
@@ -148,8 +156,8 @@ def _learn(
 
 
 @jax.jit
-def _grow_older(squad: Separate, agent: Agent) -> Agent:
-    return squad.grow_older(agent, 1)
+def _after_episodes(squad: Separate, agent: AgentState) -> AgentState:
+    return squad.after_episodes(agent, 1)
 
 
 def _now(life: Life) -> Now:

@@ -11,7 +11,7 @@ import numpy as np
 
 from decentral.agents.circumstances import Wiring
 from decentral.agents.diary import Diary
-from decentral.agents.life import Life, be_born
+from decentral.agents.life import Life, init_life
 from decentral.plain_files import parse_json
 from decentral.runs.memory import free_bytes
 from decentral.settings import Refused
@@ -44,7 +44,7 @@ def restore(file: Path) -> tuple[Wiring, Life, Diary, dict[str, Any]]:
     most = limit if data["phase"] == "between episodes" else limit - 1
     if type(data.get("step")) is not int or not 0 <= data["step"] <= most:
         raise Refused(f"{file}: step must be a whole number from 0 to {most}, got {data.get('step')!r:.40}")
-    born = partial(be_born, wiring.squad, wiring.plan, wiring.padded, limit, 0, 0)
+    born = partial(init_life, wiring.squad, wiring.plan, wiring.padded, limit, 0, 0)
     life, plain = jax.eval_shape(born), jax.eval_shape(lambda: jax.tree.map(_plain, born()))
     blank = Diary.blank(wiring.padded, limit)
     filled = fill({"life": plain, "diary": blank.arrays()}, stored.arrays, str(file))

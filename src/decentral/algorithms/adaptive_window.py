@@ -1,4 +1,4 @@
-"""Windows as long as they help: of a few lengths, the one whose contexts have foretold the agent's last steps best."""
+"""Windows as long as they help: of a few lengths, the one whose contexts have predicted the agent's last steps best."""
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +27,7 @@ def infer_by_fit(
 def errors_of_foresight(
     model: ContextModel, episode: Episode, logits: Float[Array, "T *B contexts"], of_change: bool
 ) -> Float[Array, "T *B"]:
-    """How wrongly each step is foretold under the likeliest context of the step before; 0 for the first step."""
+    """How wrongly each step is predicted under the likeliest context of the step before; 0 for the first step."""
     contexts = jax.nn.one_hot(jnp.argmax(logits, axis=-1), logits.shape[-1])
     before = jnp.concatenate([jnp.zeros_like(contexts[:1]), contexts[:-1]])
     errors = model.step_errors(episode, before, of_change)

@@ -13,9 +13,9 @@ EveryContext = Float[Array, "T *B contexts actions"]
 
 
 class Ahead(eqx.Module):
-    """The time after each step of an episode, as an agent's online network and its slow copy remember it.
+    """The time after each step of an episode, as an agent's online network and its target network remember it.
 
-    Everything answers with the values by which the next action is chosen, and the slow copy's, which it is worth.
+    Everything answers with the values by which the next action is chosen, and the target network's, which it is worth.
     """
 
     head: ContextHead
@@ -30,7 +30,7 @@ class Ahead(eqx.Module):
         return jnp.sum(shares * every, axis=-2), jnp.sum(shares * slow, axis=-2)
 
     def optimistic(self, among: Bool[Array, "T *B contexts actions"] | None, double_q: bool) -> tuple[Values, Values]:
-        """phi(h_{t+1}, .); if `double_q`, the slow copy's values in the contexts that the online network finds best."""
+        """phi(h_{t+1}, .); if `double_q`, the target's values in the contexts that the online network finds best."""
         every, slow = self.every()
         phi = optimistic_marginal_value(every, among)
         return phi, in_best_context(slow, every if double_q else slow, among)

@@ -18,23 +18,23 @@ from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 Models = Any  # each algorithm's own module of networks, or of tables
 Memory = Any  # what the networks keep within an episode
-Notes = Any  # what an agent knows besides its networks, such as how often it has been somewhere
-Remarks = Any  # what an agent writes beside the steps of an episode before it remembers them [T, ...]
+Statistics = Any  # what an agent knows besides its networks, such as how often it has been somewhere
+Annotations = Any  # what an agent writes beside the steps of an episode before it remembers them [T, ...]
 Values = Float[Array, " actions"]
 
 
-class Agent(eqx.Module):
+class AgentState(eqx.Module):
     """One learner's state, all its own."""
 
     online: Models
     target: Models
     optimiser: Any
     target_age: Int[Array, ""]  # episodes since the target was copied
-    notes: Notes
-    key: Key[Array, ""]  # its stream of chance
+    statistics: Statistics
+    key: Key[Array, ""]  # its random stream
 
 
-class Moment(eqx.Module):
+class TeamClock(eqx.Module):
     """A clock that everyone can read and an agent's place in the order: common knowledge, no message."""
 
     episodes: Int[Array, ""]  # lived so far
@@ -69,8 +69,8 @@ class Algorithm(Settings):
         """What the agent learns, described: `networks.layers.draw` draws the initial values."""
 
     @abstractmethod
-    def be_born(self, spec: AgentSpec, key: Key[Array, ""]) -> Agent:
-        """A newborn agent."""
+    def init_agent(self, spec: AgentSpec, key: Key[Array, ""]) -> AgentState:
+        """A new agent."""
 
     @abstractmethod
     def start(self, models: Models) -> Memory:
@@ -81,18 +81,20 @@ class Algorithm(Settings):
         """The values that this choice is made on, and the memory after the percept."""
 
     @abstractmethod
-    def learn(self, agent: Agent, episodes: Episode, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
+    def learn(self, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:
         """One update from a batch of the agent's own episodes [B, T], and what is worth recording."""
 
     def roll(self, key: Key[Array, ""], length: int) -> Dice:
         """The dice of an episode; an algorithm may tie some of them together."""
         return roll(key, length)
 
-    def explore(self, notes: Notes, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
+    def explore(self, statistics: Statistics, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
         """The probability of a random action; `epsilon` is what the plan of the training says."""
         return epsilon
 
-    def reflect(self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]) -> tuple[Agent, Remarks]:
+    def annotate(
+        self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
+    ) -> tuple[AgentState, Annotations]:
         """After an episode, before it is remembered: bring the notes up to date, and remark on its steps."""
         return agent, ()
 
@@ -103,15 +105,15 @@ class Algorithm(Settings):
         """
         return None
 
-    def felt(self, episodes: Episode, lived: Int[Array, ""]) -> Episode:
+    def learning_rewards(self, episodes: Episode, episodes_so_far: Int[Array, ""]) -> Episode:
         """Episodes as the agent learns from them when it has lived so many: penalties may count for less."""
-        counts = risen(self.forgive, self.forgive_fade, lived)
+        counts = risen(self.forgive, self.forgive_fade, episodes_so_far)
         return replace(episodes, rewards=jnp.maximum(episodes.rewards, counts * episodes.rewards))
 
-    def learns_now(self, moment: Moment) -> Bool[Array, ""] | bool:
+    def learns_now(self, moment: TeamClock) -> Bool[Array, ""] | bool:
         """Is it this agent's turn to learn?"""
         return True
 
-    def grow_older(self, agent: Agent, episodes: int) -> Agent:
+    def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
         """What passing time does to an agent, after `episodes` more."""
         return agent

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from decentral.algorithms.base import Agent, Notes, Values
+from decentral.algorithms.base import AgentState, Statistics, Values
 from decentral.algorithms.gradient import GradientLearner
 from decentral.algorithms.hashing import bucket_of
 from decentral.algorithms.q_learning import (
@@ -19,7 +19,7 @@ from decentral.algorithms.q_learning import (
     one_hot_actions,
     td_target,
 )
-from decentral.algorithms.value_learner import Hidden, JudgedLearner, ValueNetwork
+from decentral.algorithms.value_learner import Hidden, MultiNetworkLearner, ValueNetwork
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
@@ -48,12 +48,12 @@ class Wanderer(eqx.Module):
 class BQLModels(eqx.Module):
     """Both networks of one agent, and how it explores."""
 
-    expected: ValueNetwork  # Q_e, whose slow copy teaches
+    expected: ValueNetwork  # Q_e, whose target network teaches
     best: ValueNetwork  # Q_i, which acts
     wanderer: Wanderer
 
 
-class BQL(JudgedLearner):
+class BQL(MultiNetworkLearner):
     """Best-possible Q-learning: the best expectation over the policies that the partners have had."""
 
     lowering: float = setting(
@@ -79,39 +79,41 @@ class BQL(JudgedLearner):
         wandering = jax.nn.one_hot(drawn, values.shape[-1])
         return jnp.where(scene.dice.explore_context < scene.epsilon, wandering, values), memory
 
-    def explore(self, notes: Notes, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
+    def explore(self, statistics: Statistics, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
         return epsilon if self.exploration == "epsilon" else jnp.zeros_like(epsilon)
 
-    def reflect(self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]) -> tuple[Agent, Float[Array, " T"]]:
+    def annotate(
+        self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
+    ) -> tuple[AgentState, Float[Array, " T"]]:
         """Remark by which policy the episode was explored."""
         return agent, jnp.broadcast_to(agent.online.wanderer.number(self.policy_length), episode.rewards.shape)
 
-    def grow_older(self, agent: Agent, episodes: int) -> Agent:
+    def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
         """As other learners; and the time of the present policy passes."""
         counted = agent.online.wanderer.episodes + episodes
         older = eqx.tree_at(lambda a: a.online.wanderer.episodes, agent, counted)
-        return GradientLearner.grow_older(self, older, episodes)
+        return GradientLearner.after_episodes(self, older, episodes)
 
-    def weigh(self, seen: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
-        counts = happened & (seen["current"] > 0)
-        surprise = seen["told"] - seen["best"]
+    def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
+        counts = happened & (terms["current"] > 0)
+        surprise = terms["told"] - terms["best"]
         weights = jnp.where(surprise > 0, 1.0, self.lowering)
-        expected_loss = masked_mean(jnp.square(seen["expected"] - seen["wanted"]), counts)
+        expected_loss = masked_mean(jnp.square(terms["expected"] - terms["wanted"]), counts)
         best_loss = masked_mean(weights * jnp.square(surprise), counts)
         return expected_loss + best_loss, {
             "loss": expected_loss,
             "best_loss": best_loss,
-            "q_taken_mean": masked_mean(seen["best"], happened),
-            "q_expected_mean": masked_mean(seen["expected"], happened),
+            "q_taken_mean": masked_mean(terms["best"], happened),
+            "q_expected_mean": masked_mean(terms["expected"], happened),
         }
 
-    def judge(self, online: BQLModels, target: BQLModels, episode: Episode) -> Metrics:
+    def td_terms(self, online: BQLModels, target: BQLModels, episode: Episode) -> Metrics:
         """Q_e(h, a), r + gamma max Q_i(h', .) that it should be; Q_i(h, a), and what the slow Q_e says of it."""
         expected, best, told = (net.unroll(episode) for net in (online.expected, online.best, target.expected))
         taken = one_hot_actions(episode)
         following = jnp.max(mask_unavailable(best, episode.percepts.available)[1:], axis=-1)
         now = online.wanderer.number(self.policy_length)
-        current = jnp.ones_like(now) if self.exploration == "epsilon" else 1.0 * (episode.remarks == now)
+        current = jnp.ones_like(now) if self.exploration == "epsilon" else 1.0 * (episode.annotations == now)
         return {
             "current": jnp.broadcast_to(current, episode.rewards.shape),
             "expected": jnp.sum(expected[:-1] * taken, axis=-1),

@@ -1,4 +1,4 @@
-"""Dynamics-aware contexts (Section 4.2): what an agent infers, from its own window, about how its world now behaves."""
+"""Dynamics-aware contexts (Section 4.2): what an agent infers from its window about how its environment behaves now."""
 
 import equinox as eqx
 import jax

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.algorithms.ahead import Ahead, at_every_percept, one_step_on
 from decentral.algorithms.attainable import ContextPrior, likely_enough, surprise
-from decentral.algorithms.base import Agent, Values
+from decentral.algorithms.base import AgentState, Values
 from decentral.algorithms.context_learner import ContextLearner
 from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
 from decentral.algorithms.contexts import ContextModel, Contexts
@@ -219,12 +219,12 @@ class DAC(ContextLearner):
         same = jax.tree.map(lambda rolled: jnp.full_like(rolled, rolled[0]), dice)
         return Dice(dice.explore_action, dice.action, same.explore_context, same.context)
 
-    def grow_older(self, agent: Agent, episodes: int) -> Agent:
+    def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
         """As other learners; and a learned prior counts the episodes, by which delta rises."""
         if agent.online.prior is not None:
             lived = agent.online.prior.episodes + episodes
             agent = eqx.tree_at(lambda a: a.online.prior.episodes, agent, lived)
-        return GradientLearner.grow_older(self, agent, episodes)
+        return GradientLearner.after_episodes(self, agent, episodes)
 
     def optimiser(self) -> optax.GradientTransformation:
         if self.optimisers == "one":

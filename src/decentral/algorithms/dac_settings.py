@@ -48,7 +48,7 @@ class DACSettings(GradientLearner):
         "c in the target: the one inferred after the next step, the best attainable one, or all by their probabilities",
     )
     window_choice: Literal["fixed", "adaptive"] = setting(
-        "fixed", "the encoder sees the last k transitions, or as many of them as have foretold the last steps best"
+        "fixed", "the encoder sees the last k transitions, or as many of them as have predicted the last steps best"
     )
     explore_bonus: Literal["none", "prediction-error"] = setting(
         "none", "added to the agent's own reward in the target: nothing, or how wrongly the decoders predict the step"

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Key
 
-from decentral.algorithms.base import Agent, Algorithm, Models, Notes
+from decentral.algorithms.base import AgentState, Algorithm, Models, Statistics
 from decentral.networks.layers import draw
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics
@@ -30,31 +30,31 @@ class GradientLearner(Algorithm):
     ) -> tuple[Float[Array, ""], Metrics]:
         """The loss on a batch of the agent's own episodes [B, T], and what is worth recording."""
 
-    def first_notes(self, spec: AgentSpec) -> Notes:
-        """What a newborn knows besides its networks."""
+    def initial_statistics(self, spec: AgentSpec) -> Statistics:
+        """What a new agent knows besides its networks."""
         return ()
 
     def optimiser(self) -> optax.GradientTransformation:
         """How the agent steps along its own gradient."""
         return clipped_rmsprop(self)
 
-    def be_born(self, spec: AgentSpec, key: Key[Array, ""]) -> Agent:
-        return self.begin_life(self.build(spec), self.first_notes(spec), key)
+    def init_agent(self, spec: AgentSpec, key: Key[Array, ""]) -> AgentState:
+        return self.new_agent(self.build(spec), self.initial_statistics(spec), key)
 
-    def begin_life(self, described: Models, notes: Notes, key: Key[Array, ""]) -> Agent:
-        """A newborn agent with networks as described, whose target equals its online network."""
+    def new_agent(self, described: Models, statistics: Statistics, key: Key[Array, ""]) -> AgentState:
+        """A new agent with networks as described, whose target equals its online network."""
         key_build, key_life = jax.random.split(key)
         models = draw(described, key_build)
-        return Agent(
+        return AgentState(
             online=models,
             target=jax.tree.map(jnp.copy, models),
             optimiser=self.optimiser().init(models),
             target_age=jnp.zeros((), jnp.int32),
-            notes=notes,
+            statistics=statistics,
             key=key_life,
         )
 
-    def learn(self, agent: Agent, episodes: Episode, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
+    def learn(self, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:
         """One gradient step."""
         gradient, metrics = jax.grad(self.losses, has_aux=True)(agent.online, agent.target, episodes, key)
         updates, optimiser = self.optimiser().update(gradient, agent.optimiser, agent.online)
@@ -62,7 +62,7 @@ class GradientLearner(Algorithm):
         online = optax.apply_updates(agent.online, updates)
         return eqx.tree_at(lambda a: (a.online, a.optimiser), agent, (online, optimiser)), metrics
 
-    def grow_older(self, agent: Agent, episodes: int) -> Agent:
+    def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
         """Count the episodes lived, and copy the online network to the target when its time has come."""
         age = agent.target_age + episodes
         due = age >= self.target_period

@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from decentral.algorithms.gradient import one_optimiser_per_part
 from decentral.algorithms.q_learning import episode_inputs, masked_mean, taken_and_wanted, td_target
-from decentral.algorithms.value_learner import JudgedLearner, ValueNetwork, mean_squares
+from decentral.algorithms.value_learner import MultiNetworkLearner, ValueNetwork, mean_squares
 from decentral.networks.layers import Perceptron
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics
@@ -25,7 +25,7 @@ class I2QModels(eqx.Module):
     state: Perceptron  # V(z)
 
 
-class I2Q(JudgedLearner):
+class I2Q(MultiNetworkLearner):
     """I2Q, recurrent: values lean towards the better of the next states that the team may bring about."""
 
     double_q: bool = setting(True, "choose the next action with the online network, value it with the target")
@@ -42,19 +42,19 @@ class I2Q(JudgedLearner):
     def acting(self, models: I2QModels) -> ValueNetwork:
         return models.value
 
-    def weigh(self, seen: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
-        value_loss, pair_loss = mean_squares(seen, happened, "value_error", "pair_error")
-        weights = jnp.where(seen["state_error"] < 0, self.expectile, 1 - self.expectile)
-        state_loss = masked_mean(weights * jnp.square(seen["state_error"]), happened)
+    def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
+        value_loss, pair_loss = mean_squares(terms, happened, "value_error", "pair_error")
+        weights = jnp.where(terms["state_error"] < 0, self.expectile, 1 - self.expectile)
+        state_loss = masked_mean(weights * jnp.square(terms["state_error"]), happened)
         state_loss = state_loss / jax.lax.stop_gradient(jnp.maximum(masked_mean(weights, happened), 1e-9))
         return value_loss + pair_loss + state_loss, {
             "loss": value_loss,
             "pair_loss": pair_loss,
             "state_loss": state_loss,
-            "q_taken_mean": masked_mean(seen["taken"], happened),
+            "q_taken_mean": masked_mean(terms["taken"], happened),
         }
 
-    def judge(self, online: I2QModels, target: I2QModels, episode: Episode) -> Metrics:
+    def td_terms(self, online: I2QModels, target: I2QModels, episode: Episode) -> Metrics:
         """Everything that the losses need to know of one episode; z is the hidden state of the slow trunk."""
         inputs = episode_inputs(episode)
         states = jax.lax.stop_gradient(target.value.trunk.unroll(inputs))

@@ -19,7 +19,7 @@ from decentral.algorithms.q_learning import (
     one_hot_actions,
     td_target,
 )
-from decentral.algorithms.value_learner import JudgedLearner, ValueNetwork, mean_squares
+from decentral.algorithms.value_learner import MultiNetworkLearner, ValueNetwork, mean_squares
 from decentral.networks.layers import Perceptron
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics
@@ -41,7 +41,7 @@ class ForwardModels(eqx.Module):
         return self.pair(jnp.concatenate([state, after]))[0]
 
 
-class I2QForward(JudgedLearner):
+class I2QForward(MultiNetworkLearner):
     """I2Q with a forward model: values follow the best next state that is still likely."""
 
     ambition: float = setting(
@@ -60,19 +60,19 @@ class I2QForward(JudgedLearner):
     def acting(self, models: ForwardModels) -> ValueNetwork:
         return models.value
 
-    def weigh(self, seen: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
-        value_loss, pair_loss = mean_squares(seen, happened, "value_error", "pair_error")
-        model_error = masked_mean(seen["model_error"], happened)
-        promise = masked_mean(seen["promise"], happened)
-        scale = jax.lax.stop_gradient(jnp.maximum(masked_mean(jnp.abs(seen["promise"]), happened), 1e-3))
+    def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
+        value_loss, pair_loss = mean_squares(terms, happened, "value_error", "pair_error")
+        model_error = masked_mean(terms["model_error"], happened)
+        promise = masked_mean(terms["promise"], happened)
+        scale = jax.lax.stop_gradient(jnp.maximum(masked_mean(jnp.abs(terms["promise"]), happened), 1e-3))
         return value_loss + pair_loss + model_error - self.ambition / scale * promise, {
             "loss": value_loss,
             "pair_loss": pair_loss,
             "model_error": model_error,
-            "q_taken_mean": masked_mean(seen["taken"], happened),
+            "q_taken_mean": masked_mean(terms["taken"], happened),
         }
 
-    def judge(self, online: ForwardModels, target: ForwardModels, episode: Episode) -> Metrics:
+    def td_terms(self, online: ForwardModels, target: ForwardModels, episode: Episode) -> Metrics:
         """Everything that the losses need to know of one episode."""
         states, actions = episode.percepts.observation, one_hot_actions(episode)
         before, after = states[:-1], states[1:]

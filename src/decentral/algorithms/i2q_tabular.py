@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.base import Agent, Algorithm, Values
+from decentral.algorithms.base import AgentState, Algorithm, Values
 from decentral.algorithms.hashing import bucket_of
 from decentral.algorithms.q_learning import Scene, masked_mean
 from decentral.settings import Refused, setting
@@ -61,14 +61,16 @@ class I2QTabular(Algorithm):
         seen = jnp.full((*shape, self.successors), NEVER, jnp.int32)
         return Tables(jnp.zeros(shape), seen, jnp.zeros((*shape, self.successors)))
 
-    def be_born(self, spec: AgentSpec, key: Key[Array, ""]) -> Agent:
+    def init_agent(self, spec: AgentSpec, key: Key[Array, ""]) -> AgentState:
         key_build, key_life = jax.random.split(key)
         empty = self.build(spec)
         values = jax.random.uniform(key_build, (empty.values.size,), minval=-0.5, maxval=0.5).reshape(
             empty.values.shape
         )
         online = eqx.tree_at(lambda tables: tables.values, empty, values)
-        return Agent(online, target=(), optimiser=(), target_age=jnp.zeros((), jnp.int32), notes=(), key=key_life)
+        return AgentState(
+            online, target=(), optimiser=(), target_age=jnp.zeros((), jnp.int32), statistics=(), key=key_life
+        )
 
     def start(self, models: Tables) -> tuple[()]:
         return ()
@@ -76,7 +78,7 @@ class I2QTabular(Algorithm):
     def values(self, models: Tables, memory: tuple[()], scene: Scene) -> tuple[Values, tuple[()]]:
         return models.values[self.state_of(scene.percept.observation)], memory
 
-    def reflect(self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]) -> tuple[Agent, tuple[()]]:
+    def annotate(self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]) -> tuple[AgentState, tuple[()]]:
         """Enter every next state of the episode that is new after its state and action, while there is room."""
 
         def enter(seen: Int[Array, "states actions successors"], step: Steps) -> tuple[Array, None]:
@@ -89,7 +91,7 @@ class I2QTabular(Algorithm):
         seen, _ = jax.lax.scan(enter, agent.online.seen, self.steps_of(episode))
         return eqx.tree_at(lambda a: a.online.seen, agent, seen), ()
 
-    def learn(self, agent: Agent, episodes: Episode, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
+    def learn(self, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:
         tables: Tables = agent.online
         steps = jax.tree.map(jnp.ravel, jax.vmap(self.steps_of)(episodes))
         tables, pair_error = self.learn_pairs(tables, steps)

@@ -8,7 +8,7 @@ from decentral.types import Episode
 
 
 class IQL(ValueLearner):
-    """Independent Q-learning: every agent treats the others as part of its world."""
+    """Independent Q-learning: every agent treats the others as part of its environment."""
 
     def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
         return jnp.ones_like(surprise)

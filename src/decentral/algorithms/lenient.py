@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from decentral.algorithms.base import Agent
+from decentral.algorithms.base import AgentState
 from decentral.algorithms.hashing import bucket_of
 from decentral.algorithms.q_learning import draw_by_step
 from decentral.algorithms.value_learner import ValueLearner
@@ -44,29 +44,31 @@ class Lenient(ValueLearner):
     buckets: int = setting(65_536, "buckets that states are hashed into", at_least=1, at_most=2**24)
     resolution: float = setting(0.1, "what observations are rounded to before they are hashed", above=0)
 
-    def first_notes(self, spec: AgentSpec) -> Temperatures:
+    def initial_statistics(self, spec: AgentSpec) -> Temperatures:
         return Temperatures(jnp.ones((self.buckets, spec.actions.count)), jnp.ones(()))
 
     def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
-        unforgiven = draw_by_step(jax.random.uniform, key, surprise.shape) > episodes.remarks
+        unforgiven = draw_by_step(jax.random.uniform, key, surprise.shape) > episodes.annotations
         return jnp.where((surprise > 0) | unforgiven, 1.0, 0.0)
 
-    def explore(self, notes: Temperatures, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
+    def explore(self, statistics: Temperatures, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
         if self.exploration == "epsilon":
             return epsilon
-        warmth = notes.table[self.bucket(percept.observation)]
+        warmth = statistics.table[self.bucket(percept.observation)]
         mean = jnp.sum(jnp.where(percept.available, warmth, 0.0), axis=-1) / jnp.sum(percept.available, axis=-1)
         return mean**self.exploration_power
 
-    def reflect(self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]) -> tuple[Agent, Float[Array, " T"]]:
+    def annotate(
+        self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
+    ) -> tuple[AgentState, Float[Array, " T"]]:
         visits = self.bucket(episode.percepts.observation[:-1]), episode.actions
-        notes: Temperatures = agent.notes
-        forgiven = 1.0 - jnp.exp(-self.leniency * notes.table[visits])
-        cooled = Temperatures(self.cool(notes, episode, visits), notes.ceiling * self.ceiling_decay)
-        return eqx.tree_at(lambda a: a.notes, agent, cooled), forgiven
+        statistics: Temperatures = agent.statistics
+        forgiven = 1.0 - jnp.exp(-self.leniency * statistics.table[visits])
+        cooled = Temperatures(self.cool(statistics, episode, visits), statistics.ceiling * self.ceiling_decay)
+        return eqx.tree_at(lambda a: a.statistics, agent, cooled), forgiven
 
     def cool(
-        self, notes: Temperatures, episode: Episode, visits: tuple[Int[Array, " T"], Int[Array, " T"]]
+        self, statistics: Temperatures, episode: Episode, visits: tuple[Int[Array, " T"], Int[Array, " T"]]
     ) -> Float[Array, "buckets actions"]:
         """T <- min(nu, beta_n T) for every visit, from the last step (n = 0) backwards.
 
@@ -76,9 +78,9 @@ class Lenient(ValueLearner):
         before_last = jnp.sum(episode.happened) - 1 - jnp.arange(episode.happened.shape[0])
         factor = jnp.exp(self.cooling * self.retroaction**before_last)
         bucket = jnp.where(episode.happened, visits[0], self.buckets)  # out of the table: dropped
-        entry = bucket * notes.table.shape[1] + visits[1]
+        entry = bucket * statistics.table.shape[1] + visits[1]
         first = jnp.min(jnp.where(entry[:, None] == entry[None, :], factor[None, :], 1.0), axis=1)
-        met = notes.table.at[bucket, visits[1]].min(notes.ceiling / first, mode="drop")
+        met = statistics.table.at[bucket, visits[1]].min(statistics.ceiling / first, mode="drop")
         return met.at[bucket, visits[1]].multiply(factor, mode="drop")
 
     def bucket(self, observation: Float[Array, "*batch features"]) -> Int[Array, "*batch"]:

@@ -1,9 +1,9 @@
-"""MA2QL (Su et al. 2024): independent Q-learning in turns, so that each agent learns in a world that stands still."""
+"""MA2QL (Su et al. 2024): independent Q-learning in turns, so that each agent learns in a stationary environment."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from decentral.algorithms.base import Moment
+from decentral.algorithms.base import TeamClock
 from decentral.algorithms.value_learner import ValueLearner
 from decentral.settings import setting
 from decentral.types import Episode
@@ -17,5 +17,5 @@ class MA2QL(ValueLearner):
     def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
         return jnp.ones_like(surprise)
 
-    def learns_now(self, moment: Moment) -> Bool[Array, ""]:
+    def learns_now(self, moment: TeamClock) -> Bool[Array, ""]:
         return (moment.episodes // self.turn_length) % moment.team_size == moment.number

@@ -98,8 +98,8 @@ def best_next_value(
     double_q: bool,
 ) -> Float[Array, "*T"]:
     """The target network's value of the best available action: best by the online network if `double_q`."""
-    judge = online if double_q else target
-    best = jnp.argmax(mask_unavailable(judge, available), axis=-1)
+    chooser = online if double_q else target
+    best = jnp.argmax(mask_unavailable(chooser, available), axis=-1)
     return jnp.sum(target * jax.nn.one_hot(best, target.shape[-1]), axis=-1)
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float
 from decentral.algorithms.context_sources import interval
 from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
 from decentral.algorithms.q_learning import episode_inputs, mask_unavailable, masked_mean, taken_and_wanted
-from decentral.algorithms.value_learner import JudgedLearner, ValueNetwork, mean_squares
+from decentral.algorithms.value_learner import MultiNetworkLearner, ValueNetwork, mean_squares
 from decentral.networks.heads import CONTEXT_HEADS
 from decentral.networks.trunk import Trunk
 from decentral.settings import Refused, setting
@@ -24,7 +24,7 @@ class RACModels(eqx.Module):
     acting: ValueNetwork  # Q_S, which acts
 
 
-class RAC(JudgedLearner):
+class RAC(MultiNetworkLearner):
     """Return-Aware Context: values given what the whole episode returned, and the best of them as a guide."""
 
     contexts: int = setting(10, "m, intervals of the return", at_least=1)
@@ -51,17 +51,17 @@ class RAC(JudgedLearner):
     def contexts_in(self, models: RACModels, episode: Episode) -> Float[Array, "T contexts"]:
         return jnp.where(episode.happened[:, None], self.context_of(episode)[None], 0.0)
 
-    def weigh(self, seen: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
-        context_loss, acting_loss = mean_squares(seen, happened, "context_error", "acting_error")
-        divergence = masked_mean(seen["divergence"], happened)
+    def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
+        context_loss, acting_loss = mean_squares(terms, happened, "context_error", "acting_error")
+        divergence = masked_mean(terms["divergence"], happened)
         return context_loss + acting_loss + self.kl_weight * divergence, {
             "loss": acting_loss,
             "context_loss": context_loss,
             "kl": divergence,
-            "q_taken_mean": masked_mean(seen["taken"], happened),
+            "q_taken_mean": masked_mean(terms["taken"], happened),
         }
 
-    def judge(self, online: RACModels, target: RACModels, episode: Episode) -> Metrics:
+    def td_terms(self, online: RACModels, target: RACModels, episode: Episode) -> Metrics:
         """Everything that the losses need to know of one episode."""
         inputs, context = episode_inputs(episode), self.context_of(episode)
         hidden, slow_hidden = online.context.trunk.unroll(inputs), target.context.trunk.unroll(inputs)

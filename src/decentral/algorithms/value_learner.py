@@ -30,7 +30,7 @@ class ValueNetwork(eqx.Module):
 
     @staticmethod
     def described(spec: AgentSpec, hidden: int) -> "ValueNetwork":
-        """The network of an agent of this world, before it is drawn."""
+        """The network of an agent of this environment, before it is drawn."""
         actions = spec.actions.count
         return ValueNetwork(Trunk(spec.observation_size + actions, hidden), Linear(hidden, actions))
 
@@ -58,21 +58,23 @@ class ValueActor(GradientLearner):
         return self.acting(models).step(memory, scene)
 
 
-class JudgedLearner(ValueActor):
+class MultiNetworkLearner(ValueActor):
     """A learner of several networks, whose loss is weighed from what each episode says of them, step by step."""
 
     @abstractmethod
-    def judge(self, online: Models, target: Models, episode: Episode) -> Metrics:
+    def td_terms(self, online: Models, target: Models, episode: Episode) -> Metrics:
         """What one episode says of the networks, by name [T]."""
 
     @abstractmethod
-    def weigh(self, seen: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
+    def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
         """The loss of what a batch of episodes says [B, T], and what is worth recording."""
 
     def losses(
         self, online: Models, target: Models, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        return self.weigh(jax.vmap(self.judge, (None, None, 0))(online, target, episodes), episodes.happened)
+        return self.loss_from_terms(
+            jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes), episodes.happened
+        )
 
 
 class ValueLearner(ValueActor):
@@ -109,10 +111,10 @@ class ValueLearner(ValueActor):
 def td_step(
     online: ValueNetwork, target: ValueNetwork, episode: Episode, discount: Float[Array, ""] | float, double_q: bool
 ) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
-    """Q(h_t, a_t) of a network and its slow copy, and what it should be."""
+    """Q(h_t, a_t) of a network and its target network, and what it should be."""
     return taken_and_wanted(online.unroll(episode), target.unroll(episode), episode, discount, double_q)
 
 
-def mean_squares(seen: Metrics, happened: Bool[Array, "B T"], *errors: str) -> tuple[Float[Array, ""], ...]:
+def mean_squares(terms: Metrics, happened: Bool[Array, "B T"], *errors: str) -> tuple[Float[Array, ""], ...]:
     """The mean square of each of the named errors."""
-    return tuple(masked_mean(jnp.square(seen[error]), happened) for error in errors)
+    return tuple(masked_mean(jnp.square(terms[error]), happened) for error in errors)

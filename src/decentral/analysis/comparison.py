@@ -11,7 +11,7 @@ from decentral.settings import Refused
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One run of a comparison: the returns of its final test, one per seed, and their summary."""
 
     label: str
@@ -19,10 +19,10 @@ class Row:
     steps: int
     returns: list[float]
     summary: Summary
-    reports: dict[str, list[float]]  # what the worlds of all runs report of the final test besides, one per seed
+    reports: dict[str, list[float]]  # what the environments of all runs report of the final test besides, one per seed
 
 
-def rows_of(runs: list[Curves]) -> list[Row]:
+def rows_of(runs: list[Curves]) -> list[ComparisonRow]:
     """A row for each run, in the order given; runs that can't be compared are refused."""
     check_comparable(runs)
     reports = shared_reports(runs)
@@ -30,14 +30,14 @@ def rows_of(runs: list[Curves]) -> list[Row]:
 
 
 def check_comparable(runs: list[Curves]) -> None:
-    """Refuse runs that can't be compared: none, unfinished ones, or of different worlds."""
+    """Refuse runs that can't be compared: none, unfinished ones, or of different environments."""
     if not runs:
         raise Refused("compare needs at least one RUN, got none")
     _check_finished(runs)
     _check_one_environment(runs)
 
 
-def as_data(runs: list[Curves], rows: list[Row]) -> dict[str, Any]:
+def as_data(runs: list[Curves], rows: list[ComparisonRow]) -> dict[str, Any]:
     """The comparison as JSON-ready data."""
     return {
         "environment": runs[0].config["environment"],
@@ -57,12 +57,12 @@ def write(data: dict[str, Any], file: Path) -> None:
         raise Refused(f"out must be a directory that can be written, got {file.parent} ({error.strerror})") from None
 
 
-def _row(run: Curves, label: str, reports: list[str]) -> Row:
+def _row(run: Curves, label: str, reports: list[str]) -> ComparisonRow:
     final, reported = run.returns[:, -1], {name: run.reports[name][:, -1].tolist() for name in reports}
-    return Row(label, run.decentralised, int(run.steps[-1]), final.tolist(), summarise(final), reported)
+    return ComparisonRow(label, run.decentralised, int(run.steps[-1]), final.tolist(), summarise(final), reported)
 
 
-def _row_data(run: Curves, row: Row) -> dict[str, Any]:
+def _row_data(run: Curves, row: ComparisonRow) -> dict[str, Any]:
     return {
         "label": row.label,
         "algorithm": run.algorithm,
@@ -83,7 +83,7 @@ def _check_finished(runs: list[Curves]) -> None:
 
 
 def _check_one_environment(runs: list[Curves]) -> None:
-    """Returns in different worlds, or under other settings of one world, say nothing about each other."""
+    """Returns in different environments, or under other settings of one environment, say nothing about each other."""
     first = runs[0]
     for run in runs[1:]:
         ours, theirs = first.config["environment"], run.config["environment"]

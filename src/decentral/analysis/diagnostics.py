@@ -10,7 +10,7 @@ from decentral.deviation import sample_deviation
 
 
 @dataclass(frozen=True)
-class Group:
+class MetricGroup:
     """Numbers that belong into one picture, by name, and how each is called in it."""
 
     title: str
@@ -20,9 +20,9 @@ class Group:
 
 
 GROUPS = (
-    Group("value of a test episode", {"value_start": "promised at the start", "value_achieved": "achieved"}),
-    Group("value promised less value achieved", {"value_gap": "gap"}, level=0.0),
-    Group(
+    MetricGroup("value of a test episode", {"value_start": "promised at the start", "value_achieved": "achieved"}),
+    MetricGroup("value promised less value achieved", {"value_gap": "gap"}, level=0.0),
+    MetricGroup(
         "values in learning",
         {
             "q_optimistic_mean": "best action, best context",
@@ -30,11 +30,11 @@ GROUPS = (
             "q_taken_mean": "action taken",
         },
     ),
-    Group("contexts in use", {"contexts_used": "in use"}),
-    Group("KL divergence", {"kl": "KL"}),
-    Group("reconstruction errors", {"state_error": "state", "reward_error": "reward"}, by_decades=True),
-    Group("bits of a partner's action in a context", {"context_partner_bits": "bits"}),
-    Group("steps on which the oracle agrees", {"oracle_agreement": "share"}, level=1.0),
+    MetricGroup("contexts in use", {"contexts_used": "in use"}),
+    MetricGroup("KL divergence", {"kl": "KL"}),
+    MetricGroup("reconstruction errors", {"state_error": "state", "reward_error": "reward"}, by_decades=True),
+    MetricGroup("bits of a partner's action in a context", {"context_partner_bits": "bits"}),
+    MetricGroup("steps on which the oracle agrees", {"oracle_agreement": "share"}, level=1.0),
 )
 
 
@@ -51,7 +51,7 @@ class Band:
     high: np.ndarray
 
 
-def load_bands(run: Curves, groups: Iterable[Group]) -> dict[str, Band]:
+def load_bands(run: Curves, groups: Iterable[MetricGroup]) -> dict[str, Band]:
     """Those of the groups' numbers that a run has."""
     measured = load_measures(run, [name for group in groups for name in group.names])
     return {name: _band(run.steps, table) for name, table in measured.items()}

@@ -14,13 +14,13 @@ from decentral.records import RunDirectory
 from decentral.records.run_directory import LARGEST, RETURN
 from decentral.settings import Refused
 
-LONGEST_NAME = 300  # letters of an algorithm's or a world's: those of code have the name of its module
+LONGEST_NAME = 300  # letters of an algorithm's or an environment's: those of code have the name of its module
 LONGEST_VALUE = 60  # of a setting in the name of a run
 
 
 @dataclass(frozen=True)
 class Curves:
-    """The test returns of all seeds of one run, and what its world reports of tests besides."""
+    """The test returns of all seeds of one run, and what its environment reports of tests besides."""
 
     path: Path
     config: dict[str, Any]
@@ -108,7 +108,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_name(text: Any) -> bool:
-    """Of a return that is known exactly, or of what a world reports."""
+    """Of a return that is known exactly, or of what an environment reports."""
     return isinstance(text, str) and re.fullmatch(r"\w[\w .-]{0,40}", text) is not None
 
 
@@ -123,7 +123,7 @@ def shared_references(runs: list[Curves]) -> dict[str, float]:
 
 
 def shared_reports(runs: list[Curves]) -> list[str]:
-    """What the worlds of all runs report of tests besides returns."""
+    """What the environments of all runs report of tests besides returns."""
     return [name for name in runs[0].reports if all(name in run.reports for run in runs)]
 
 
@@ -136,7 +136,7 @@ def labels(runs: list[Curves]) -> list[str]:
 
 
 def names(runs: list[Curves]) -> list[str]:
-    """A name for each run: its algorithm, and where that is not enough its world and the settings that differ."""
+    """A name for each run: its algorithm, and where that is not enough its environment and the settings that differ."""
     found = []
     for run in runs:
         alike = [other for other in runs if other.algorithm == run.algorithm]

@@ -1,6 +1,6 @@
 """The same from Python: train, load, look, compare. `run = decentral.train("dac", "matrix-game", seeds=5)`.
 
-What draws is imported where it is called: matplotlib takes long to import, and a training needs none of it.
+What draws is imported where it is called: matplotlib takes long to import, and a run needs none of it.
 """
 
 from decentral.api.arenas import arena

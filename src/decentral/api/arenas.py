@@ -6,7 +6,7 @@ from typing import Any
 
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.api.runs import Run, name_of
-from decentral.arenas.run import Request, resume_arena, run_arena
+from decentral.arenas.run import ArenaRequest, resume_arena, run_arena
 from decentral.arenas.terms import Terms
 from decentral.configs.config import MemberRequest, resolve
 from decentral.records import RunDirectory
@@ -32,7 +32,7 @@ def arena(
     checkpoints: dict[str, Any] | None = None,
     resume: bool = False,
 ) -> Run:
-    """What `train` does, with the world in this process and every agent in one of its own.
+    """What `train` does, with the environment in this process and every agent in one of its own.
 
     `terms` are those of the arena: `reward_delay`, `reward_loss`, `save_every`, `restarts`, `wait`, `patience` and
     `patience_at_start`. Every message of each agent is written into the directory `log_messages`, where one is given.
@@ -45,7 +45,7 @@ def arena(
     if resume and out is None:
         raise Refused("out must be given with resume: it is the run to go on with")
     place = place_for(out, f"{name_of(config)}-arena")
-    request = Request(config, own, place, None if log_messages is None else Path(log_messages))
+    request = ArenaRequest(config, own, place, None if log_messages is None else Path(log_messages))
     listeners = listeners_of(progress, ())
     if resume and RunDirectory(place).has_begun:
         return Run(resume_arena(RunDirectory(place), request.messages, listeners, saving, request).path)

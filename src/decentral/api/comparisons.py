@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from decentral.analysis.comparison import Row, as_data, rows_of, write
+from decentral.analysis.comparison import ComparisonRow, as_data, rows_of, write
 from decentral.api.requests import Place, listeners_of, place_for, plan_of
 from decentral.api.runs import Run
 from decentral.sweeps.comparison import train_all
@@ -16,7 +16,7 @@ class Comparison:
     """Several runs on one environment: a row of statistics each, and where comparison.json and the plot lie."""
 
     path: Path
-    rows: list[Row]
+    rows: list[ComparisonRow]
     runs: list[Run]
 
     @property

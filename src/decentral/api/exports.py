@@ -22,8 +22,8 @@ def export(
     """Write one agent of a finished run as a bundle that `decentral.runtime` runs without JAX.
 
     It is compared with the trained agent on `episodes` greedy episodes, and not written where it differs. Without
-    `out`, a new directory under `bundles`. With `format` onnx, a graph of one step lies in it too. Where the world is
-    code of yours, name it again as `environment`.
+    `out`, a new directory under `bundles`. With `format` onnx, a graph of one step lies in it too. Where the
+    environment is code of yours, name it again as `environment`.
     """
     if environment is not None:
         environment_class(environment)

@@ -1,4 +1,4 @@
-"""A compiled world as a parallel environment of PettingZoo, for other people's learners and tools."""
+"""A compiled environment as a parallel environment of PettingZoo, for other people's learners and tools."""
 
 from typing import Any
 
@@ -18,15 +18,15 @@ LONGEST_SIDE = 400  # of a picture, in pixels
 
 
 class Parallel(ParallelEnv):
-    """A world whose agents act at the same time and share one reward.
+    """An environment whose agents act at the same time and share one reward.
 
     Where an action may be unavailable, observations are a Dict of `observation` and `action_mask`.
     """
 
-    def __init__(self, name: str, world: Environment, render_mode: str | None):
-        self.world = world
-        self.stage = SteppedStage(world)
-        self.possible_agents = [own.replace(" ", "_") for own in world.agent_names]
+    def __init__(self, name: str, environment: Environment, render_mode: str | None):
+        self.environment = environment
+        self.stage = SteppedStage(environment)
+        self.possible_agents = [own.replace(" ", "_") for own in environment.agent_names]
         self.agents: list[str] = []
         self.facts: dict[str, float] = {}  # what the last step told for analysis: no agent is shown them
         self.observation_spaces: dict[str, Space] = {own: self._observations() for own in self.possible_agents}
@@ -70,7 +70,7 @@ class Parallel(ParallelEnv):
         return observed, rewards, terminated, truncated, {own: {} for own in present}
 
     def render(self) -> np.ndarray | None:
-        """The world as it stands, [height, width, 3]; nothing where no pictures were asked for."""
+        """The environment as it stands, [height, width, 3]; nothing where no pictures were asked for."""
         from decentral.analysis.animation.canvas import drawn
 
         picture = self._picture() if self.render_mode == PICTURE else None
@@ -81,27 +81,27 @@ class Parallel(ParallelEnv):
         self.stage.close()
 
     def _picture(self) -> Any:
-        return self.world.depict(jax.tree.map(np.asarray, self.stage.state), None)
+        return self.environment.depict(jax.tree.map(np.asarray, self.stage.state), None)
 
     def _observations(self) -> Space:
-        numbers = Box(-np.inf, np.inf, (self.world.spec.observation_size,), np.float32)
-        if not self.world.may_be_unavailable:
+        numbers = Box(-np.inf, np.inf, (self.environment.spec.observation_size,), np.float32)
+        if not self.environment.may_be_unavailable:
             return numbers
-        return Dict({"observation": numbers, "action_mask": Box(0, 1, (self.world.spec.actions.count,), np.int8)})
+        return Dict({"observation": numbers, "action_mask": Box(0, 1, (self.environment.spec.actions.count,), np.int8)})
 
     def _actions(self) -> Space:
-        kind = self.world.spec.actions
+        kind = self.environment.spec.actions
         return Box(kind.low, kind.high, (1,), np.float32) if isinstance(kind, Continuous) else Discrete(kind.count)
 
     def _observed(self, percepts: Percepts) -> dict[str, Any]:
-        if not self.world.may_be_unavailable:
+        if not self.environment.may_be_unavailable:
             return dict(zip(self.possible_agents, percepts.observation, strict=True))
         masks = percepts.available.astype(np.int8)
         pairs = zip(self.possible_agents, percepts.observation, masks, strict=True)
         return {own: {"observation": seen, "action_mask": mask} for own, seen, mask in pairs}
 
     def _chosen(self, agent: str, actions: dict[str, Any]) -> np.ndarray:
-        """The action of one agent, as the world takes it."""
+        """The action of one agent, as the environment takes it."""
         space = self.action_spaces[agent]
         if agent not in actions or not space.contains(actions[agent]):
             raise Refused(f"the action of {agent} must be one of {space}, got {actions.get(agent)!r:.80}")

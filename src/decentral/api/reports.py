@@ -8,7 +8,7 @@ from decentral.analysis.report.data import report_data
 from decentral.analysis.report.page import page, write_page
 from decentral.analysis.results import load_curves
 from decentral.api.requests import Place, place_for
-from decentral.inspection.learned_summary import look_inside
+from decentral.inspection.learned_summary import learned_summary
 from decentral.records import RunDirectory
 
 
@@ -21,4 +21,4 @@ def report(runs: Place | Sequence[Place], out: Place | None = None) -> Path:
     directories = [RunDirectory.open(Path(run)) for run in several]
     place = directories[0].path if out is None and len(directories) == 1 else place_for(out, "report")
     curves = [load_curves(directory) for directory in directories]
-    return write_page(page(report_data(curves, [look_inside(directory) for directory in directories])), place)
+    return write_page(page(report_data(curves, [learned_summary(directory) for directory in directories])), place)

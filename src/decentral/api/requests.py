@@ -1,4 +1,4 @@
-"""What calls have in common: where a result goes, the plan of a training and its short words, who is told."""
+"""What calls have in common: where a result goes, the plan of a run and its short words, who is told."""
 
 import os
 import re
@@ -20,7 +20,7 @@ def place_for(out: Place | None, name: str) -> Path:
 
 
 def plan_of(training: dict[str, Any] | None, seeds: Any, steps: Any, seed: Any) -> dict[str, Any]:
-    """The plan of a training, with its short words."""
+    """The plan of a run, with its short words."""
     short = {"seeds": seeds, "steps": steps, "seed": seed}
     return (training or {}) | {key: value for key, value in short.items() if value is not None}
 

@@ -15,7 +15,7 @@ from decentral.configs.config import Config, MemberRequest, resolve
 from decentral.configs.registry import take_names
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.schedule import Saving
-from decentral.runs.resume import go_on, go_on_in
+from decentral.runs.resume import resume_in_place, resume_run
 from decentral.runs.runner import Listener
 from decentral.runs.runner import run as run_config
 from decentral.runs.trained import EPISODES, Trained
@@ -70,7 +70,7 @@ class Run:
     ) -> np.ndarray:
         """The returns of fresh greedy episodes of the trained teams [seeds, episodes].
 
-        Where the world or the algorithm is code of yours, name it again: what a file names is never run.
+        Where the environment or the algorithm is code of yours, name it again: what a file names is never run.
         """
         take_names(environment, algorithm)
         return Trained.load(self.directory).evaluate(episodes, seed)
@@ -141,7 +141,7 @@ def train(
     place = place_for(out, name_of(config))
     listeners, saving = _listeners(progress, track, live), build(Saving, checkpoints or {}, "checkpoints")
     if resume and RunDirectory(place).has_begun:
-        return Run(go_on_in(RunDirectory(place), config, listeners, saving).path)
+        return Run(resume_in_place(RunDirectory(place), config, listeners, saving).path)
     return Run(run_config(config, place, listeners, saving).path)
 
 
@@ -161,7 +161,7 @@ def resume(
     """Go on with a run where it was saved, and end as if it had never been interrupted.
 
     With more `steps` a finished run goes on too: its schedules, such as that of epsilon, stay as they are. Where the
-    world or the algorithm is code of yours, name it again; where messages of an arena are logged, `log_messages`.
+    environment or the algorithm is code of yours, name it again; where messages of an arena are logged, `log_messages`.
     """
     take_names(environment, algorithm)
     listeners, saving = _listeners(progress, track, live), build(Saving, checkpoints or {}, "checkpoints")
@@ -169,7 +169,7 @@ def resume(
     if "arena" not in directory.read_json("config.json"):
         if messages is not None:
             raise Refused(f"log-messages must be left out but for a run of an arena, got {messages}")
-        return Run(go_on(directory, listeners, saving, steps).path)
+        return Run(resume_run(directory, listeners, saving, steps).path)
     if steps is not None:
         raise Refused(f"steps must be left out: an arena goes on to the steps that it was to take, got {steps}")
     return Run(resume_arena(directory, messages, listeners, saving).path)

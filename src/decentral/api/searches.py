@@ -14,7 +14,7 @@ from decentral.runs.resume import finished_runs
 from decentral.runs.runner import Planned
 from decentral.sweeps.search import Trial, name_of, propose, write_trials
 from decentral.sweeps.search_space import read_search
-from decentral.sweeps.units import Unit
+from decentral.sweeps.units import SweepUnit
 
 
 def search_file(
@@ -38,7 +38,7 @@ def search_file(
             for number, trial in enumerate(asked, start=len(trials))
         ]
         finished_runs(runs)
-        units = [Unit(run) for run in runs]
+        units = [SweepUnit(run) for run in runs]
         run_units(units, processes, backend, tell)
         if left := [unit.name for unit in units if unit.state != "finished"]:
             raise Failed(f"{', '.join(left)} did not finish: run it again to go on, see {units[0].log.parent}")

@@ -7,14 +7,14 @@ from decentral.api.requests import Place
 from decentral.runs.listeners.progress import announce
 from decentral.settings import Refused
 from decentral.sweeps.backends import BACK_ENDS
-from decentral.sweeps.units import Standing, Unit, standing, units_of, write_table
+from decentral.sweeps.units import SweepUnit, UnitStatus, standing, units_of, write_table
 
-ENOUGH = (0, 3)  # exit codes of a training that has come to its end, all seeds sound or not
+ENOUGH = (0, 3)  # exit codes of a run that has come to its end, all seeds sound or not
 
 
 def sweep_file(
     file: Place, /, *, out: Place | None = None, processes: int = 1, backend: str = "processes", progress: bool = True
-) -> list[Standing]:
+) -> list[UnitStatus]:
     """Train every combination that a file lists, each by a `decentral train` of its own, `processes` at a time.
 
     They are processes of this machine, or with `backend` jobs of `slurm` or tasks of a running `ray` cluster.
@@ -42,10 +42,10 @@ def check_where(processes: int, backend: str) -> None:
         raise Refused(f"processes must be a whole number at least 1, got {processes}")
 
 
-def run_units(units: Sequence[Unit], processes: int, backend: str, tell: Callable[[str], None]) -> None:
+def run_units(units: Sequence[SweepUnit], processes: int, backend: str, tell: Callable[[str], None]) -> None:
     """Run those that are not finished yet, and tell how each ends."""
 
-    def ended(unit: Unit, code: int) -> None:
+    def ended(unit: SweepUnit, code: int) -> None:
         tell(f"{unit.name}: {'finished' if code in ENOUGH else f'ended with exit code {code}, see {unit.log}'}")
 
     waiting = [unit for unit in units if unit.state != "finished"]
@@ -55,7 +55,7 @@ def run_units(units: Sequence[Unit], processes: int, backend: str, tell: Callabl
         BACK_ENDS[backend](waiting, processes, ended)
 
 
-def sweep_status(file: Place, /, *, out: Place | None = None) -> list[Standing]:
+def sweep_status(file: Place, /, *, out: Place | None = None) -> list[UnitStatus]:
     """How far every unit of a sweep is."""
     return [standing(unit) for unit in units_of(Path(file), place_of(file, out))]
 

@@ -1,4 +1,4 @@
-"""The compiled worlds, for other people's learners."""
+"""The compiled environments, for other people's learners."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
 
 def pettingzoo(name: str, /, *, render_mode: str | None = None, **settings: Any) -> "Parallel":
-    """A compiled world as a parallel environment of PettingZoo: `decentral.pettingzoo("predator-prey", penalty=0.3)`.
+    """A compiled environment as a parallel one of PettingZoo: `decentral.pettingzoo("predator-prey", penalty=0.3)`.
 
-    `render_mode="rgb_array"` lets `render` draw it, where the world has a picture. Needs the extra `pettingzoo`.
+    `render_mode="rgb_array"` lets `render` draw it, where the environment has a picture. Needs the extra `pettingzoo`.
     """
     kind = environment_class(name)
     if not issubclass(kind, Environment):
         raise Refused(f"environment must be a compiled one to be given to PettingZoo, got {name}")
-    world = build(kind, settings, "environment")
+    environment = build(kind, settings, "environment")
     try:
         from decentral.api.parallel import Parallel
     except ImportError:
         raise Refused("pettingzoo must be installed for this: pip install 'decentral[pettingzoo]'") from None
-    return Parallel(name, world, render_mode)
+    return Parallel(name, environment, render_mode)

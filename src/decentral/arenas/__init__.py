@@ -1,1 +1,1 @@
-"""Every agent in a process of its own: what crosses between it and the world is all that it is ever told."""
+"""Every agent in a process of its own: what crosses between it and the environment is all that it is ever told."""

@@ -1,4 +1,4 @@
-"""An arena of one seed: the world in this process, every agent in its own; episodes, tests, and the agents' homes."""
+"""An arena of one seed: the environment in this process, every agent in its own; episodes, tests, agents' homes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,16 +12,16 @@ import numpy as np
 
 from decentral.agents import Agent
 from decentral.agents.circumstances import PLANNED, Wiring
-from decentral.arenas.channel import Line, ProcessLine
+from decentral.arenas.channel import AgentLine, ProcessLine
 from decentral.arenas.episode import Played, play
 from decentral.arenas.homes import FILE, Places, settle
 from decentral.arenas.log import MessageLog
 from decentral.arenas.resident import Birth
 from decentral.arenas.seat import Seat
-from decentral.arenas.standing import SeatStanding, Standing
+from decentral.arenas.standing import ArenaState, SeatStanding
 from decentral.arenas.terms import RewardLine, Terms
 from decentral.configs.config import Config
-from decentral.environments.base import Environment, World
+from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.host.checks import CheckedStage
 from decentral.environments.host.compiled import SteppedStage
 from decentral.environments.host.interface import HostEnvironment, Stage
@@ -30,29 +30,29 @@ from decentral.records.durable import Fingerprint
 from decentral.settings import as_data
 from decentral.training.evaluation import keys_of_test_episodes
 from decentral.training.host.rollout import seed_of
-from decentral.training.loop import key_of_test, stream_of_world
+from decentral.training.loop import environment_stream, key_of_test
 
-Open = Callable[[Birth, Path], Line]
+Open = Callable[[Birth, Path], AgentLine]
 
 
 class Arena:
-    """Agents at their places around a world."""
+    """Agents at their places around an environment."""
 
     def __init__(self, config: Config, seed: int, stage: Stage, seats: list[Seat], wait: bool):
         self.config, self.seed, self.stage, self.seats, self.wait = config, seed, stage, seats, wait
-        self.stream = stream_of_world(seed)
+        self.stream = environment_stream(seed)
         self.steps = self.episodes = 0
 
     @property
-    def world(self) -> World:
-        return self.config.trainee.environment
+    def environment(self) -> BaseEnvironment:
+        return self.config.setup.environment
 
     def play(self) -> Played:
         """One episode, from which all learn that are there."""
         for seat in self.seats:
             seat.call(self.wait)
         key, self.stream = jax.random.split(self.stream)
-        played = play(self.world, self.stage, self.seats, _seeds(jax.random.split(key, 1))[0])
+        played = play(self.environment, self.stage, self.seats, _seeds(jax.random.split(key, 1))[0])
         self.steps, self.episodes = self.steps + played.steps, self.episodes + 1
         return played
 
@@ -69,18 +69,18 @@ class Arena:
         saved = [SeatStanding.of(seat, file) for seat, file in zip(self.seats, files, strict=True) if file is not None]
         return saved if len(saved) == len(self.seats) else None
 
-    def go_back(self, standing: Standing) -> None:
-        """Be where the world's side was once."""
+    def go_back(self, standing: ArenaState) -> None:
+        """Be where the environment's side was once."""
         self.steps, self.episodes = standing.steps, standing.episodes
         self.stream = jax.random.wrap_key_data(jnp.asarray(standing.stream))
         for seat, own in zip(self.seats, standing.seats, strict=True):
             own.put_into(seat)
 
     def test(self) -> list[Played]:
-        """Greedy episodes of the whole team, in the worlds in which a training of this seed is tested."""
+        """Greedy episodes of the whole team, in the environments in which a run of this seed is tested."""
         self.gather()
-        keys = keys_of_test_episodes(self.config.trainee.plan.test_episodes, key_of_test(self.steps, self.seed))
-        return [play(self.world, self.stage, self.seats, seed, shown=True) for seed in _seeds(keys[:, 1])]
+        keys = keys_of_test_episodes(self.config.setup.plan.test_episodes, key_of_test(self.steps, self.seed))
+        return [play(self.environment, self.stage, self.seats, seed, shown=True) for seed in _seeds(keys[:, 1])]
 
 
 def _seeds(keys: jax.Array) -> list[int]:
@@ -91,7 +91,7 @@ def _seeds(keys: jax.Array) -> list[int]:
 def opened(
     config: Config,
     terms: Terms,
-    standing: Standing,
+    standing: ArenaState,
     places: Places,
     open_line: Open = ProcessLine,
     unless: Callable[[], bool] = lambda: False,
@@ -102,7 +102,7 @@ def opened(
     """
     seed, turn = standing.seed, standing.turn if standing.seats else None
     with ExitStack() as closing:
-        stage = _stage(config.trainee.environment)
+        stage = _stage(config.setup.environment)
         closing.callback(stage.close)
         held = [own.log for own in standing.seats] or [None] * len(config.members)
         logs = [_opened_log(places.log(seed, place), own, closing) for place, own in enumerate(held)]
@@ -123,18 +123,18 @@ def opened(
 
 def births(config: Config, terms: Terms, seed: int) -> list[Birth]:
     """What every agent of a configuration is told at its birth."""
-    trainee = config.trainee
-    world, plan = trainee.environment, as_data(trainee.plan)
+    setup = config.setup
+    environment, plan = setup.environment, as_data(setup.plan)
     common: dict[str, Any] = {key: plan[key] for key in PLANNED} | {
         "seed": seed,
-        "time_limit": world.time_limit,
-        "may_end_early": world.may_end_early,
-        "team_size": world.num_agents,
+        "time_limit": environment.time_limit,
+        "may_end_early": environment.may_end_early,
+        "team_size": environment.num_agents,
     }
-    found, specs = [], world.agent_specs
+    found, specs = [], environment.agent_specs
     for place, member in enumerate(config.members):
         own = {"place": place, "update_period": member.clock.update_period, **as_data(member.algorithm)}
-        found.append(Birth(Wiring.of(member.name, specs[place], common | own, world.spec), terms.save_every))
+        found.append(Birth(Wiring.of(member.name, specs[place], common | own, environment.spec), terms.save_every))
     return found
 
 
@@ -143,13 +143,13 @@ def learned(places: Places, seed: int, place: int) -> dict[str, np.ndarray]:
     return Agent.load(places.home(seed, place) / FILE).parameters
 
 
-def _stage(world: World) -> Stage:
-    if isinstance(world, Environment):
-        return SteppedStage(world)
-    if isinstance(world, HostEnvironment):
-        world.check_ready()
-        return CheckedStage(world)
-    raise TypeError(f"{type(world).__name__} is neither compiled nor in Python")
+def _stage(environment: BaseEnvironment) -> Stage:
+    if isinstance(environment, Environment):
+        return SteppedStage(environment)
+    if isinstance(environment, HostEnvironment):
+        environment.check_ready()
+        return CheckedStage(environment)
+    raise TypeError(f"{type(environment).__name__} is neither compiled nor in Python")
 
 
 def _opened_log(file: Path | None, held: Fingerprint | None, closing: ExitStack) -> MessageLog | None:

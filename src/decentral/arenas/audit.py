@@ -43,7 +43,7 @@ class MessageAudit:
 
 
 def audit_messages(audited: Audited, messages: Path) -> AgentMessageAudit:
-    """Lead a newborn through the messages logged for an agent of an arena, and compare it with what the run stored."""
+    """Lead a new agent through the messages logged for an agent of an arena, and compare it with the stored one."""
     terms = audited.directory.read_json("config.json").get("arena")
     if not isinstance(terms, dict):
         raise Refused(f"messages can be told of a run of an arena alone, got {audited.directory.path}, which is none")
@@ -53,7 +53,7 @@ def audit_messages(audited: Audited, messages: Path) -> AgentMessageAudit:
 
 
 def retrain(birth: Birth, log: Path, stored: str) -> AgentMessageAudit:
-    """What a newborn becomes that is told the messages of a log, beside the hash of what was stored."""
+    """What a new agent becomes that is told the messages of a log, beside the hash of what was stored."""
     with TemporaryDirectory() as home:
         life = Relived(birth, Path(home))
         for message in birth.wire.log(log):

@@ -107,8 +107,8 @@ def _wait(descriptor: int, what: int, longest: float) -> float:
 GRACE = 5.0  # seconds that a process may take to end once it has closed its line
 
 
-class Line(ABC):
-    """How a world reaches one agent. Patience is in seconds; an agent that goes beyond it is a TimeoutError."""
+class AgentLine(ABC):
+    """How an environment reaches one agent. Patience is in seconds; an agent that goes beyond it is a TimeoutError."""
 
     @property
     @abstractmethod
@@ -138,7 +138,7 @@ class Line(ABC):
         """Wait until the agent has ended, then make it; how it did, in words. Empty: by itself, as it should."""
 
 
-class ProcessLine(Line):
+class ProcessLine(AgentLine):
     """To an agent in a process of its own."""
 
     def __init__(self, birth: Birth, home: Path):

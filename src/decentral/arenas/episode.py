@@ -1,4 +1,4 @@
-"""One episode of an arena: the world is stepped here, and every agent acts where it lives."""
+"""One episode of an arena: the environment is stepped here, and every agent acts where it lives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from decentral.arenas.seat import Seat
-from decentral.environments.base import World
+from decentral.environments.base import BaseEnvironment
 from decentral.environments.host.interface import BrokenOff, Stage
 from decentral.errors import Failed
 
@@ -16,14 +16,14 @@ class Played:
     """What an episode came to."""
 
     steps: int
-    total: float  # of the rewards, as the world paid them
+    total: float  # of the rewards, as the environment paid them
     reports: dict[str, float]
 
 
-def play(world: World, stage: Stage, seats: Sequence[Seat], seed: int, shown: bool = False) -> Played:
+def play(environment: BaseEnvironment, stage: Stage, seats: Sequence[Seat], seed: int, shown: bool = False) -> Played:
     """Play an episode to its end; one that is only `shown` is a greedy one, from which nobody learns.
 
-    This is the only function of an arena that holds the joint action. It goes to the world and to no agent.
+    This is the only function of an arena that holds the joint action. It goes to the environment and to no agent.
     """
     try:
         percepts, total, over, taken = stage.reset(seed), 0.0, False, 0
@@ -32,7 +32,7 @@ def play(world: World, stage: Stage, seats: Sequence[Seat], seed: int, shown: bo
         while not over:
             step = stage.step(np.asarray([seat.act() for seat in seats], np.int32))
             total, taken = total + step.reward, taken + 1
-            cut_off = step.truncated or taken == world.time_limit
+            cut_off = step.truncated or taken == environment.time_limit
             over = step.terminated or cut_off
             for seat in seats:
                 seat.tell(step, cut_off)
@@ -40,4 +40,4 @@ def play(world: World, stage: Stage, seats: Sequence[Seat], seed: int, shown: bo
         raise Failed(
             f"an episode broke off, and agents in processes of their own can't play it again: {broken}"
         ) from None
-    return Played(taken, total, {name: step.facts[fact] for name, fact in world.reports.items()})
+    return Played(taken, total, {name: step.facts[fact] for name, fact in environment.reports.items()})

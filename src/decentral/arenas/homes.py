@@ -88,7 +88,8 @@ def make_own(directory: Path) -> None:
 def alone_in(home: Path, longest: float = LONGEST_WAIT) -> Iterator[None]:
     """Keep other processes out of a home meanwhile. One that is about to end may take its time.
 
-    When the world's process crashes, its agents learn of it from the ends of their lines, but may be busy just then.
+    When the environment's process crashes, its agents learn of it from the ends of their lines, but may be busy just
+    then.
     """
     descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -68,7 +68,7 @@ class Resident:
             self.exhibition = self.agent.exhibit(self.shows)
         if kind in (SHOW, SHOWN) and self.exhibition is not None:
             return self.exhibition.act(*percept)
-        raise Refused(f"a message must be one that the world says, got kind {kind!r}")
+        raise Refused(f"a message must be one that the environment says, got kind {kind!r}")
 
     def _go_on(self, body: bytes) -> int | None:
         """Take in what the last action brought about; act again, or learn where the episode is over."""

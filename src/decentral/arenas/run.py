@@ -11,10 +11,10 @@ import numpy as np
 from decentral.agents.agent import check_room
 from decentral.arenas.arena import births, learned, opened
 from decentral.arenas.homes import Places
-from decentral.arenas.saving import Keeper, check_logged, find_start, standing_at
-from decentral.arenas.standing import Standing
+from decentral.arenas.saving import ArenaCheckpoints, check_logged, find_start, standing_at
+from decentral.arenas.standing import ArenaState
 from decentral.arenas.terms import Terms
-from decentral.arenas.training import Training
+from decentral.arenas.training import ArenaTraining
 from decentral.configs.config import Config
 from decentral.records import RunDirectory
 from decentral.runs.caches import keep_compiled_programs
@@ -25,14 +25,14 @@ from decentral.runs.resume import difference, is_finished
 from decentral.runs.runner import Listener, Planned, describe
 from decentral.runs.signals import Signals
 from decentral.settings import Refused, as_data, build
-from decentral.training.loop import Trainee
+from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
 
 HOMES = "homes"  # in the run's directory
 
 
 @dataclass(frozen=True)
-class Request:
+class ArenaRequest:
     """What is to be played, by which terms, and where it goes."""
 
     config: Config
@@ -45,13 +45,13 @@ class Request:
         return Places(self.out / HOMES, self.messages)
 
 
-def run_arena(request: Request, listeners: list[Listener], saving: Saving = Saving()) -> RunDirectory:
+def run_arena(request: ArenaRequest, listeners: list[Listener], saving: Saving = Saving()) -> RunDirectory:
     """Train every seed with each agent in a process of its own, and leave everything in a new directory."""
     config, terms = request.config, request.terms
     _check(config)  # this and what follows refuse before anything is written
     _check_idle(request.out)
     _check_free(request.messages)
-    for birth in births(config, terms, config.trainee.plan.seed):
+    for birth in births(config, terms, config.setup.plan.seed):
         check_room(birth.wiring)
     with RunDirectory.created_alone(request.out) as directory:
         describe(Planned(config, request.out), arena=as_data(terms))
@@ -63,13 +63,13 @@ def resume_arena(
     messages: Path | None,
     listeners: list[Listener],
     saving: Saving,
-    wanted: Request | None = None,
+    wanted: ArenaRequest | None = None,
 ) -> RunDirectory:
     """Go on where an arena was saved, and end as if it had never stopped; another one than `wanted` is refused."""
     data = directory.read_json("config.json")
     if not isinstance(data.get("arena"), dict):
         raise Refused(f"out must hold a run of an arena, got {directory.path}, which is of decentral train")
-    request = Request(Config.from_data(data), build(Terms, data["arena"], "arena"), directory.path, messages)
+    request = ArenaRequest(Config.from_data(data), build(Terms, data["arena"], "arena"), directory.path, messages)
     if wanted is not None and (found := difference(_as_data(request), _as_data(wanted))):
         raise Refused(f"out must hold a run of the same configuration, got {directory.path} with {found}")
     if is_finished(directory, request.config):
@@ -83,14 +83,14 @@ def resume_arena(
         return _go_on(request, start, listeners, saving)
 
 
-def _go_on(request: Request, start: Start, listeners: list[Listener], saving: Saving) -> RunDirectory:
+def _go_on(request: ArenaRequest, start: Start, listeners: list[Listener], saving: Saving) -> RunDirectory:
     """Every seed from where it is to its last test."""
-    (directory,), plan = start.directories, request.config.trainee.plan
-    newborn = Standing(plan.seed, 0, request.messages is not None)
+    (directory,), plan = start.directories, request.config.setup.plan
+    newborn = ArenaState(plan.seed, 0, request.messages is not None)
     standing = newborn if start.turn is None else standing_at(directory, start.turn)
     start.forget_later()
     keep_compiled_programs()
-    keeper = Keeper(directory, request.places, saving)
+    keeper = ArenaCheckpoints(directory, request.places, saving)
     keeper.diverged += [Divergence.from_data(found) for moment in start.moments for found in moment.diverged]
     notes, seconds = [*start.notes, *start.differences()], start.seconds
     with Signals() as signals:
@@ -103,12 +103,12 @@ def _go_on(request: Request, start: Start, listeners: list[Listener], saving: Sa
 
 
 @contextmanager
-def _told(request: Request, seed: int, listeners: list[Listener], notes: list[str]) -> Iterator[None]:
+def _told(request: ArenaRequest, seed: int, listeners: list[Listener], notes: list[str]) -> Iterator[None]:
     """Listeners hear of one seed."""
     try:
         for listener in listeners:
             planned = Planned(_of_seed(request.config, seed), request.out)
-            listener.started([planned], "the world is here, each agent in a process of its own")
+            listener.started([planned], "the environment is here, each agent in a process of its own")
             for line in notes:
                 listener.noted(line)
         yield
@@ -118,17 +118,17 @@ def _told(request: Request, seed: int, listeners: list[Listener], notes: list[st
 
 
 def _finish_seed(
-    request: Request,
-    standing: Standing,
-    keeper: Keeper,
+    request: ArenaRequest,
+    standing: ArenaState,
+    keeper: ArenaCheckpoints,
     listeners: list[Listener],
     signals: Signals,
     seconds: float,
-) -> Standing:
+) -> ArenaState:
     """One seed to its last test; where the next one begins."""
     config = _of_seed(request.config, standing.seed)
     with opened(config, request.terms, standing, request.places, unless=lambda: signals.asked) as arena:
-        training = Training(arena, standing, keeper, listeners, seconds)
+        training = ArenaTraining(arena, standing, keeper, listeners, seconds)
         training.finish(signals)
     row = keeper.directory.read_metrics()[-1]
     diverged = []
@@ -141,13 +141,13 @@ def _finish_seed(
         for found in diverged:
             listener.noted(str(found))
         listener.finished([[row]], training.seconds)
-    following = Standing(standing.seed + 1, standing.before + arena.episodes + 1, standing.logged)
-    if following.seed < request.config.trainee.plan.seed + request.config.trainee.plan.seeds:
+    following = ArenaState(standing.seed + 1, standing.before + arena.episodes + 1, standing.logged)
+    if following.seed < request.config.setup.plan.seed + request.config.setup.plan.seeds:
         keeper.save(following, training.seconds)
     return following
 
 
-def _as_data(request: Request) -> dict[str, Any]:
+def _as_data(request: ArenaRequest) -> dict[str, Any]:
     return request.config.as_data() | {"arena": as_data(request.terms)}
 
 
@@ -159,14 +159,14 @@ def _divergences(parameters: dict[str, np.ndarray], row: dict[str, Any], place: 
 
 def _of_seed(config: Config, seed: int) -> Config:
     """The same run, of one of its seeds alone."""
-    was = config.trainee
+    was = config.setup
     plan = build(Plan, as_data(was.plan) | {"seeds": 1, "seed": seed}, "training")
-    return replace(config, trainee=Trainee(was.team, was.environment, plan))
+    return replace(config, setup=TrainingSetup(was.team, was.environment, plan))
 
 
 def _check(config: Config) -> None:
     """Refuse what agents in processes of their own can't do."""
-    plan = config.trainee.plan
+    plan = config.setup.plan
     if plan.sharing:
         raise Refused("training.sharing must be false in an arena, got true: its agents share nothing")
     if not config.strictness.decentralised:

@@ -1,4 +1,4 @@
-"""The checkpoints of an arena: the world's side in the run's directory, each agent in its own home, all of one turn."""
+"""The checkpoints of an arena: the environment's side in the run's directory, each agent in its home, of one turn."""
 
 import time
 from functools import partial
@@ -8,11 +8,11 @@ import jax
 
 from decentral.arenas.homes import Places, keep_moments, moment_file
 from decentral.arenas.log import check_log
-from decentral.arenas.standing import Standing
+from decentral.arenas.standing import ArenaState
 from decentral.records import RunDirectory
 from decentral.records.durable import check_unchanged
 from decentral.records.tensors import Tensor
-from decentral.runs.checkpointing.files import Checkpoints, Moment
+from decentral.runs.checkpointing.files import CheckpointInfo, Checkpoints
 from decentral.runs.checkpointing.restore import Start, check_moment
 from decentral.runs.checkpointing.schedule import Due, Saving, kept_turns, settings_digest
 from decentral.runs.divergence import Divergence
@@ -22,7 +22,7 @@ from decentral.settings import Refused
 PART = "world"  # of a checkpoint
 
 
-class Keeper:
+class ArenaCheckpoints:
     """Writes down the moments of which every agent has a file, and removes what is no longer needed of older ones."""
 
     def __init__(self, directory: RunDirectory, places: Places, saving: Saving):
@@ -30,10 +30,10 @@ class Keeper:
         self.settings, self.due = settings_digest(directory), Due(saving.interval)
         self.diverged: list[Divergence] = []  # in seeds that are finished
 
-    def save(self, standing: Standing, seconds: float) -> None:
-        """Write the world's side, once all agents have saved themselves: from here on the moment counts."""
+    def save(self, standing: ArenaState, seconds: float) -> None:
+        """Write the environment's side, once all agents have saved themselves: from here on the moment counts."""
         begun = time.perf_counter()
-        moment = Moment(
+        moment = CheckpointInfo(
             turn=standing.turn,
             step=standing.steps,
             seconds=float(seconds),
@@ -62,16 +62,18 @@ class Keeper:
 
 
 def find_start(directory: RunDirectory, places: Places) -> Start:
-    """The latest moment that the world's side and all agents have saved whole."""
+    """The latest moment that the environment's side and all agents have saved whole."""
     return Start.find([directory], 1, partial(_check, places))
 
 
-def standing_at(directory: RunDirectory, turn: int) -> Standing:
-    """The world's side at a turn."""
-    return Standing.from_arrays(Checkpoints.of(directory).read(turn, PART), str(Checkpoints.of(directory).place(turn)))
+def standing_at(directory: RunDirectory, turn: int) -> ArenaState:
+    """The environment's side at a turn."""
+    return ArenaState.from_arrays(
+        Checkpoints.of(directory).read(turn, PART), str(Checkpoints.of(directory).place(turn))
+    )
 
 
-def check_logged(standing: Standing, messages: Path | None) -> None:
+def check_logged(standing: ArenaState, messages: Path | None) -> None:
     """Refuse to write down half of what was said: an auditor needs all of it."""
     if standing.logged and messages is None:
         raise Refused("log-messages must be given again to go on: the messages of this arena are logged")
@@ -79,7 +81,7 @@ def check_logged(standing: Standing, messages: Path | None) -> None:
         raise Refused(f"log-messages must be left out: this arena is not logged from its beginning, got {messages}")
 
 
-def _check(places: Places, directory: RunDirectory, turn: int) -> Moment:
+def _check(places: Places, directory: RunDirectory, turn: int) -> CheckpointInfo:
     """Refuse a moment of which anything is broken or missing."""
     moment = check_moment(directory, turn)
     standing = standing_at(directory, turn)

@@ -1,4 +1,4 @@
-"""A place in a world: the agent that sits there, or chance while it is away. The world's side of one agent's line."""
+"""A place in an environment: the agent that sits there, or random actions while it is away."""
 
 import time
 from collections.abc import Callable
@@ -6,28 +6,28 @@ from typing import NoReturn
 
 import numpy as np
 
-from decentral.arenas.channel import GRACE, SLICE, Line
+from decentral.arenas.channel import GRACE, SLICE, AgentLine
 from decentral.arenas.log import MessageLog
 from decentral.arenas.resident import Birth
 from decentral.arenas.terms import RewardLine, Terms
-from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, PERCEPTS, SHOW, SHOWN, Percept, Told
+from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, PERCEPTS, SHOW, SHOWN, PerceptMessage, Told
 from decentral.environments.host.interface import Percepts, Step
 from decentral.environments.host.wire import CLOSE, RESET, STEP, framed
 from decentral.errors import Failed
 from decentral.records.durable import Fingerprint
 
 LOOKS = 10  # after as many, an agent that is still not awake may be overdue
-Hire = Callable[[], Line]  # starts the agent's process, anew or again
+Hire = Callable[[], AgentLine]  # starts the agent's process, anew or again
 
 
 class Seat:
-    """One agent's place. Of all that the world tells, the agent hears its own percept, the reward and the end."""
+    """One agent's place. Of all that the environment tells, the agent hears its own percept, the reward and the end."""
 
     def __init__(self, birth: Birth, hire: Hire, rewards: RewardLine, terms: Terms, log: MessageLog | None = None):
         self.place = birth.wiring.circumstances.place
         self.wire, self.rewards, self.terms, self.log = birth.wire, rewards, terms, log
         self.unlearned = birth.wiring.plan.batch_episodes + 1  # episodes within which an agent learns first
-        self.chance = rewards.chance.spawn(1)[0]  # of whoever plays while the agent is away
+        self.rng = rewards.rng.spawn(1)[0]  # of whoever plays while the agent is away
         self.deaths: list[str] = []  # how its process ended, each time
         self.missed = 0  # episodes in which its place was played at random, or some steps of it
         self.available = np.zeros(0, bool)
@@ -84,7 +84,7 @@ class Seat:
                 self._leave(self.grace)
             except TimeoutError:
                 self._leave(0.0, f"said nothing for {self.patience:g} s")
-        return int(self.chance.choice(np.flatnonzero(self.available)))
+        return int(self.rng.choice(np.flatnonzero(self.available)))
 
     def tell(self, step: Step, cut_off: bool) -> None:
         """What the joint action came to, as far as it is this agent's matter; `cut_off`: the episode ends with it."""
@@ -132,10 +132,10 @@ class Seat:
         """Wait until the agent has saved itself; what went wrong, in words."""
         return self.line.end(self.patience)
 
-    def _own(self, percepts: Percepts) -> Percept:
+    def _own(self, percepts: Percepts) -> PerceptMessage:
         own = self.wire.spec
         self.available = percepts.available[self.place, : own.actions.count]
-        return Percept(percepts.observation[self.place, : own.observation_size], self.available)
+        return PerceptMessage(percepts.observation[self.place, : own.observation_size], self.available)
 
     def _tell(self, kind: bytes, body: bytes = b"") -> None:
         if not self.playing:

@@ -1,4 +1,4 @@
-"""Where the world's side of an arena is between two episodes, as arrays and back. What agents know is not in it."""
+"""The state of an arena's environment side between two episodes, as arrays and back. What agents know is not in it."""
 
 from dataclasses import dataclass, field
 
@@ -26,7 +26,7 @@ class SeatStanding:
     @staticmethod
     def of(seat: Seat, file: Fingerprint) -> "SeatStanding":
         """A seat whose agent has saved itself."""
-        chances = np.stack([_words(own) for own in (seat.rewards.chance, seat.chance)])
+        chances = np.stack([_words(own) for own in (seat.rewards.rng, seat.rng)])
         log = None if seat.log is None else seat.log.fingerprint()
         return SeatStanding(seat.missed, len(seat.deaths), list(seat.rewards.underway), chances, file, log)
 
@@ -34,7 +34,7 @@ class SeatStanding:
         """Let a seat be as it was."""
         seat.missed, seat.deaths = self.missed, ["before the arena was resumed"] * self.deaths
         seat.rewards.underway.extend(self.underway)
-        for generator, words in zip((seat.rewards.chance, seat.chance), self.chances, strict=True):
+        for generator, words in zip((seat.rewards.rng, seat.rng), self.chances, strict=True):
             _set_words(generator, words)
 
     def arrays(self) -> Arrays:
@@ -57,8 +57,8 @@ class SeatStanding:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """The world's side in one of the seeds, all of which are played one after the other."""
+class ArenaState:
+    """The environment's side in one of the seeds, all of which are played one after the other."""
 
     seed: int
     before: int  # turns of earlier seeds
@@ -66,7 +66,7 @@ class Standing:
     steps: int = 0
     episodes: int = 0
     tested: bool = False  # as far as tests are due
-    stream: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint32))  # the world's chance
+    stream: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint32))  # the environment's chance
     returns: list[float] = field(default_factory=list)  # of episodes since the last test
     seats: list[SeatStanding] = field(default_factory=list)  # none: the seed has not begun
 
@@ -90,7 +90,7 @@ class Standing:
         }
 
     @staticmethod
-    def from_arrays(arrays: Arrays, where: str) -> "Standing":
+    def from_arrays(arrays: Arrays, where: str) -> "ArenaState":
         """What `arrays` made."""
         try:
             seed, before, logged, steps, episodes, tested, agents = arrays["clock"].tolist()
@@ -103,7 +103,7 @@ class Standing:
             stream = arrays["stream"]
         except (KeyError, ValueError, TypeError) as error:
             raise Refused(f"{where} is not of an arena, or makes no sense ({error!s:.80})") from None
-        return Standing(seed, before, bool(logged), steps, episodes, bool(tested), stream, returns, seats)
+        return ArenaState(seed, before, bool(logged), steps, episodes, bool(tested), stream, returns, seats)
 
 
 def _as_array(file: Fingerprint | None) -> np.ndarray:

@@ -42,11 +42,11 @@ class RewardLine:
 
     delay: int  # steps
     loss: float  # probability
-    chance: np.random.Generator
+    rng: np.random.Generator
     underway: deque[float] = field(default_factory=deque)
 
     def pass_on(self, reward: float) -> float:
         """What the agent is told in a step that pays `reward`."""
         self.underway.append(reward)
         arrived = self.underway.popleft() if len(self.underway) > self.delay else 0.0
-        return 0.0 if self.chance.random() < self.loss else arrived
+        return 0.0 if self.rng.random() < self.loss else arrived

@@ -10,17 +10,19 @@ import numpy as np
 
 from decentral.arenas.arena import Arena
 from decentral.arenas.episode import Played
-from decentral.arenas.saving import Keeper
-from decentral.arenas.standing import Standing
+from decentral.arenas.saving import ArenaCheckpoints
+from decentral.arenas.standing import ArenaState
 from decentral.errors import Interrupted
 from decentral.runs.runner import Listener, test_steps
 from decentral.runs.signals import Signals
 
 
-class Training:
+class ArenaTraining:
     """The record of an arena, and when it is saved."""
 
-    def __init__(self, arena: Arena, standing: Standing, keeper: Keeper, listeners: list[Listener], seconds: float):
+    def __init__(
+        self, arena: Arena, standing: ArenaState, keeper: ArenaCheckpoints, listeners: list[Listener], seconds: float
+    ):
         self.arena, self.standing, self.keeper, self.listeners = arena, standing, keeper, listeners
         self.deaths = [len(seat.deaths) for seat in arena.seats]
         self.returns = list(standing.returns)  # of episodes since the last test
@@ -39,7 +41,7 @@ class Training:
         self._note(", ".join(f"agent {seat.place}: {seat.line.name}" for seat in self.arena.seats))
         if self.standing.logged and self.saved_turn is None:
             self._save()  # so that its logs can go on from here, whatever happens
-        for step in test_steps(self.arena.config.trainee.plan):
+        for step in test_steps(self.arena.config.setup.plan):
             if self.tested and self.arena.steps >= step:
                 continue  # tested already, or an episode is longer than the interval
             while self.arena.steps < step:
@@ -111,7 +113,7 @@ class Training:
 def _record(arena: Arena, tests: list[Played], returns: list[float]) -> dict[str, Any]:
     """What a test came to, and the training since the last one. What updates measured stays with the agents."""
     scores = np.asarray([played.total for played in tests], np.float32)
-    plan, names = arena.config.trainee.plan, arena.world.reports
+    plan, names = arena.config.setup.plan, arena.environment.reports
     row = {
         "seed": arena.seed,
         "step": arena.steps,

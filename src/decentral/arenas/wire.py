@@ -1,15 +1,15 @@
-"""What crosses between a world and one agent: nine kinds of messages, whose sizes both sides know beforehand.
+"""What crosses between an environment and one agent: nine kinds of messages, whose sizes both sides know beforehand.
 
 kind  said by  holds
 w     agent    nothing: it is awake, between two episodes
-r     world    the agent's first percept of an episode
-s     world    the shared reward of the last step, whether the task ended or was cut off, the agent's next percept
+r     environment    the agent's first percept of an episode
+s     environment    the shared reward of the last step, whether the task ended or was cut off, the agent's next percept
 a     agent    its action, and the number of the percept that it answers, counted since the agent woke up
-t     world    the agent's first percept of a test: act at your best, it is not to be remembered
-p     world    the agent's next percept of a test
-m     world    the number of a moment: save yourself as you are, under this number
+t     environment    the agent's first percept of a test: act at your best, it is not to be remembered
+p     environment    the agent's next percept of a test
+m     environment    the number of a moment: save yourself as you are, under this number
 d     agent    it is done: the size and the SHA-256 of the file
-c     world    nothing: save yourself and end
+c     environment    nothing: save yourself and end
 """
 
 import struct
@@ -37,7 +37,7 @@ _DONE = struct.Struct("<Q32s")  # bytes, SHA-256
 Message = tuple[bytes, bytes]  # kind, body
 
 
-class Percept(NamedTuple):
+class PerceptMessage(NamedTuple):
     """What one agent perceives before it acts."""
 
     observation: np.ndarray  # [features]
@@ -50,7 +50,7 @@ class Told(NamedTuple):
     reward: float
     terminated: bool
     truncated: bool
-    percept: Percept
+    percept: PerceptMessage
 
 
 @dataclass(frozen=True)
@@ -88,13 +88,13 @@ class AgentWire:
                 except (EOFError, Failed) as error:
                     raise Refused(f"{path} is broken: {error}") from None
 
-    def of_percept(self, percept: Percept) -> bytes:
+    def of_percept(self, percept: PerceptMessage) -> bytes:
         return percepts_to_bytes(Percepts(*percept))
 
-    def percept(self, body: bytes) -> Percept:
+    def percept(self, body: bytes) -> PerceptMessage:
         """What `of_percept` wrote."""
         seen, can = percepts_from_bytes(body, (1, self.spec.observation_size), (1, self.spec.actions.count))
-        return Percept(seen[0], can[0])
+        return PerceptMessage(seen[0], can[0])
 
     def of_told(self, told: Told) -> bytes:
         return OUTCOME.pack(told.reward, told.terminated, told.truncated) + self.of_percept(told.percept)

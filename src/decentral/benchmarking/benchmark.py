@@ -12,7 +12,7 @@ from decentral.benchmarking.device import Rates, measured_rates
 from decentral.benchmarking.measure import Measured, measure
 from decentral.benchmarking.report import as_data
 from decentral.benchmarking.yardstick import Yardstick, require_torch, torch_yardstick
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from decentral.runs.memory import memory_statement
 from decentral.runs.placement import use_every_core
 from decentral.settings import Refused
@@ -55,8 +55,8 @@ class Benchmark:
             require_torch()
         use_every_core()
         for case in self.cases:
-            trainee = case.config.trainee
-            memory_statement(trainee.plan, Machine.describe(trainee))  # refuses what can't fit
+            setup = case.config.setup
+            memory_statement(setup.plan, LaneBatch.describe(setup))  # refuses what can't fit
         self._write()  # refused here if it can't be
         for number, case in enumerate(self.cases, start=1):
             prefix = f"{number} of {len(self.cases)}: {case.label}: "

@@ -33,8 +33,8 @@ class Case:
     def config(self) -> Config:
         """Everything that decides this training."""
         settings = {name: getattr(self, name) for name in OWN_AXES if getattr(self, name) is not None}
-        world = agents_setting(self.environment, self.agents)
-        return resolve(self.algorithm, self.environment, settings, world, {"seeds": self.seeds})
+        environment = agents_setting(self.environment, self.agents)
+        return resolve(self.algorithm, self.environment, settings, environment, {"seeds": self.seeds})
 
     @property
     def label(self) -> str:
@@ -44,7 +44,7 @@ class Case:
 
     @property
     def is_the_papers_hunt(self) -> bool:
-        """Whether the world is predator-prey with two predators, as a yardstick plays it."""
+        """Whether the environment is predator-prey with two predators, as a yardstick plays it."""
         return self.environment == "predator-prey" and self.agents == PredatorPrey().num_agents
 
 
@@ -70,9 +70,9 @@ class Grid:
 
     def _of(self, algorithm: str, environment: str) -> list[Case]:
         known = resolve(algorithm, environment)
-        if not isinstance(known.trainee.environment, Environment):
-            raise Refused(f"environment must be a world that is compiled to be measured, got {environment}")
-        agents = self.agents or [known.trainee.environment.num_agents]
+        if not isinstance(known.setup.environment, Environment):
+            raise Refused(f"environment must be an environment that is compiled to be measured, got {environment}")
+        agents = self.agents or [known.setup.environment.num_agents]
         own = as_data(known.members[0].algorithm)
         window, contexts = (_values(own.get(axis), getattr(self, axis)) for axis in OWN_AXES)
         cases = [

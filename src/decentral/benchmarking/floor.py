@@ -11,7 +11,7 @@ from jax.interpreters.partial_eval import dce_jaxpr
 
 from decentral.algorithms.gradient import GradientLearner
 from decentral.networks.backend import without_kernels
-from decentral.training.loop import Lane, Trainee, begin, turn
+from decentral.training.loop import Lane, TrainingSetup, begin, turn
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,13 @@ class Floor:
     bytes: int
 
 
-def floor_of(trainee: Trainee) -> Floor:
+def floor_of(setup: TrainingSetup) -> Floor:
     """The floor of a turn in which every agent learns."""
-    lane = jax.eval_shape(lambda: begin(trainee, 0))
+    lane = jax.eval_shape(lambda: begin(setup, 0))
     with without_kernels():
-        program = jax.make_jaxpr(lambda lane: turn(trainee, lane, True))(lane).jaxpr
+        program = jax.make_jaxpr(lambda lane: turn(setup, lane, True))(lane).jaxpr
     needed, _ = dce_jaxpr(program, [True] * len(program.outvars))
-    return Floor(product_flops(needed), moved_bytes(trainee, lane))
+    return Floor(product_flops(needed), moved_bytes(setup, lane))
 
 
 def product_flops(program: ClosedJaxpr | Jaxpr) -> int:
@@ -58,14 +58,14 @@ def _programs_in(equation: JaxprEqn) -> Iterator[ClosedJaxpr | Jaxpr]:
                 yield part
 
 
-def moved_bytes(trainee: Trainee, lane: Lane) -> int:
+def moved_bytes(setup: TrainingSetup, lane: Lane) -> int:
     """Bytes of the sampled batches and of what the networks know, read; of the new episodes and of what is learned.
 
     A learner that follows no gradient keeps tables, of which a turn need only touch a few entries: they don't count.
     """
-    plan, total = trainee.plan, 0
-    for squad, agents, replays in zip(trainee.team.squads, lane.agents, lane.replays, strict=True):
-        episode = size_of(replays) // trainee.replay_capacity  # of all the squad's agents
+    plan, total = setup.plan, 0
+    for squad, agents, replays in zip(setup.team.squads, lane.agents, lane.replays, strict=True):
+        episode = size_of(replays) // setup.replay_capacity  # of all the squad's agents
         total += episode * (plan.updates_per_turn * plan.batch_episodes + plan.num_environments)
         if isinstance(squad.algorithm, GradientLearner):
             total += 2 * size_of((agents.online, agents.optimiser)) + size_of(agents.target)

@@ -11,8 +11,8 @@ import numpy as np
 from decentral.benchmarking.cases import Case
 from decentral.benchmarking.device import Peak, Rates, peak_memory
 from decentral.benchmarking.floor import Floor, floor_of
-from decentral.runs.lanes import Machine
-from decentral.training.loop import Trainee
+from decentral.runs.lanes import LaneBatch
+from decentral.training.loop import TrainingSetup
 
 
 @dataclass(frozen=True)
@@ -69,50 +69,50 @@ class Measured:
 
 def measure(case: Case, turns: int, repeats: int, tell: Callable[[str], None]) -> Measured:
     """Time a case in chunks of `turns` turns, as often as `repeats` says, after one chunk that does not count."""
-    trainee = case.config.trainee
+    setup = case.config.setup
     before = peak_memory()
     tell("compiling")
-    idle = trainee.plan.idle_turns
+    idle = setup.plan.idle_turns
     played = min(turns, idle)
     begun, playing = [], []
     for repeat in range(repeats + 1):
-        births, plays = _play_newborn(trainee, played)
+        births, plays = _play_newborn(setup, played)
         begun.append(births)
         playing.append(plays)
         tell(f"play {repeat} of {repeats}")
     tell("compiling")
-    machine = Machine.start(trainee)
-    _advance(machine, idle)
-    learning, steps = [_advance(machine, turns)], machine.steps
+    lane_batch = LaneBatch.start(setup)
+    _advance(lane_batch, idle)
+    learning, steps = [_advance(lane_batch, turns)], lane_batch.steps
     for repeat in range(1, repeats + 1):
-        learning.append(_advance(machine, turns))
+        learning.append(_advance(lane_batch, turns))
         tell(f"learn {repeat} of {repeats}")
     return Measured(
         case=case,
         turn=_timing(learning, turns),
         play=_timing(playing, played),
-        steps=float(np.mean(machine.steps - steps)) / (turns * repeats),
+        steps=float(np.mean(lane_batch.steps - steps)) / (turns * repeats),
         compile_seconds={"begin": _extra(begun), "play": _extra(playing), "learn": _extra(learning)},
-        floor=floor_of(trainee),
+        floor=floor_of(setup),
         peak=peak_memory(),
         peak_before=before,
     )
 
 
-def _play_newborn(trainee: Trainee, turns: int) -> tuple[float, float]:
+def _play_newborn(setup: TrainingSetup, turns: int) -> tuple[float, float]:
     """Seconds until a team is born, and then until it has played turns in which it can't learn yet."""
     begun = time.perf_counter()
-    machine = Machine.start(trainee)
-    jax.block_until_ready(machine.lanes)
+    lane_batch = LaneBatch.start(setup)
+    jax.block_until_ready(lane_batch.lanes)
     born = time.perf_counter()
-    return born - begun, _advance(machine, turns)
+    return born - begun, _advance(lane_batch, turns)
 
 
-def _advance(machine: Machine, turns: int) -> float:
+def _advance(lane_batch: LaneBatch, turns: int) -> float:
     """Seconds that a chunk of turns takes."""
     begun = time.perf_counter()
-    machine.advance(turns)
-    jax.block_until_ready(machine.lanes)
+    lane_batch.advance(turns)
+    jax.block_until_ready(lane_batch.lanes)
     return time.perf_counter() - begun
 
 

@@ -25,7 +25,7 @@ class Yardstick:
         return Timing([play + learn for play, learn in zip(self.play.all, self.learn.all, strict=True)])
 
     def times_as_fast(self, measured: Measured) -> float | None:
-        """How many turns a case takes, all its seeds together, in the time of one of ours; None in another world."""
+        """How many turns a case takes, all seeds together, in the time of one of ours; None in another environment."""
         if not measured.case.is_the_papers_hunt:
             return None
         return measured.case.seeds * self.turn.median / measured.turn.median

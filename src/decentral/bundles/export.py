@@ -16,7 +16,7 @@ from decentral.bundles.policies import Policy, policy_of, without_id, without_pa
 from decentral.bundles.recording import Recording, record
 from decentral.records import RunDirectory
 from decentral.runs.caches import keep_compiled_programs
-from decentral.runs.trained import Trained, check_worlds
+from decentral.runs.trained import Trained, check_environments
 from decentral.runtime.agent import PARAMETERS, SPEC, ExportedAgent, load
 from decentral.settings import Refused
 from decentral.tensors import write_arrays
@@ -44,9 +44,9 @@ def export_agent(
     trained, curves = Trained.load(directory), load_curves(directory)
     seed = trained.seeds[0] if seed is None else seed
     _check_request(trained, seed, agent, out)
-    check_worlds(episodes, seed)
+    check_environments(episodes, seed)
     keep_compiled_programs()
-    name, spaces = trained.config.members[agent].name, trained.config.trainee.environment.agent_spaces(agent)
+    name, spaces = trained.config.members[agent].name, trained.config.setup.environment.agent_spaces(agent)
     policy, recording = _policy_and_recording(trained, seed, agent, episodes)
     draft = out.absolute().with_name(f".{out.absolute().name}.draft")
     _make(draft)
@@ -70,12 +70,12 @@ def export_agent(
 def _policy_and_recording(trained: Trained, seed: int, agent: int, episodes: int) -> tuple[Policy, Recording]:
     """How an agent acts and what it was seen to do, both in its own sizes: padding does not leave."""
     algorithm, models = trained.agent(seed, agent)
-    name, world = trained.config.members[agent].name, trained.config.trainee.environment
-    own, whose = world.agent_spaces(agent).spec, f"agent {agent} of {trained.config.environment_name}"
-    policy = policy_of(name, algorithm, models, world.spec)
+    name, environment = trained.config.members[agent].name, trained.config.setup.environment
+    own, whose = environment.agent_spaces(agent).spec, f"agent {agent} of {trained.config.environment_name}"
+    policy = policy_of(name, algorithm, models, environment.spec)
     if (sharing := trained.config.sharing) is not None and sharing.append_ids:
-        policy = without_id(policy, world.spec, agent, len(trained.bodies))
-    policy = without_padding(policy, world.spec, own)
+        policy = without_id(policy, environment.spec, agent, len(trained.acting_models))
+    policy = without_padding(policy, environment.spec, own)
     return policy, record(trained, seed, agent, episodes).without_padding(own, whose)
 
 
@@ -90,8 +90,8 @@ def _add_graph(file: Path, taken: ExportedAgent, arrays: dict[str, np.ndarray], 
 def _check_request(trained: Trained, seed: int, agent: int, out: Path) -> None:
     if seed not in trained.seeds:
         raise Refused(f"seed must be one of {', '.join(map(str, trained.seeds))}, got {seed}")
-    if not 0 <= agent < len(trained.bodies):
-        raise Refused(f"agent must be a whole number from 0 to {len(trained.bodies) - 1}, got {agent}")
+    if not 0 <= agent < len(trained.acting_models):
+        raise Refused(f"agent must be a whole number from 0 to {len(trained.acting_models) - 1}, got {agent}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Refused(f"out must be an empty or a new directory, got {out}, which holds files")
 

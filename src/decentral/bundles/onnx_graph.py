@@ -110,7 +110,7 @@ class _Graph:
         return self.add("ReduceMax", every, axes=[0], keepdims=0, name="values")
 
     def choice(self, spec: BundleSpec, values: str) -> None:
-        """The best available action by the world's number of it, and its one-hot for the next step."""
+        """The best available action by the environment's number of it, and its one-hot for the next step."""
         possible = self.add("Where", "available", values, self.constant("lowest", LOWEST))
         chosen = self.add("ArgMax", possible, axis=0, keepdims=0)
         self.add("Add", chosen, self.constant("first_action", np.int64(spec.first_action)), name="action")

@@ -17,7 +17,7 @@ class Answer(NamedTuple):
     """What a bundle makes of a percept."""
 
     values: np.ndarray  # of the agent's own actions
-    action: int  # by the world's number
+    action: int  # by the environment's number
     memory: np.ndarray  # after the percept
 
 

@@ -18,7 +18,7 @@ from decentral.runs.host import rollout_for
 from decentral.runs.trained import Trained
 from decentral.training.evaluation import greedy_episodes
 from decentral.training.host.loop import host_greedy_episodes
-from decentral.training.loop import Trainee
+from decentral.training.loop import TrainingSetup
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.types import AgentSpec, Episode
 
@@ -46,11 +46,11 @@ def record(trained: Trained, seed: int, place: int, count: int) -> Recording:
     """Play `count` greedy episodes with the team of a seed, and look on from one place."""
     lane = trained.seeds.index(seed)
 
-    bodies = jax.tree.map(lambda leaf: leaf[lane], trained.by_squad)
+    acting_models = jax.tree.map(lambda leaf: leaf[lane], trained.by_squad)
     key = jax.random.fold_in(jax.random.key(seed), 4)
     algorithm, models = trained.agent(seed, place)
     with jax.default_matmul_precision("highest"):
-        lived = _played(trained.config.trainee, bodies, count, key)
+        lived = _played(trained.config.setup, acting_models, count, key)
         own = jax.tree.map(lambda leaf: leaf[:, place], jax.vmap(hand_out)(lived))
         read = replace(own, percepts=trained.perceive(own.percepts, place))
         values = _VALUES(algorithm, models, read)
@@ -58,13 +58,15 @@ def record(trained: Trained, seed: int, place: int, count: int) -> Recording:
     return Recording(own, np.asarray(values), np.asarray(lived.rewards).sum(axis=-1))
 
 
-def _played(trainee: Trainee, bodies: tuple[Models, ...], count: int, key: Key[Array, ""]) -> Trajectory:
-    """Greedy episodes of one team [B, ...], in a compiled world or in one that lives in Python."""
-    if not isinstance(trainee.environment, HostEnvironment):
-        return jax.jit(partial(greedy_episodes, trainee.team, trainee.compiled_world, episodes=count, key=key))(bodies)
-    with closing(rollout_for(trainee)) as rollout:
-        alone = jax.tree.map(lambda leaf: leaf[None], bodies)
-        lived = host_greedy_episodes(rollout, trainee, alone, count, key)
+def _played(setup: TrainingSetup, acting_models: tuple[Models, ...], count: int, key: Key[Array, ""]) -> Trajectory:
+    """Greedy episodes of one team [B, ...], in a compiled environment or in a host environment."""
+    if not isinstance(setup.environment, HostEnvironment):
+        return jax.jit(partial(greedy_episodes, setup.team, setup.compiled_environment, episodes=count, key=key))(
+            acting_models
+        )
+    with closing(rollout_for(setup)) as rollout:
+        alone = jax.tree.map(lambda leaf: leaf[None], acting_models)
+        lived = host_greedy_episodes(rollout, setup, alone, count, key)
     return jax.tree.map(lambda leaf: leaf[0], lived)
 
 

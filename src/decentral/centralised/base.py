@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Key
 
-from decentral.algorithms.base import Agent, Models, Strictness, Values
+from decentral.algorithms.base import AgentState, Models, Strictness, Values
 from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop
 from decentral.algorithms.q_learning import Scene
 from decentral.algorithms.value_learner import Hidden, ValueNetwork
@@ -24,7 +24,7 @@ from decentral.types import AgentSpec, Episode, Metrics
 class Joint(eqx.Module):
     """The networks of all agents, and what belongs to none of them."""
 
-    bodies: Models  # [N]; one without that axis where parameters are shared
+    acting_models: Models  # [N]; one without that axis where parameters are shared
     common: Any  # a mixing network, or numbers that all are told
     sharing: Sharing | None = eqx.field(static=True, default=None)
 
@@ -52,16 +52,16 @@ class Centralised(GradientLearner):
         """What belongs to no single body, described."""
         return ()
 
-    def be_born_as_team(
+    def init_team(
         self, spec: AgentSpec, team_size: int, key: Key[Array, ""], sharing: Sharing | None = None
-    ) -> Agent:
-        """A newborn learner with a body for each agent, or one for all."""
+    ) -> AgentState:
+        """A new agent learner with a body for each agent, or one for all."""
         common = self.build_common(spec, team_size)
         if sharing is not None:
-            return self.begin_life(Joint(self.build(sharing.spec(spec, team_size)), common, sharing), (), key)
-        body = self.build(spec)
-        bodies = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (team_size, *leaf.shape)), body)
-        return self.begin_life(Joint(bodies, common), (), key)
+            return self.new_agent(Joint(self.build(sharing.spec(spec, team_size)), common, sharing), (), key)
+        acting_model = self.build(spec)
+        acting_models = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (team_size, *leaf.shape)), acting_model)
+        return self.new_agent(Joint(acting_models, common), (), key)
 
     def start(self, models: Models) -> Hidden:
         return models.trunk.start()
@@ -75,7 +75,7 @@ def one_optimiser_per_body(learner: Centralised) -> optax.GradientTransformation
     each = clipped_rmsprop(learner)
 
     def update(gradient: Joint, state: Any, models: Joint | None = None) -> tuple[Joint, Any]:
-        updates, state = jax.vmap(lambda slope, own: each.update(slope, own))(gradient.bodies, state)
+        updates, state = jax.vmap(lambda slope, own: each.update(slope, own))(gradient.acting_models, state)
         return Joint(updates, jax.tree.map(jnp.zeros_like, gradient.common)), state
 
-    return optax.GradientTransformation(lambda models: jax.vmap(each.init)(models.bodies), update)
+    return optax.GradientTransformation(lambda models: jax.vmap(each.init)(models.acting_models), update)

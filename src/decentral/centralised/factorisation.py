@@ -28,7 +28,7 @@ class Factorisation(Centralised):
         self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
         if online.sharing is None:
-            total, wanted = jax.vmap(self.judge, (None, None, 0))(online, target, episodes)
+            total, wanted = jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes)
         else:
             taken, following = self.values_by_one_network(online, target, episodes)
             total, wanted = jax.vmap(self.mixed, (None, None, 0, 0, 0))(online, target, episodes, taken, following)
@@ -40,9 +40,11 @@ class Factorisation(Centralised):
             "q_taken_mean": masked_mean(total, happened),
         }
 
-    def judge(self, online: Joint, target: Joint, episodes: Episode) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
+    def td_terms(
+        self, online: Joint, target: Joint, episodes: Episode
+    ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
         """Q_tot(h_t, a_t) of one episode of the team, and what it should be."""
-        taken, following = jax.vmap(self.own_values)(online.bodies, target.bodies, episodes)
+        taken, following = jax.vmap(self.own_values)(online.acting_models, target.acting_models, episodes)
         return self.mixed(online, target, episodes, taken, following)
 
     def mixed(
@@ -68,7 +70,7 @@ class Factorisation(Centralised):
         percepts = episodes.percepts if online.sharing is None else jax.vmap(online.sharing.read)(episodes.percepts)
         told = replace(episodes, percepts=percepts)
         side_by_side = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), told)
-        values = self.own_values(online.bodies, target.bodies, gathered(time_first(side_by_side)))
+        values = self.own_values(online.acting_models, target.acting_models, gathered(time_first(side_by_side)))
         taken, following = (own.T.reshape(episodes.rewards.shape) for own in values)
         return taken, following
 

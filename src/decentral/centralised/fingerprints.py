@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Key
 
-from decentral.algorithms.base import Agent, Strictness, Values
+from decentral.algorithms.base import AgentState, Strictness, Values
 from decentral.algorithms.q_learning import Scene, masked_mean
 from decentral.algorithms.value_learner import Hidden, ValueNetwork, td_step
 from decentral.centralised.base import Centralised, Joint, one_optimiser_per_body
@@ -42,32 +42,32 @@ class Fingerprints(Centralised):
         stamped = eqx.tree_at(lambda s: s.percept.observation, scene, _stamped(scene.percept, stamp))
         return models.value.step(memory, stamped)
 
-    def reflect(
-        self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]
-    ) -> tuple[Agent, Float[Array, "agents T 2"]]:
+    def annotate(
+        self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
+    ) -> tuple[AgentState, Float[Array, "agents T 2"]]:
         """Stamp the episode, and count it."""
-        iteration = agent.online.bodies.iteration
+        iteration = agent.online.acting_models.iteration
         stamp = jnp.stack([jnp.full_like(iteration, epsilon), iteration], axis=-1)
         stamps = jnp.repeat(stamp[:, None], episode.rewards.shape[1], axis=1)
         counted = iteration + 1 / EPISODES_PER_UNIT
-        return eqx.tree_at(lambda a: a.online.bodies.iteration, agent, counted), stamps
+        return eqx.tree_at(lambda a: a.online.acting_models.iteration, agent, counted), stamps
 
     def losses(
         self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        judge = jax.vmap(jax.vmap(self.judge), (None, None, 0))
-        taken, wanted = judge(online.bodies, target.bodies, episodes)
+        td_terms = jax.vmap(jax.vmap(self.td_terms), (None, None, 0))
+        taken, wanted = td_terms(online.acting_models, target.acting_models, episodes)
         squares = masked_mean_of_each(jnp.square(taken - wanted), episodes)
         return jnp.sum(squares), {
             "loss": jnp.mean(squares),
             "q_taken_mean": masked_mean(taken, episodes.happened),
         }
 
-    def judge(
+    def td_terms(
         self, online: StampedNetwork, target: StampedNetwork, episode: Episode
     ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
         """One agent's Q(h_t, a_t), and what it should be, given the fingerprint of the episode's time."""
-        stamp = episode.remarks[0]
+        stamp = episode.annotations[0]
         stamped = eqx.tree_at(lambda e: e.percepts.observation, episode, _stamped(episode.percepts, stamp))
         return td_step(online.value, target.value, stamped, self.discount, self.double_q)
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Key
 
-from decentral.algorithms.base import Agent, Strictness
+from decentral.algorithms.base import AgentState, Strictness
 from decentral.algorithms.q_learning import mask_unavailable, masked_mean, one_hot_actions
 from decentral.algorithms.value_learner import ValueNetwork, td_step
 from decentral.centralised.base import Centralised, Joint, one_optimiser_per_body
@@ -27,17 +27,17 @@ class ImportanceSampling(Centralised):
         """Epsilon of the last episode."""
         return jnp.zeros(())
 
-    def reflect(
-        self, agent: Agent, episode: Episode, epsilon: Float[Array, ""]
-    ) -> tuple[Agent, Float[Array, "agents T"]]:
+    def annotate(
+        self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
+    ) -> tuple[AgentState, Float[Array, "agents T"]]:
         """Remark how likely each agent's action was when it was taken."""
-        likely = jax.vmap(action_probabilities, (0, 0, None))(agent.online.bodies, episode, epsilon)
+        likely = jax.vmap(action_probabilities, (0, 0, None))(agent.online.acting_models, episode, epsilon)
         return eqx.tree_at(lambda a: a.online.common, agent, epsilon), likely
 
     def losses(
         self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        taken, wanted, weights = jax.vmap(self.judge, (None, None, 0))(online, target, episodes)
+        taken, wanted, weights = jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes)
         squares = masked_mean_of_each(weights * jnp.square(taken - wanted), episodes)
         return jnp.sum(squares), {
             "loss": jnp.mean(squares),
@@ -45,12 +45,12 @@ class ImportanceSampling(Centralised):
             "weight_mean": masked_mean(weights, episodes.happened),
         }
 
-    def judge(self, online: Joint, target: Joint, episodes: Episode) -> tuple[Float[Array, "agents T"], ...]:
+    def td_terms(self, online: Joint, target: Joint, episodes: Episode) -> tuple[Float[Array, "agents T"], ...]:
         """Of one episode of the team: each agent's values, what they should be, and the weights of the errors."""
-        judge = jax.vmap(td_step, (0, 0, 0, None, None))
-        taken, wanted = judge(online.bodies, target.bodies, episodes, self.discount, self.double_q)
-        now = jax.vmap(action_probabilities, (0, 0, None))(online.bodies, episodes, online.common)
-        return taken, wanted, jax.lax.stop_gradient(self.weights(now, episodes.remarks))
+        td_terms = jax.vmap(td_step, (0, 0, 0, None, None))
+        taken, wanted = td_terms(online.acting_models, target.acting_models, episodes, self.discount, self.double_q)
+        now = jax.vmap(action_probabilities, (0, 0, None))(online.acting_models, episodes, online.common)
+        return taken, wanted, jax.lax.stop_gradient(self.weights(now, episodes.annotations))
 
     def weights(self, now: Float[Array, "agents T"], then: Float[Array, "agents T"]) -> Float[Array, "agents T"]:
         """prod_{j != i} pi_j now / pi_j then, clipped."""

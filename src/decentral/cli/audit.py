@@ -46,12 +46,12 @@ def audit_command(words: list[str]) -> None:
 def _judge(audit: AgentAudit, run: Path, audited: Audited) -> None:
     """Fail with the first thing that is no evidence."""
     if not audit.repeats:
-        _fail(f"{run} does not repeat here to the bit (versions.json says where it was trained): no evidence")
+        _fail(f"{run} does not repeat here bit for bit (versions.json says where it was trained): no evidence")
     if not audit.learned_alone:
         what = "state" if audit.alone == audit.stored else "parameters"
         _fail(f"agent {audit.agent} alone comes to another {what}: it learned from more than its own log")
     if audit.training is None:
-        kept = audited.config.trainee.plan.replay_type
+        kept = audited.config.setup.plan.replay_type
         _fail(f"training.replay_type must be float32 for play to be audited, got {kept}, which rounds percepts")
     for play in (audit.training, audit.testing):
         if not play.agrees:

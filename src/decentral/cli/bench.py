@@ -82,7 +82,7 @@ def _parser() -> Parser:
         help=f"of {', '.join(ENVIRONMENTS)} (default: predator-prey)",
     )
     parser.add_argument("--seeds", metavar="N,...", default="1", help="seeds side by side (default: 1)")
-    parser.add_argument("--agents", metavar="N,...", help="agents of the world (default: its own number)")
+    parser.add_argument("--agents", metavar="N,...", help="agents of the environment (default: its own number)")
     parser.add_argument("--window", metavar="N,...", help="of algorithms that have one (default: theirs)")
     parser.add_argument("--contexts", metavar="N,...", help="of algorithms that have them (default: theirs)")
     parser.add_argument("--turns", metavar="N", default="20", help="turns that are timed together (default: 20)")

@@ -70,7 +70,7 @@ def _distinguishing(cases: list[Case]) -> list[str]:
 def _shared(cases: list[Case]) -> str:
     """What all cases have in common, in words."""
     same = {name: next(iter(values)) for name, values in _values(cases).items() if len(values) == 1}
-    return ", ".join(f"{name} {value}" for name, value in same.items()) or "several worlds"
+    return ", ".join(f"{name} {value}" for name, value in same.items()) or "several environments"
 
 
 def _values(cases: list[Case]) -> dict[str, set]:

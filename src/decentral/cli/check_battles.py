@@ -14,7 +14,7 @@ from decentral.environments.battles import BATTLES
 from decentral.environments.battles.battle import Battle
 from decentral.errors import Refused
 from decentral.runs.caches import keep_compiled_programs
-from decentral.runs.trained import check_worlds
+from decentral.runs.trained import check_environments
 from decentral.screen import Screen
 from decentral.settings import build
 from decentral.terminal import say
@@ -45,7 +45,7 @@ def check_battles_command(words: list[str]) -> None:
     add_flags(parser, "environment", BATTLES["3m"]())
     found = parser.parse_all(words)
     episodes, seed = whole("episodes", found.episodes), whole("seed", found.seed)
-    check_worlds(episodes, seed)
+    check_environments(episodes, seed)
     settings = overrides(found, "environment", Battle)
     keep_compiled_programs()
     if found.record is not None:
@@ -55,8 +55,13 @@ def check_battles_command(words: list[str]) -> None:
         say(f"{found.file}: {made.last.sum()} episodes, {len(made.last):,} steps")
         return
     recording = read_recording(found.file)
-    world = build(BATTLES[recording.map_name], settings, "environment")
-    print_check(wide_console(), recording, Check(world, episodes_of(world, recording, episodes), seed), found.variants)
+    environment = build(BATTLES[recording.map_name], settings, "environment")
+    print_check(
+        wide_console(),
+        recording,
+        Check(environment, episodes_of(environment, recording, episodes), seed),
+        found.variants,
+    )
 
 
 def print_check(console: Screen, recording: GameRecording, check: Check, variants: bool) -> None:
@@ -86,7 +91,7 @@ def print_trials(console: Screen, check: Check) -> None:
         more = f"{trial.worse:+.4f} ± {trial.uncertainty:.4f}"
         table.add_row(f"{trial.setting} {_plain(trial.value)}", f"{trial.error:.4f}", more, trial.verdict)
     console.print(table)
-    fitting = speaks_for(check.world, trials)
+    fitting = speaks_for(check.environment, trials)
     told = [
         f"{name} {' or '.join(map(_plain, values))}"
         for name, values in fitting.items()
@@ -100,7 +105,7 @@ def print_trials(console: Screen, check: Check) -> None:
 
 def _decided(check: Check, name: str, values: list[Any]) -> bool:
     """Is any value of a setting ruled out?"""
-    return len(values) < 1 + sum(tried == name for tried, _ in variants(check.world))
+    return len(values) < 1 + sum(tried == name for tried, _ in variants(check.environment))
 
 
 def _plain(value: Any) -> str:

@@ -10,7 +10,7 @@ from decentral.verification.environment_check.check import examine
 def check_env_command(words: list[str]) -> None:
     """Examine an environment and print what was found; exit with 1 where something is wrong."""
     asked = asked_to_play("check-env", words, [*ENVIRONMENTS, *FORMS], 8, "random episodes to play")
-    findings = examine(asked.world, asked.episodes, asked.seed)
-    print_findings(Screen(), asked.name, asked.world, findings)
+    findings = examine(asked.environment, asked.episodes, asked.seed)
+    print_findings(Screen(), asked.name, asked.environment, findings)
     if any(finding.verdict == "wrong" for finding in findings):
         raise SystemExit(1)

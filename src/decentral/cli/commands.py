@@ -21,7 +21,7 @@ COMMANDS = {
     "compare": "Compare several algorithms on one environment: mean, interquartile mean and intervals over seeds.",
     "reproduce": "Run a figure or table of the paper again, draw it again from its data, or tell what claims came to.",
     "values": "Print what the agents of a matrix game have learned: Q(s,a,c) and phi, as in the paper's Table 1.",
-    "audit": "Train one agent of a run again from its own log alone, and compare its parameters to the bit.",
+    "audit": "Train one agent of a run again from its own log alone, and compare its parameters bit for bit.",
     "export": "Write one trained agent as a bundle that runs without JAX, after checking that it acts the same.",
     "list": "List the algorithms and environments.",
     "show": "Print the resolved configuration of an algorithm or a team on an environment, as JSON.",

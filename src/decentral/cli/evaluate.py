@@ -18,7 +18,7 @@ def evaluate_command(words: list[str]) -> None:
     parser.add_argument(
         "--episodes", default=str(EPISODES), metavar="N", help=f"episodes per seed (default: {EPISODES})"
     )
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of the worlds they meet (default: 0)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of the environments they meet (default: 0)")
     add_naming(parser)
     found = parser.parse_all(words)
     take_name(found)

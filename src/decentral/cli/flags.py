@@ -12,7 +12,7 @@ from decentral.settings import Refused, Settings, allowed, as_data, setting_fiel
 
 
 def add_short_flags(parser: argparse.ArgumentParser) -> None:
-    """The settings of a training that are asked for most, without their group."""
+    """The settings of a run that are asked for most, without their group."""
     for short in ("seeds", "steps", "seed", "workers"):
         parser.add_argument(f"--{short}", dest=f"training.{short}", metavar="N", help=f"short for --training.{short}")
 

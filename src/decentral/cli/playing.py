@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decentral.cli.flags import add_flags, overrides
 from decentral.cli.numbers import whole
 from decentral.cli.parser import parser_for
-from decentral.environments.base import World
-from decentral.environments.host.checks import build_world
+from decentral.environments.base import BaseEnvironment
+from decentral.environments.host.checks import build_environment
 from decentral.environments.registry import environment_class
 
 
@@ -15,7 +15,7 @@ class Playing:
     """An environment by its name, how many episodes of it, and the seed of their chance."""
 
     name: str
-    world: World
+    environment: BaseEnvironment
     episodes: int
     seed: int
 
@@ -33,7 +33,7 @@ def asked_to_play(command: str, words: list[str], known: list[str], episodes: in
         parser.parse_all(words)
         parser.error("ENVIRONMENT comes first")
     kind = environment_class(words[0])
-    add_flags(parser, "environment", build_world(kind, {}, words[0]))
+    add_flags(parser, "environment", build_environment(kind, {}, words[0]))
     found = parser.parse_all(words[1:])
-    world = build_world(kind, overrides(found, "environment", kind), words[0])
-    return Playing(words[0], world, whole("episodes", found.episodes), whole("seed", found.seed))
+    environment = build_environment(kind, overrides(found, "environment", kind), words[0])
+    return Playing(words[0], environment, whole("episodes", found.episodes), whole("seed", found.seed))

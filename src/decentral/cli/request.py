@@ -19,7 +19,7 @@ from decentral.configs.registry import (
     is_name_of_code,
     recorded_algorithm,
 )
-from decentral.environments.registry import ENVIRONMENTS, FORMS, environment_class, is_name_of_world, recorded_class
+from decentral.environments.registry import ENVIRONMENTS, FORMS, environment_class, is_environment_name, recorded_class
 from decentral.settings import Refused, Settings
 from decentral.training.plan import Plan
 from decentral.training.squads.separate import Clock
@@ -40,7 +40,7 @@ class Request:
     def of(command: str, words: list[str]) -> "Request":
         """What `ALGORITHM ENVIRONMENT ...` or `ENVIRONMENT --agents A,B ...` asks for, or a file in their place."""
         names = list(itertools.takewhile(lambda word: not word.startswith("-"), words[:2]))
-        if names and is_name_of_world(names[0]) and not (len(names) == 2 and is_name_of_code(names[0])):
+        if names and is_environment_name(names[0]) and not (len(names) == 2 and is_name_of_code(names[0])):
             names = names[:1]
         file = _file(words)
         file.check_groups(command, Path(_value_of("--config", words) or ""))
@@ -55,7 +55,7 @@ class Request:
         parser = parser_for(command, *names, usage=_usage(command))
         parser.add_argument("--config", metavar="FILE", help="settings from a TOML or JSON file; flags override them")
         add_short_flags(parser)
-        defaults = resolve(algorithm or "iql", environment).trainee
+        defaults = resolve(algorithm or "iql", environment).setup
         if algorithm is None:
             _add_learners(parser, environment, agents)
         else:

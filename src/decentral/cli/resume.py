@@ -10,7 +10,7 @@ from decentral.cli.parser import parser_for
 from decentral.runs.checkpointing.schedule import Saving
 from decentral.terminal import say
 
-DIVERGED = 3  # the exit code of a training that finished, but not all seeds are sound
+DIVERGED = 3  # the exit code of a run that finished, but not all seeds are sound
 
 
 def resume_command(words: list[str]) -> None:

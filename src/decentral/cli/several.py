@@ -19,8 +19,8 @@ def add_all_flags(parser: Parser, names: Sequence[str], environment: str, bare: 
     configs = resolve_all(names, environment)
     learners = {config.algorithm_name: config.members[0].algorithm for config in configs}
     add_flags_of_several(parser, "algorithm", learners, bare)
-    add_flags(parser, "environment", configs[0].trainee.environment, bare)
-    add_flags(parser, "training", configs[0].trainee.plan, bare)
+    add_flags(parser, "environment", configs[0].setup.environment, bare)
+    add_flags(parser, "training", configs[0].setup.plan, bare)
 
 
 def all_given(found: argparse.Namespace, names: Sequence[str], environment: str, read: Reading) -> dict[str, Any]:
@@ -28,5 +28,5 @@ def all_given(found: argparse.Namespace, names: Sequence[str], environment: str,
     algorithm: dict[str, Any] = {}
     for name in names:
         algorithm |= read(found, "algorithm", algorithm_class(name))
-    world = read(found, "environment", environment_class(environment))
-    return {"algorithm": algorithm, "environment": world, "training": read(found, "training", Plan)}
+    environment_settings = read(found, "environment", environment_class(environment))
+    return {"algorithm": algorithm, "environment": environment_settings, "training": read(found, "training", Plan)}

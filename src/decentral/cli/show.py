@@ -1,4 +1,4 @@
-"""`decentral show`: what a training would do, without doing it."""
+"""`decentral show`: what a run would do, without doing it."""
 
 import json
 
@@ -8,7 +8,7 @@ from decentral.terminal import say
 
 
 def show_command(words: list[str]) -> None:
-    """Print the configuration that a training of the same words would have."""
+    """Print the configuration that a run of the same words would have."""
     request = Request.of("show", words)
     found = request.read()
     groups = (request.given(found, group) for group in ("algorithm", "environment", "training"))

@@ -23,7 +23,7 @@ def is_file_of_sweep(word: str) -> bool:
 def add_where(parser: Parser) -> None:
     """The flags that say where units are run, and where their runs go."""
     parser.add_argument("--out", metavar="DIR", help="where the runs go (default: under runs, named after the file)")
-    parser.add_argument("--processes", default="1", metavar="N", help="trainings at the same time (default: 1)")
+    parser.add_argument("--processes", default="1", metavar="N", help="runs at the same time (default: 1)")
     parser.add_argument(
         "--backend", default="processes", metavar="NAME", help=f"{', '.join(BACK_ENDS)} (default: processes)"
     )

@@ -6,18 +6,18 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from decentral.analysis.comparison import Row
+from decentral.analysis.comparison import ComparisonRow
 from decentral.analysis.results import shared_reports
 from decentral.analysis.statistics import Summary
 from decentral.api import Sweep
 from decentral.deviation import mean_and_spread, spread_of
-from decentral.environments.base import World
+from decentral.environments.base import BaseEnvironment
 from decentral.errors import printable
 from decentral.inspection.crossplay import Crossplay
 from decentral.inspection.values import ValueTable
 from decentral.screen import Screen
 from decentral.sweeps.search import Trial, name_of
-from decentral.sweeps.units import Standing
+from decentral.sweeps.units import UnitStatus
 from decentral.training.evaluation import Scores
 from decentral.verification.environment_check.check import Finding
 
@@ -88,13 +88,13 @@ def print_probe(console: Screen, name: str, episodes: int, probed: dict[str, Sco
     console.print(table)
 
 
-def print_findings(console: Screen, name: str, world: World, findings: list[Finding]) -> None:
+def print_findings(console: Screen, name: str, environment: BaseEnvironment, findings: list[Finding]) -> None:
     """What an examination found, one line for each rule, and what it comes to."""
     sizes = {
-        "agents": world.num_agents,
-        "numbers observed by each": world.spec.observation_size,
-        "actions": world.spec.actions.count,
-        "time limit": world.time_limit,
+        "agents": environment.num_agents,
+        "numbers observed by each": environment.spec.observation_size,
+        "actions": environment.spec.actions.count,
+        "time limit": environment.time_limit,
     }
     told = ", ".join(f"{what} {size}" for what, size in sizes.items())
     console.say(f"{name}: {told}")
@@ -106,7 +106,7 @@ def print_findings(console: Screen, name: str, world: World, findings: list[Find
     console.say("nothing wrong was found" if wrong == 0 else f"wrong: {wrong}")
 
 
-def print_comparison(console: Screen, rows: list[Row], references: dict[str, float]) -> None:
+def print_comparison(console: Screen, rows: list[ComparisonRow], references: dict[str, float]) -> None:
     """What the final tests of several runs say, one line each; steps are a column only where they differ."""
     same_steps = len({row.steps for row in rows}) == 1
     after = f" after {rows[0].steps:,} steps" if same_steps else ""
@@ -126,7 +126,7 @@ def print_comparison(console: Screen, rows: list[Row], references: dict[str, flo
 
 
 def print_sweep(console: Screen, swept: Sweep) -> None:
-    """The final test of every run of a sweep, the program that trained it, and what is known exactly of its world."""
+    """The final test of every run of a sweep, the program that trained it, and the exact returns of its environment."""
     runs = [run.curves for run in swept.runs]
     known = [name for name in runs[0].references if all(name in run.references for run in runs)]
     reports = shared_reports(runs)
@@ -146,7 +146,7 @@ def print_sweep(console: Screen, swept: Sweep) -> None:
     console.print(table)
 
 
-def print_standings(console: Screen, standings: list[Standing]) -> None:
+def print_standings(console: Screen, standings: list[UnitStatus]) -> None:
     """How far every run of a sweep is, and its last test."""
     table = Table(title="the last test, mean ± standard deviation over seeds", title_justify="left")
     table.add_column("run", overflow="fold")

@@ -9,11 +9,11 @@ from decentral.centralised.sharing import NOTHING_OWN, Sharing
 from decentral.configs.members import Member, all_alike, frozen_partner, team_of
 from decentral.configs.presets import preset, training_preset
 from decentral.configs.registry import algorithm_class
-from decentral.environments.base import Environment, World
-from decentral.environments.host.checks import build_world
+from decentral.environments.base import BaseEnvironment, Environment
+from decentral.environments.host.checks import build_environment
 from decentral.environments.registry import environment_class, recorded_class
 from decentral.settings import Refused, as_data, build
-from decentral.training.loop import Trainee, sharing_in
+from decentral.training.loop import TrainingSetup, sharing_in
 from decentral.training.plan import Plan
 from decentral.training.squads.separate import Clock
 from decentral.types import Discrete
@@ -28,7 +28,7 @@ class Config:
 
     members: list[Member]
     environment_name: str
-    trainee: Trainee
+    setup: TrainingSetup
 
     @property
     def algorithm_name(self) -> str:
@@ -38,22 +38,22 @@ class Config:
 
     @property
     def strictness(self) -> Strictness:
-        if self.trainee.plan.sharing:
+        if self.setup.plan.sharing:
             return NOTHING_OWN
         return self.members[0].algorithm.strictness
 
     @property
     def sharing(self) -> Sharing | None:
         """How the agents share their parameters, if they do."""
-        return sharing_in(self.trainee.environment, self.trainee.plan)
+        return sharing_in(self.setup.environment, self.setup.plan)
 
     def as_data(self) -> dict[str, Any]:
         """The resolved configuration as plain data, enough to run it again."""
         return {
             "format": FORMAT,
             **self._team_data(),
-            "environment": {"name": self.environment_name, **as_data(self.trainee.environment)},
-            "training": as_data(self.trainee.plan),
+            "environment": {"name": self.environment_name, **as_data(self.setup.environment)},
+            "training": as_data(self.setup.plan),
             "strictness": {"decentralised": self.strictness.decentralised, **vars(self.strictness)},
         }
 
@@ -71,12 +71,12 @@ class Config:
         for group in ("algorithm", "environment", "training"):
             if not isinstance(data.get(group), dict):
                 raise Refused(f"{group} must be an object, got {data.get(group)!r:.80}")
-        world = _settings(data["environment"])
-        environment = build_world(recorded_class(name := data["environment"].get("name")), world, name)
+        built = _settings(data["environment"])
+        environment = build_environment(recorded_class(name := data["environment"].get("name")), built, name)
         plan = build(Plan, data["training"], "training")
         members = _members_from_data(data, environment.num_agents)
-        trainee = Trainee(team_of(members, sharing_in(environment, plan)), environment, plan)
-        return Config(members, data["environment"]["name"], trainee)
+        setup = TrainingSetup(team_of(members, sharing_in(environment, plan)), environment, plan)
+        return Config(members, data["environment"]["name"], setup)
 
 
 def completed(data: dict[str, Any]) -> dict[str, Any]:
@@ -101,26 +101,28 @@ def resolve(
     """
     if isinstance(algorithm, str):
         algorithm_class(algorithm)
-    world = build_world(environment_class(environment), environment_settings or {}, environment)
-    if not isinstance(world.spec.actions, Discrete):
+    built = build_environment(environment_class(environment), environment_settings or {}, environment)
+    if not isinstance(built.spec.actions, Discrete):
         raise Refused(f"environment must have discrete actions for agents to learn, got {environment}")
     given = algorithm_settings or {}
     if isinstance(algorithm, str):
-        values = preset(algorithm, environment, world) | given
-        members = [Member.from_data({"name": algorithm, **values}, "algorithm")] * world.num_agents
+        values = preset(algorithm, environment, built) | given
+        members = [Member.from_data({"name": algorithm, **values}, "algorithm")] * built.num_agents
     else:
-        members = _members(list(algorithm), environment, world, given)
-    plan = build(Plan, training_preset(environment, world) | (training_settings or {}), "training")
-    if plan.workers > 1 and isinstance(world, Environment):
+        members = _members(list(algorithm), environment, built, given)
+    plan = build(Plan, training_preset(environment, built) | (training_settings or {}), "training")
+    if plan.workers > 1 and isinstance(built, Environment):
         raise Refused(
-            f"training.workers must be 1 in a world that is compiled, as {environment} is, got {plan.workers}"
+            f"training.workers must be 1 in an environment that is compiled, as {environment} is, got {plan.workers}"
         )
-    return Config(members, environment, Trainee(team_of(members, sharing_in(world, plan)), world, plan))
+    return Config(members, environment, TrainingSetup(team_of(members, sharing_in(built, plan)), built, plan))
 
 
-def _members(requests: list[MemberRequest], environment: str, world: World, given: dict[str, Any]) -> list[Member]:
-    if len(requests) != world.num_agents:
-        raise Refused(f"agents must be {world.num_agents}, one for each place of {environment}, got {len(requests)}")
+def _members(
+    requests: list[MemberRequest], environment: str, built: BaseEnvironment, given: dict[str, Any]
+) -> list[Member]:
+    if len(requests) != built.num_agents:
+        raise Refused(f"agents must be {built.num_agents}, one for each place of {environment}, got {len(requests)}")
     members = []
     for place, request in enumerate(requests):
         wish = {"name": request} if isinstance(request, str) else dict(request)
@@ -128,12 +130,12 @@ def _members(requests: list[MemberRequest], environment: str, world: World, give
         if name.startswith("frozen:"):
             if wish:
                 raise Refused(f"agents.{place}.{next(iter(wish))} can't be set: a frozen partner stays as it was")
-            members.append(frozen_partner(name, place, world.spec))
+            members.append(frozen_partner(name, place, built.spec))
             continue
         algorithm_class(name)
         known = Member.from_data({"name": name}, f"agents.{place}").as_data()
         common = {key: value for key, value in given.items() if key in known}
-        values = preset(name, environment, world) | common | wish
+        values = preset(name, environment, built) | common | wish
         members.append(Member.from_data({"name": name, **values}, f"agents.{place}"))
     for key in given:
         if not any(key in member.as_data() for member in members):

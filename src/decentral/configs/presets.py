@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from decentral.environments.adapters.smac import PREFIX as SMAC
-from decentral.environments.base import World
+from decentral.environments.base import BaseEnvironment
 from decentral.environments.battles import Battle
 from decentral.environments.registry import MatrixGame, PredatorPrey
 
 
 @dataclass(frozen=True)
-class Row:
+class PresetRow:
     """One task's line of the table."""
 
     window: int  # k
@@ -26,18 +26,18 @@ class Row:
     test_interval: int  # not in the paper; SMAC's is PyMARL's
 
 
-def hunt(window: int, contexts: int) -> Row:
+def hunt(window: int, contexts: int) -> PresetRow:
     """A line of predator-prey."""
-    return Row(window, contexts, 1_500_000, 3_050_000, "hyper-net", test_interval=10_000)
+    return PresetRow(window, contexts, 1_500_000, 3_050_000, "hyper-net", test_interval=10_000)
 
 
-def battle(window: int, contexts: int) -> Row:
+def battle(window: int, contexts: int) -> PresetRow:
     """A line of SMAC."""
-    return Row(window, contexts, 50_000, 2_050_000, "normal-net", test_interval=10_000)
+    return PresetRow(window, contexts, 50_000, 2_050_000, "normal-net", test_interval=10_000)
 
 
 TABLE = {
-    "matrix-game": Row(1, 4, 50_000, 50_000, "hyper-net", test_interval=1000),
+    "matrix-game": PresetRow(1, 4, 50_000, 50_000, "hyper-net", test_interval=1000),
     "predator-prey P=0.0": hunt(10, 10),
     "predator-prey P=0.3": hunt(10, 10),
     "predator-prey P=0.5": hunt(10, 10),
@@ -55,7 +55,7 @@ ANY_BATTLE = battle(10, 10)  # on maps that the paper does not have
 PENALTIES = (0.0, 0.3, 0.5, 1.0)  # P, of predator-prey
 
 
-def row_of(name: str, environment: World) -> Row | None:
+def row_of(name: str, environment: BaseEnvironment) -> PresetRow | None:
     """The table's line for a task; a penalty between two of the paper's takes the line of the lower one."""
     if isinstance(environment, PredatorPrey):
         below = max(penalty for penalty in PENALTIES if penalty <= environment.penalty)
@@ -64,7 +64,7 @@ def row_of(name: str, environment: World) -> Row | None:
     return TABLE.get(name.removeprefix(SMAC), other)
 
 
-def training_preset(name: str, environment: World) -> dict[str, Any]:
+def training_preset(name: str, environment: BaseEnvironment) -> dict[str, Any]:
     """How the paper trains on a task; all algorithms share it."""
     row = row_of(name, environment)
     if row is None:
@@ -72,7 +72,7 @@ def training_preset(name: str, environment: World) -> dict[str, Any]:
     return {"epsilon_steps": row.epsilon_steps, "steps": row.steps, "test_interval": row.test_interval}
 
 
-def preset(algorithm: str, name: str, environment: World) -> dict[str, Any]:
+def preset(algorithm: str, name: str, environment: BaseEnvironment) -> dict[str, Any]:
     """The settings of an algorithm on a task: the papers' where they give them, else ours, explained in its page."""
     row = row_of(name, environment)
     if algorithm == "dac" and row is not None:

@@ -1,1 +1,1 @@
-"""Environments: the worlds that agents act in. They know nothing of learning."""
+"""Environments: the environments that agents act in. They know nothing of learning."""

@@ -1,4 +1,4 @@
-"""What a world is: pure functions of a state, the agents' actions and a key. It knows nothing of learning."""
+"""What an environment is: pure functions of a state, the agents' actions and a key. It knows nothing of learning."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from decentral.pictures import Picture
 from decentral.settings import Settings
 from decentral.types import AgentSpec, Percept
 
-State = Any  # each world's own module of arrays
-Chance = Any  # what `draw` draws
+State = Any  # each environment's own module of arrays
+Randomness = Any  # what `draw` returns
 
 
 class Outcome(eqx.Module):
@@ -27,17 +27,17 @@ class Outcome(eqx.Module):
 
 @dataclass(frozen=True)
 class AgentSpaces:
-    """What one agent perceives and does, in its own sizes and by the world's names: all that leaves with it."""
+    """What one agent perceives and does, in its own sizes and by the environment's names: all that leaves with it."""
 
     name: str
     spec: AgentSpec
     observation_names: tuple[str, ...]  # none where nobody has said them
     action_names: tuple[str, ...]
-    first_action: int = 0  # the world's number of the agent's first action; the others follow
+    first_action: int = 0  # the environment's number of the agent's first action; the others follow
 
 
 class Oracle(eqx.Module):
-    """Someone who knows the best joint actions of a world exactly. For analysis alone: no agent is ever told."""
+    """Someone who knows the best joint actions of an environment exactly. For analysis alone: no agent is ever told."""
 
     @abstractmethod
     def approves(self, percepts: Percept, actions: Int[Array, " agents"]) -> Bool[Array, ""]:
@@ -45,7 +45,7 @@ class Oracle(eqx.Module):
 
 
 class Script(eqx.Module):
-    """A policy written by hand that sees the whole world and plays for all. It tells how hard a world is."""
+    """A hand-written policy that sees the whole state and acts for all agents. It tells how hard an environment is."""
 
     @abstractmethod
     def start(self) -> Any:
@@ -56,8 +56,8 @@ class Script(eqx.Module):
         """The joint action, and what it remembers after it."""
 
 
-class World(Settings):
-    """What is known of a world before anyone acts in it, whether it is compiled or lives in Python.
+class BaseEnvironment(Settings):
+    """What is known of an environment before anyone acts in it, whether it is compiled or stepped in Python.
 
     Episodes last at most `time_limit` steps and are never restarted behind one's back.
     """
@@ -65,12 +65,12 @@ class World(Settings):
     @property
     @abstractmethod
     def num_agents(self) -> int:
-        """How many agents act in this world."""
+        """How many agents act in this environment."""
 
     @property
     @abstractmethod
     def spec(self) -> AgentSpec:
-        """The sizes that every agent of this world shares; where agents differ, those of the largest."""
+        """The sizes that every agent of this environment shares; where agents differ, those of the largest."""
 
     @property
     @abstractmethod
@@ -88,7 +88,7 @@ class World(Settings):
         return True
 
     @property
-    def tells_ids(self) -> bool:
+    def observes_ids(self) -> bool:
         """Does every percept tell whose it is? If not, agents that share parameters are given their ids besides."""
         return False
 
@@ -132,11 +132,11 @@ class World(Settings):
         return AgentSpaces(self.agent_names[place], own, seen, done)
 
 
-class Environment(World):
-    """A cooperative world of pure functions, so that whole episodes can be compiled.
+class Environment(BaseEnvironment):
+    """A cooperative environment of pure functions, so that whole episodes can be compiled.
 
     Percepts are a function of the physical state alone, so no agent can be shown what another one did except
-    through what it changed in the world.
+    through what it changed in the environment.
     """
 
     @abstractmethod
@@ -151,24 +151,24 @@ class Environment(World):
     def step(self, state: State, actions: Array, key: Key[Array, ""]) -> tuple[State, Outcome]:
         """The next state and what the joint action brought about."""
 
-    def draw(self, key: Key[Array, ""]) -> Chance:
-        """All the chance of one step. A world that can draw it without its state saves much time in a long episode."""
+    def draw(self, key: Key[Array, ""]) -> Randomness:
+        """All the randomness of one step. Drawing it without the state saves much time in long episodes."""
         return key
 
-    def step_by(self, state: State, actions: Array, chance: Chance) -> tuple[State, Outcome]:
-        """`step`, with its chance drawn before."""
-        return self.step(state, actions, chance)
+    def step_by(self, state: State, actions: Array, randomness: Randomness) -> tuple[State, Outcome]:
+        """`step`, with its randomness drawn before."""
+        return self.step(state, actions, randomness)
 
-    def tell(self, before: State, actions: Array, chance: Chance, after: State) -> Outcome:
-        """The outcome of a step once more. A world whose steps are long may tell it from the two states alone."""
-        return self.step_by(before, actions, chance)[1]
+    def tell(self, before: State, actions: Array, randomness: Randomness, after: State) -> Outcome:
+        """The outcome of a step again. An environment whose steps take long may tell it from the two states alone."""
+        return self.step_by(before, actions, randomness)[1]
 
     def scripts(self) -> dict[str, Script]:
-        """Policies written by hand for this world, by name."""
+        """Policies written by hand for this environment, by name."""
         return {}
 
     def depict(self, state: State, actions: np.ndarray | None) -> Picture | None:
-        """The world in a state, where these actions are about to be taken; none where the episode is over.
+        """The environment in a state, where these actions are about to be taken; none where the episode is over.
 
         For people to look at, outside of compiled programs: the state's arrays are NumPy's. None: it has no picture.
         """
@@ -179,7 +179,7 @@ class Environment(World):
         return None
 
 
-def begin(environment: Environment, key: Key[Array, ""]) -> tuple[State, Chance]:
-    """The world at the start of an episode, and all the chance of its steps [T]."""
+def begin(environment: Environment, key: Key[Array, ""]) -> tuple[State, Randomness]:
+    """The environment at the start of an episode, and the randomness of all its steps [T]."""
     keys = jax.random.split(key, environment.time_limit + 1)
     return environment.reset(keys[0]), jax.vmap(environment.draw)(keys[1:])

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from decentral.environments.adapters.jaxmarl import world_of_jaxmarl
-from decentral.environments.adapters.pettingzoo import world_of_pettingzoo
+from decentral.environments.adapters.jaxmarl import jaxmarl_environment
+from decentral.environments.adapters.pettingzoo import pettingzoo_environment
 from decentral.environments.adapters.smac import PREFIX, map_of_smac
-from decentral.environments.base import Environment, World
+from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.battles import BATTLES
-from decentral.environments.host.checks import build_world
+from decentral.environments.host.checks import build_environment
 from decentral.environments.host.interface import HostEnvironment
 from decentral.environments.host.user_code import imported
 from decentral.environments.matrix_game import MatrixGame
@@ -24,19 +24,19 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
 }
 
 
-_imported: dict[str, type[World]] = {}  # worlds whose code the user has named
+_imported: dict[str, type[BaseEnvironment]] = {}  # environments whose code the user has named
 
 
-def environment_class(name: Any) -> type[World]:
-    """The world that the user means by a name. Where the name says which code it is, that code is imported."""
+def environment_class(name: Any) -> type[BaseEnvironment]:
+    """The environment that the user means by a name. Where the name says which code it is, that code is imported."""
     if isinstance(name, str) and _names_code(name):
         prefix, place = name.split(":", 1)
         _imported[name] = CODE[prefix](place)
     return recorded_class(name)
 
 
-def recorded_class(name: Any) -> type[World]:
-    """The world that a file means by a name. Files can't say what code to run: that the user must have named before."""
+def recorded_class(name: Any) -> type[BaseEnvironment]:
+    """The environment that a file names. Files can't say what code to run: the user must have named it before."""
     if isinstance(name, str):
         if name in ENVIRONMENTS:
             return ENVIRONMENTS[name]
@@ -49,44 +49,44 @@ def recorded_class(name: Any) -> type[World]:
     raise Refused(f"unknown environment {name!r:.120}: choose one of {', '.join([*ENVIRONMENTS, *FORMS])}")
 
 
-def is_name_of_world(word: str) -> bool:
-    """Does a word of the command line look like a world's name?"""
+def is_environment_name(word: str) -> bool:
+    """Does a word of the command line look like an environment's name?"""
     return word in ENVIRONMENTS or word.startswith(PREFIX) or _names_code(word)
 
 
 def host_environment(address: str, settings: dict[str, Any]) -> HostEnvironment:
-    """A world that lives in Python, from its address and its settings."""
+    """A host environment, from its address and its settings."""
     kind = environment_class(address)
     if not issubclass(kind, HostEnvironment):
-        raise Refused(f"environment must live in Python, got {address}")
-    world = build_world(kind, settings, address)
-    if not isinstance(world, HostEnvironment):
+        raise Refused(f"environment must be a host environment, got {address}")
+    environment = build_environment(kind, settings, address)
+    if not isinstance(environment, HostEnvironment):
         raise TypeError(address)
-    return world
+    return environment
 
 
 def _names_code(name: str) -> bool:
     return name.split(":", 1)[0] in CODE and ":" in name
 
 
-def _own_world(place: str) -> type[World]:
+def _user_environment(place: str) -> type[BaseEnvironment]:
     """A class of the user's own."""
     found = imported(place, f"python:{place}")
-    if not (isinstance(found, type) and issubclass(found, World)):
+    if not (isinstance(found, type) and issubclass(found, BaseEnvironment)):
         raise Refused(
             f"environment python:{place} must be a subclass of HostEnvironment or Environment, got {found!r:.80}"
         )
     return found
 
 
-CODE: dict[str, Callable[[str], type[World]]] = {
-    "python": _own_world,
-    "pettingzoo": world_of_pettingzoo,
-    "jaxmarl": world_of_jaxmarl,
+CODE: dict[str, Callable[[str], type[BaseEnvironment]]] = {
+    "python": _user_environment,
+    "pettingzoo": pettingzoo_environment,
+    "jaxmarl": jaxmarl_environment,
 }
 FORMS = {
     "smac/MAP": "A map of the real SMAC, in the game StarCraft II: docs/environments/host.md",
-    "pettingzoo:MODULE:FACTORY": "A parallel world of PettingZoo: docs/environments/host.md",
-    "jaxmarl:NAME": "A world of JaxMARL, compiled: docs/environments/your_own.md",
-    "python:MODULE:CLASS": "A world of your own, stepped in Python or compiled: docs/environments/host.md",
+    "pettingzoo:MODULE:FACTORY": "A parallel environment of PettingZoo: docs/environments/host.md",
+    "jaxmarl:NAME": "An environment of JaxMARL, compiled: docs/environments/your_own.md",
+    "python:MODULE:CLASS": "An environment of your own, stepped in Python or compiled: docs/environments/host.md",
 }

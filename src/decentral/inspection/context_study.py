@@ -29,7 +29,7 @@ class Student(eqx.Module):
 
     model: ContextModel
     optimiser: Any
-    key: Key[Array, ""]  # its stream of chance
+    key: Key[Array, ""]  # its random stream
 
 
 def newborn(learner: DAC, spec: AgentSpec, key: Key[Array, ""]) -> Student:

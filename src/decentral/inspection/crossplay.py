@@ -12,7 +12,7 @@ from jaxtyping import Array, Float, Key
 from decentral.algorithms.base import Models
 from decentral.environments.base import Environment
 from decentral.runs.caches import keep_compiled_programs
-from decentral.runs.trained import Trained, check_worlds
+from decentral.runs.trained import Trained, check_environments
 from decentral.settings import Refused
 from decentral.training.evaluation import greedy_returns
 from decentral.training.squads.frozen import Frozen
@@ -34,8 +34,8 @@ class Crossplay:
 
 
 def play_across(trained: list[Trained], episodes: int, seed: int = 0) -> Crossplay:
-    """The mean return of greedy episodes of every pair of teams, all in the same worlds."""
-    check_worlds(episodes, seed)
+    """The mean return of greedy episodes of every pair of teams, all in the same environments."""
+    check_environments(episodes, seed)
     _check_same_world(trained)
     keep_compiled_programs()
     key = jax.random.fold_in(jax.random.key(seed), 4)
@@ -53,15 +53,15 @@ def _returns(first: Trained, others: Trained, episodes: int, key: Key[Array, ""]
             for place, config in enumerate(configs)
         )
     )
-    world = first.config.trainee.compiled_world
-    return np.asarray(_PLAY(team, world, first.bodies[0], others.bodies[1:], episodes, key))
+    environment = first.config.setup.compiled_environment
+    return np.asarray(_PLAY(team, environment, first.acting_models[0], others.acting_models[1:], episodes, key))
 
 
 def _mean_return(
-    team: Team, world: Environment, first: Models, others: list[Models], episodes: int, key: Key[Array, ""]
+    team: Team, environment: Environment, first: Models, others: list[Models], episodes: int, key: Key[Array, ""]
 ) -> Float[Array, ""]:
-    bodies = tuple(jax.tree.map(lambda leaf: leaf[None], body) for body in (first, *others))
-    return jnp.mean(greedy_returns(team, world, bodies, episodes, key))
+    acting_models = tuple(jax.tree.map(lambda leaf: leaf[None], acting_model) for acting_model in (first, *others))
+    return jnp.mean(greedy_returns(team, environment, acting_models, episodes, key))
 
 
 _BESIDE_ALL = jax.vmap(_mean_return, (None, None, None, 0, None, None))
@@ -69,16 +69,16 @@ _PLAY = jax.jit(jax.vmap(_BESIDE_ALL, (None, None, 0, None, None, None)), static
 
 
 def _check_same_world(trained: list[Trained]) -> None:
-    """Refuse runs whose agents were not trained in one and the same world."""
+    """Refuse runs whose agents were not trained in one and the same environment."""
     if not trained:
         raise Refused("crossplay needs at least one RUN, got none")
-    worlds: list[dict[str, Any]] = [run.config.as_data()["environment"] for run in trained]
-    if not isinstance(trained[0].config.trainee.environment, Environment):
-        raise Refused(f"crossplay needs a world that is compiled, got {worlds[0]['name']}")
-    if trained[0].config.trainee.environment.num_agents < 2:
-        raise Refused(f"crossplay needs a world of at least two agents, got {worlds[0]['name']}")
-    for world in worlds[1:]:
-        for key in worlds[0] | world:
-            if world.get(key) != worlds[0].get(key):
-                values = f"{json.dumps(worlds[0].get(key))} and {json.dumps(world.get(key))}"
+    environments: list[dict[str, Any]] = [run.config.as_data()["environment"] for run in trained]
+    if not isinstance(trained[0].config.setup.environment, Environment):
+        raise Refused(f"crossplay needs an environment that is compiled, got {environments[0]['name']}")
+    if trained[0].config.setup.environment.num_agents < 2:
+        raise Refused(f"crossplay needs an environment of at least two agents, got {environments[0]['name']}")
+    for environment in environments[1:]:
+        for key in environments[0] | environment:
+            if environment.get(key) != environments[0].get(key):
+                values = f"{json.dumps(environments[0].get(key))} and {json.dumps(environment.get(key))}"
                 raise Refused(f"environment.{key} must be the same in all runs, got {values}")

@@ -11,10 +11,10 @@ from decentral.algorithms.base import Algorithm, Models
 from decentral.environments.base import Environment, State
 from decentral.pictures import Film, Frame, Picture, Turn
 from decentral.runs.caches import keep_compiled_programs
-from decentral.runs.trained import EPISODES, Trained, key_of_worlds
+from decentral.runs.trained import EPISODES, Trained, key_of_environments
 from decentral.settings import Refused
 from decentral.training.diagnostics import action_values
-from decentral.training.evaluation import greedy_episodes, worlds_of
+from decentral.training.evaluation import environments_of, greedy_episodes
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.team import Team
 from decentral.types import Episode, Percept
@@ -31,43 +31,47 @@ class Mind(NamedTuple):
 
 def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
     """One greedy episode of a seed's team; its title calls the run `name`."""
-    world, lane = trained.config.trainee.environment, trained.lane(seed)
-    if not isinstance(world, Environment):
+    environment, lane = trained.config.setup.environment, trained.lane(seed)
+    if not isinstance(environment, Environment):
         raise Refused(f"environment must be one that is compiled to be watched, got {trained.config.environment_name}")
     if not 0 <= episode < EPISODES:
         raise Refused(f"episode must be a whole number at least 0 and at most {EPISODES - 1}, got {episode}")
-    _picture(world, jax.tree.map(np.asarray, world.reset(jax.random.key(0))), None)  # refused before it is played
+    _picture(
+        environment, jax.tree.map(np.asarray, environment.reset(jax.random.key(0))), None
+    )  # refused before it is played
     keep_compiled_programs()
-    bodies = jax.tree.map(lambda leaf: leaf[lane], trained.by_squad)
-    lived, worlds = _RELIVE(trained.config.trainee.team, world, bodies, key_of_worlds(0), episode)
+    acting_models = jax.tree.map(lambda leaf: leaf[lane], trained.by_squad)
+    lived, environments = _RELIVE(
+        trained.config.setup.team, environment, acting_models, key_of_environments(0), episode
+    )
     episodes = hand_out(lived)
     minds = [
         _THINK(*trained.agent(seed, place), jax.tree.map(lambda leaf, own=place: leaf[own], episodes))
-        for place in range(world.num_agents)
+        for place in range(environment.num_agents)
     ]
-    frames = frames_of(world, *jax.tree.map(np.asarray, (lived, worlds, minds)))
+    frames = frames_of(environment, *jax.tree.map(np.asarray, (lived, environments, minds)))
     title = f"{name} on {trained.config.environment_name}, seed {seed}, episode {episode}"
-    return Film(title, world.agent_names, world.action_names, frames)
+    return Film(title, environment.agent_names, environment.action_names, frames)
 
 
-def frames_of(world: Environment, lived: Trajectory, worlds: State, minds: list[Mind]) -> tuple[Frame, ...]:
+def frames_of(environment: Environment, lived: Trajectory, environments: State, minds: list[Mind]) -> tuple[Frame, ...]:
     """A frame for every step that happened, and one for where the last of them led. All arrays are NumPy's."""
     steps = int(lived.happened.sum())
     actions, rewards = np.asarray(lived.actions), np.asarray(lived.rewards) + 0.0  # of a penalty of 0, no -0
     totals = np.cumsum(rewards).tolist()
 
     def at(step: int) -> tuple[State, Percept]:
-        return jax.tree.map(lambda leaf: np.asarray(leaf[step]), (worlds, lived.percepts))
+        return jax.tree.map(lambda leaf: np.asarray(leaf[step]), (environments, lived.percepts))
 
     frames = []
     for step in range(steps):
         state, percepts = at(step)
-        of_each = zip(minds, actions[step].tolist(), percepts.available, _views(world, percepts), strict=True)
+        of_each = zip(minds, actions[step].tolist(), percepts.available, _views(environment, percepts), strict=True)
         turns = tuple(_turn(mind, step, *rest) for mind, *rest in of_each)
-        frames.append(Frame(_picture(world, state, actions[step]), turns, float(rewards[step]), totals[step]))
+        frames.append(Frame(_picture(environment, state, actions[step]), turns, float(rewards[step]), totals[step]))
     state, percepts = at(steps)
-    silent = tuple(Turn(None, (), view=view) for view in _views(world, percepts))
-    return (*frames, Frame(_picture(world, state, None), silent, None, totals[-1]))
+    silent = tuple(Turn(None, (), view=view) for view in _views(environment, percepts))
+    return (*frames, Frame(_picture(environment, state, None), silent, None, totals[-1]))
 
 
 def _turn(mind: Mind, step: int, action: int, available: Array, view: Picture | None) -> Turn:
@@ -77,25 +81,27 @@ def _turn(mind: Mind, step: int, action: int, available: Array, view: Picture | 
     return Turn(action, values, None if context < 0 else context, view)
 
 
-def _picture(world: Environment, state: State, actions: np.ndarray | None) -> Picture:
-    picture = world.depict(state, actions)
+def _picture(environment: Environment, state: State, actions: np.ndarray | None) -> Picture:
+    picture = environment.depict(state, actions)
     if picture is None:
-        raise Refused(f"environment must be one that can be drawn, got {type(world).__name__} with these settings")
+        raise Refused(
+            f"environment must be one that can be drawn, got {type(environment).__name__} with these settings"
+        )
     return picture
 
 
-def _views(world: Environment, percepts: Percept) -> tuple[Picture | None, ...]:
-    views = world.depict_views(percepts) if world.num_agents <= MOST_VIEWS else None
-    return views or (None,) * world.num_agents
+def _views(environment: Environment, percepts: Percept) -> tuple[Picture | None, ...]:
+    views = environment.depict_views(percepts) if environment.num_agents <= MOST_VIEWS else None
+    return views or (None,) * environment.num_agents
 
 
 def _relive(
-    team: Team, world: Environment, bodies: tuple[Models, ...], key: Key[Array, ""], number: Int[Array, ""]
+    team: Team, environment: Environment, acting_models: tuple[Models, ...], key: Key[Array, ""], number: Int[Array, ""]
 ) -> tuple[Trajectory, State]:
-    """One of the greedy episodes, all of which are played side by side, and the world at each of its percepts."""
-    every = greedy_episodes(team, world, bodies, EPISODES, key)
+    """One of the greedy episodes, all of which are played side by side, and the environment at each of its percepts."""
+    every = greedy_episodes(team, environment, acting_models, EPISODES, key)
     lived = jax.tree.map(lambda leaf: leaf[number], every)
-    return lived, worlds_of(world, lived, number, EPISODES, key)
+    return lived, environments_of(environment, lived, number, EPISODES, key)
 
 
 def _think(algorithm: Algorithm, models: Models, episode: Episode) -> Mind:

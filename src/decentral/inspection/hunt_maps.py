@@ -28,7 +28,9 @@ def hunt_maps(trained: Trained, hunt: PredatorPrey) -> dict[str, Any]:
     agents = [
         {
             "symbol": action_value_name(member.algorithm),
-            "values": _values(hunt, member.algorithm, trained.bodies[place], place, jnp.asarray([*others, prey])),
+            "values": _values(
+                hunt, member.algorithm, trained.acting_models[place], place, jnp.asarray([*others, prey])
+            ),
         }
         for place, member in enumerate(trained.config.members)
     ]
@@ -52,20 +54,20 @@ def posts(size: int, prey: int) -> list[int]:
 
 
 def _values(
-    hunt: PredatorPrey, algorithm: Algorithm, bodies: Models, place: int, fixed: Int[Array, " others_and_prey"]
+    hunt: PredatorPrey, algorithm: Algorithm, acting_models: Models, place: int, fixed: Int[Array, " others_and_prey"]
 ) -> list[Any]:
     """[S][cells][moves], to four digits."""
     cells = jnp.arange(hunt.size**2)
     in_cells = jax.vmap(partial(_values_at, hunt, algorithm), (None, 0, None, None))
     of_seeds = jax.jit(jax.vmap(in_cells, (0, None, None, None)), static_argnums=2)
-    values = of_seeds(bodies, cells, place, fixed)
+    values = of_seeds(acting_models, cells, place, fixed)
     return [[[float(f"{value:.4g}") for value in own] for own in seed] for seed in np.asarray(values).tolist()]
 
 
 def _values_at(
     hunt: PredatorPrey,
     algorithm: Algorithm,
-    body: Models,
+    acting_model: Models,
     cell: Int[Array, ""],
     place: int,
     fixed: Int[Array, " others_and_prey"],
@@ -74,4 +76,4 @@ def _values_at(
     percept = jax.tree.map(lambda of_all: of_all[place], hunt.perceive(Hunt(entities)))
     zero = jnp.zeros(())
     scene = Scene(percept, jnp.zeros(len(MOVES)), zero, Dice(zero, zero, zero, zero))
-    return algorithm.values(body, algorithm.start(body), scene)[0]
+    return algorithm.values(acting_model, algorithm.start(acting_model), scene)[0]

@@ -17,23 +17,23 @@ from decentral.inspection.hunt_maps import ARROWS, LARGEST_MAP, hunt_maps
 from decentral.inspection.values import ValueTable, action_value_name, value_tables
 from decentral.records import RunDirectory
 from decentral.runs.host import rollout_for
-from decentral.runs.trained import Trained, key_of_worlds
+from decentral.runs.trained import Trained, key_of_environments
 from decentral.training.evaluation import greedy_episodes
 from decentral.training.host.loop import host_greedy_episodes
-from decentral.training.loop import Trainee
+from decentral.training.loop import TrainingSetup
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.types import Episode
 
 
 def timeline(trained: Trained) -> dict[str, Any]:
-    """The first seed's team in the first of the worlds that `decentral evaluate` lets it meet."""
-    trainee, seed = trained.config.trainee, trained.seeds[0]
-    bodies = jax.tree.map(lambda leaf: leaf[0], trained.by_squad)
-    episodes = hand_out(_played(trainee, bodies))
+    """The first seed's team in the first of the environments that `decentral evaluate` lets it meet."""
+    setup, seed = trained.config.setup, trained.seeds[0]
+    acting_models = jax.tree.map(lambda leaf: leaf[0], trained.by_squad)
+    episodes = hand_out(_played(setup, acting_models))
     count = int(np.asarray(episodes.happened[0]).sum())
     agents = [
         _agent(trained, place, jax.tree.map(lambda leaf, at=place: leaf[at], episodes), count)
-        for place in range(len(trained.bodies))
+        for place in range(len(trained.acting_models))
     ]
     inferred = any(agent["contexts"] is not None for agent in agents)
     return {
@@ -45,14 +45,14 @@ def timeline(trained: Trained) -> dict[str, Any]:
     }
 
 
-def _played(trainee: Trainee, bodies: tuple[Models, ...]) -> Trajectory:
-    """The episode, in a compiled world or in one that lives in Python."""
-    if not isinstance(trainee.environment, HostEnvironment):
-        lived = _PLAY(trainee.team, trainee.environment, bodies, 1, key_of_worlds(0))
+def _played(setup: TrainingSetup, acting_models: tuple[Models, ...]) -> Trajectory:
+    """The episode, in a compiled environment or in a host environment."""
+    if not isinstance(setup.environment, HostEnvironment):
+        lived = _PLAY(setup.team, setup.environment, acting_models, 1, key_of_environments(0))
         return jax.tree.map(lambda leaf: leaf[0], lived)
-    with closing(rollout_for(trainee, stages=1)) as rollout:
-        alone = jax.tree.map(lambda leaf: leaf[None], bodies)
-        lived = host_greedy_episodes(rollout, trainee, alone, 1, key_of_worlds(0))
+    with closing(rollout_for(setup, stages=1)) as rollout:
+        alone = jax.tree.map(lambda leaf: leaf[None], acting_models)
+        lived = host_greedy_episodes(rollout, setup, alone, 1, key_of_environments(0))
     return jax.tree.map(lambda leaf: leaf[0, 0], lived)
 
 
@@ -69,45 +69,49 @@ def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[s
 
 
 def _action_names(trained: Trained) -> list[str]:
-    world = trained.config.trainee.environment
-    return list(ARROWS) if isinstance(world, PredatorPrey) else [str(at) for at in range(world.spec.actions.count)]
+    environment = trained.config.setup.environment
+    return (
+        list(ARROWS)
+        if isinstance(environment, PredatorPrey)
+        else [str(at) for at in range(environment.spec.actions.count)]
+    )
 
 
 _PLAY = jax.jit(greedy_episodes, static_argnums=3)
 
 
-def look_inside(directory: RunDirectory) -> dict[str, Any]:
+def learned_summary(directory: RunDirectory) -> dict[str, Any]:
     """`tables`, `maps` and `timeline`, as far as there are any, and in `missing` why others are not."""
     try:
         trained = Trained.load(directory)
     except Refused as refusal:
         return {"missing": [f"Nothing can be seen inside these agents: {refusal}."]}
-    world = trained.config.trainee.environment
+    environment = trained.config.setup.environment
     seen: dict[str, Any] = {"missing": []}
-    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(trained.bodies)):
+    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(trained.acting_models)):
         seen["missing"].append("The networks of these agents hold what is no finite number: their values say nothing.")
-    elif isinstance(world, MatrixGame):
+    elif isinstance(environment, MatrixGame):
         seen["tables"] = _tables(trained)
-    elif isinstance(world, PredatorPrey) and world.size <= LARGEST_MAP:
-        seen["maps"] = hunt_maps(trained, world)
+    elif isinstance(environment, PredatorPrey) and environment.size <= LARGEST_MAP:
+        seen["maps"] = hunt_maps(trained, environment)
     else:
         seen["missing"].append(
-            f"Values are shown of matrix-game, and of predator-prey up to a size of {LARGEST_MAP}: not of this world."
+            f"Values are shown for matrix-game, and for predator-prey up to a size of {LARGEST_MAP}: not here."
         )
-    if world.time_limit > 1:
+    if environment.time_limit > 1:
         try:
             seen["timeline"] = timeline(trained)
-        except (Refused, Failed) as trouble:  # of a world that lives in Python: nothing else is lost with it
-            seen["missing"].append(f"No episode of this world could be played for the timeline: {trouble}.")
+        except (Refused, Failed) as trouble:  # of a host environment: nothing else is lost with it
+            seen["missing"].append(f"No episode of this environment could be played for the timeline: {trouble}.")
     else:
-        seen["missing"].append("An episode of this world is one step long: there is no timeline to show.")
+        seen["missing"].append("An episode of this environment is one step long: there is no timeline to show.")
     return seen
 
 
 def _tables(trained: Trained) -> dict[str, Any]:
     """Every seed's table of each agent."""
     tables = value_tables(trained)
-    places = range(len(trained.bodies))
+    places = range(len(trained.acting_models))
     by_agent = [[_table(trained, table) for table in tables if table.agent == place] for place in places]
     return {"seeds": trained.seeds, "agents": by_agent}
 

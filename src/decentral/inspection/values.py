@@ -54,26 +54,26 @@ def action_value_name(algorithm: Algorithm) -> str:
 
 def value_tables(trained: Trained) -> list[ValueTable]:
     """The tables of every seed and agent."""
-    world = trained.config.trainee.environment
-    if not isinstance(world, MatrixGame):
+    environment = trained.config.setup.environment
+    if not isinstance(environment, MatrixGame):
         raise Refused(f"values needs a run on matrix-game, got one on {trained.config.environment_name}")
     keep_compiled_programs()
-    every = itertools.product(trained.seeds, range(world.num_agents))
-    return [_table(trained, world, seed, agent) for seed, agent in every]
+    every = itertools.product(trained.seeds, range(environment.num_agents))
+    return [_table(trained, environment, seed, agent) for seed, agent in every]
 
 
-def _table(trained: Trained, world: MatrixGame, seed: int, agent: int) -> ValueTable:
-    (algorithm, models), actions = trained.agent(seed, agent), world.payoff.shape[agent]
+def _table(trained: Trained, environment: MatrixGame, seed: int, agent: int) -> ValueTable:
+    (algorithm, models), actions = trained.agent(seed, agent), environment.payoff.shape[agent]
     models = jax.tree.map(jnp.asarray, models)
-    percept = jax.tree.map(lambda of_all: of_all[agent], world.perceive(world.reset(jax.random.key(0))))
-    silence = jnp.zeros(world.spec.actions.count)
+    percept = jax.tree.map(lambda of_all: of_all[agent], environment.perceive(environment.reset(jax.random.key(0))))
+    silence = jnp.zeros(environment.spec.actions.count)
     dice = jax.tree.map(lambda rolled: rolled[0], roll(jax.random.key(0), 1))
     scene = Scene(trained.perceive(percept, agent), silence, jnp.zeros(()), dice)
     values, _ = algorithm.values(models, algorithm.start(models), scene)
     by_context = inferred = None
     if isinstance(algorithm, DAC):
         by_context = np.asarray(_context_values(models, scene)).T[:actions]
-        inferred = None if models.context is None else _inferred(trained, models.context, world, agent)
+        inferred = None if models.context is None else _inferred(trained, models.context, environment, agent)
     return ValueTable(seed, agent, np.asarray(values)[:actions], by_context, inferred)
 
 
@@ -82,19 +82,21 @@ def _context_values(models: DACModels, scene: Scene) -> jax.Array:
     return models.value.head.every(memory)
 
 
-def _inferred(trained: Trained, model: ContextModel, world: MatrixGame, agent: int) -> np.ndarray:
+def _inferred(trained: Trained, model: ContextModel, environment: MatrixGame, agent: int) -> np.ndarray:
     """The context that the agent infers, most likely, after each joint action."""
-    before = world.reset(jax.random.key(0))
-    joints = np.asarray(list(np.ndindex(world.payoff.shape)))
+    before = environment.reset(jax.random.key(0))
+    joints = np.asarray(list(np.ndindex(environment.payoff.shape)))
     key = jax.random.key(0)
 
     def infer(joint: Array) -> Array:
-        after, outcome = world.step(before, joint, key)
+        after, outcome = environment.step(before, joint, key)
         percepts = jax.tree.map(
-            lambda first, last: jnp.stack([first[agent], last[agent]]), world.perceive(before), world.perceive(after)
+            lambda first, last: jnp.stack([first[agent], last[agent]]),
+            environment.perceive(before),
+            environment.perceive(after),
         )
         yes = jnp.ones(1, bool)
         lived = Episode(trained.perceive(percepts, agent), joint[agent][None], outcome.reward[None], yes, yes)
         return jnp.argmax(model.infer(lived)[0], axis=-1)
 
-    return np.asarray(jax.vmap(infer)(jnp.asarray(joints))).reshape(world.payoff.shape)
+    return np.asarray(jax.vmap(infer)(jnp.asarray(joints))).reshape(environment.payoff.shape)

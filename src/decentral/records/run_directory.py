@@ -29,7 +29,7 @@ from decentral.records.tensors import Tensor, pieces, read_tensors
 from decentral.settings import Refused
 
 LARGEST_COUNT = 2**53  # of a seed or a step
-LARGEST = 1e39  # of a measured number: those of a training have 32 bits and end before it
+LARGEST = 1e39  # of a measured number: those of a run have 32 bits and end before it
 RETURN = "test_return_mean"  # what every record tells
 
 
@@ -55,7 +55,7 @@ def _is_measured(value: Any) -> bool:
 MOST_JSON = 2**24  # bytes of config.json or versions.json
 MOST_RECORDS = 2**28  # bytes of records: a run of 5 seeds and 100,000 tests has fewer
 UNBORN = ".config.json.new"  # all that a crash leaves of a run that has not begun
-GROWING = ("metrics.jsonl", "times.jsonl")  # files that a training adds to
+GROWING = ("metrics.jsonl", "times.jsonl")  # files that a run adds to
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class RunDirectory:
         return seconds
 
     def read_metrics(self) -> list[dict[str, Any]]:
-        """Every record, each of them one that a training could have written."""
+        """Every record, each of them one that a run could have written."""
         file = self.path / "metrics.jsonl"
         if not file.is_file():
             raise Refused(f"{self.path} has no metrics.jsonl: the run has not been tested yet")

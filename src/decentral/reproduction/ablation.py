@@ -17,7 +17,7 @@ from decentral.reproduction.hunts import (
     references_of,
 )
 from decentral.reproduction.pieces import curves_in, sweep_piece
-from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target, markdown_table, verdict_of
+from decentral.reproduction.target import ClaimFinding, Data, Piece, Results, Scale, Target, markdown_table, verdict_of
 
 Grid = dict[str, dict[float, Panel]]  # by setting, then by penalty: the runs of its values
 ABOVE = "final returns; above: the difference of means exceeds its standard error"
@@ -41,7 +41,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Said:
+class PaperSays:
     """A claim about one setting."""
 
     setting: str
@@ -50,8 +50,8 @@ class Said:
 
 
 CLAIMED = {
-    "C15": Said("contexts", (Part(1.0, "m=10", "m=20"), Part(0.5, "m=10", "m=5"))),
-    "C16": Said(
+    "C15": PaperSays("contexts", (Part(1.0, "m=10", "m=20"), Part(0.5, "m=10", "m=5"))),
+    "C16": PaperSays(
         "window",
         (
             *(Part(penalty, "k=10", other) for penalty in (0.3, 0.5) for other in ("k=5", "k=15", "k=20")),
@@ -59,7 +59,7 @@ CLAIMED = {
         ),
         f"{COUNTED}; strong: above k = 10",
     ),
-    "C17": Said(
+    "C17": PaperSays(
         "kl_weight",
         tuple(
             Part(penalty, "beta=0.001", other)
@@ -68,7 +68,7 @@ CLAIMED = {
         ),
         f"{COUNTED}; all at every penalty",
     ),
-    "C18": Said(
+    "C18": PaperSays(
         "explore_contexts",
         (Part(0.3, "DAC", "DAC_phi", alike=True), Part(0.5, "DAC", "DAC_phi"), Part(1.0, "DAC", "DAC_phi")),
         f"{COUNTED}; easy: P = 0.3, hard: P = 0.5 and 1.0 (the paper does not say); equal: neither is above the other",
@@ -81,7 +81,7 @@ TASKS_READING = (
 )
 
 
-def findings_of(grid: Grid) -> dict[str, Finding]:
+def findings_of(grid: Grid) -> dict[str, ClaimFinding]:
     """What the runs say of each claim, by what was run of it; of one penalty alone nothing depends on the task."""
     found = {claim: _finding(grid[said.setting], said) for claim, said in CLAIMED.items()}
     if len(grid["window"]) > 1:
@@ -89,7 +89,7 @@ def findings_of(grid: Grid) -> dict[str, Finding]:
     return found
 
 
-def _finding(row: dict[float, Panel], said: Said) -> Finding:
+def _finding(row: dict[float, Panel], said: PaperSays) -> ClaimFinding:
     numbers, met = [], []
     for penalty, panel in row.items():
         parts = [part for part in said.parts if part.penalty == penalty and {part.first, part.second} <= panel.keys()]
@@ -102,17 +102,17 @@ def _finding(row: dict[float, Panel], said: Said) -> Finding:
         met += held
     if not met:
         raise ValueError(f"nothing was run of {said.setting}")
-    return Finding("; ".join(numbers), verdict_of(met), said.reading)
+    return ClaimFinding("; ".join(numbers), verdict_of(met), said.reading)
 
 
-def _finding_of_tasks(grid: Grid) -> Finding:
+def _finding_of_tasks(grid: Grid) -> ClaimFinding:
     numbers, met = [], []
     for setting in ("window", "contexts"):
         best = {penalty: _best(panel) for penalty, panel in grid[setting].items()}
         met.append(_differ(grid[setting], best))
         each = ", ".join(f"{name} at P = {penalty:g}" for penalty, name in best.items())
         numbers.append(f"best {each} (depends on the task: {'yes' if met[-1] else 'no'})")
-    return Finding("; ".join(numbers), verdict_of([*met, False]), TASKS_READING)
+    return ClaimFinding("; ".join(numbers), verdict_of([*met, False]), TASKS_READING)
 
 
 def _differ(row: dict[float, Panel], best: dict[float, str]) -> bool:
@@ -186,7 +186,7 @@ class Ablation(Target):
             rows.append(["known", name, *(cell for own in returns for cell in (own, ""))])
         return markdown_table(heads, rows)
 
-    def findings(self, results: Results) -> dict[str, Finding]:
+    def findings(self, results: Results) -> dict[str, ClaimFinding]:
         return findings_of(grid_of(results))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from decentral.reproduction.reproduce import read_finished, sense_of
-from decentral.reproduction.target import Finding, markdown_table
+from decentral.reproduction.target import ClaimFinding, markdown_table
 from decentral.reproduction.targets import TARGETS
 from decentral.settings import Refused
 
@@ -46,11 +46,11 @@ CLAIMS = (
 )
 
 
-def findings_in(directory: Path) -> dict[str, Finding]:
+def findings_in(directory: Path) -> dict[str, ClaimFinding]:
     """What the data of every target that lies in a directory say of its claims; a quick scale says nothing."""
     if not directory.is_dir():
         raise Refused(f"claims must be a directory of reproductions, got {directory}")
-    found: dict[str, Finding] = {}
+    found: dict[str, ClaimFinding] = {}
     for name, target in TARGETS.items():
         file = directory / f"{name}.json"
         if not file.is_file():
@@ -64,12 +64,12 @@ def findings_in(directory: Path) -> dict[str, Finding]:
     return found
 
 
-def claims_table(found: dict[str, Finding]) -> str:
+def claims_table(found: dict[str, ClaimFinding]) -> str:
     """One row per claim, as Markdown."""
     heads = ["claim", "where", "the paper", "here", "verdict", "under which reading"]
     return markdown_table(heads, [_row(claim, found.get(claim.name)) for claim in CLAIMS])
 
 
-def _row(claim: Claim, finding: Finding | None) -> list[str]:
+def _row(claim: Claim, finding: ClaimFinding | None) -> list[str]:
     here = ("", "not yet run", "") if finding is None else (finding.numbers, finding.verdict, finding.reading)
     return [claim.name, claim.where, claim.words, *here]

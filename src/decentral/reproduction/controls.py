@@ -7,7 +7,7 @@ from decentral.reproduction.extensions import BASE, PENALTIES
 from decentral.reproduction.hunts import QUICK_PENALTIES, columns_of, finals_table, hunts, penalty_of
 from decentral.reproduction.pieces import curves_in, sweep_piece
 from decentral.reproduction.predator_prey import EXTENDED
-from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target
+from decentral.reproduction.target import ClaimFinding, Data, Piece, Results, Scale, Target
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ class Controls(Target):
     def tabulate(self, results: Results) -> str:
         return finals_table("variant", _rows(results))
 
-    def findings(self, results: Results) -> dict[str, Finding]:
+    def findings(self, results: Results) -> dict[str, ClaimFinding]:
         return {}
 
 

@@ -16,7 +16,7 @@ from decentral.reproduction.hunts import (
 )
 from decentral.reproduction.pieces import curves_in, sweep_piece
 from decentral.reproduction.predator_prey import EXTENDED
-from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target, markdown_table
+from decentral.reproduction.target import ClaimFinding, Data, Piece, Results, Scale, Target, markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,7 +73,7 @@ class Extensions(Target):
                 )
         return markdown_table(["P", "variant", "final", "last third", *titles_of(COLUMNS)], rows)
 
-    def findings(self, results: Results) -> dict[str, Finding]:
+    def findings(self, results: Results) -> dict[str, ClaimFinding]:
         return {}
 
 

@@ -46,12 +46,12 @@ QUICK_PENALTIES = (0.5,)  # for a target of many programs
 def hunts(name: str, settings: Sequence[Data], penalties: Sequence[float], visible: bool, scale: Scale) -> list[Config]:
     """At each penalty, each of several settings of a method; by the paper's plan, tested less often, or a short one."""
     plan = {"seeds": scale.seeds} | (FULL_PLAN if scale.is_full else QUICK_PLAN)
-    worlds = [{"penalty": penalty, "observe_teammate": visible} for penalty in penalties]
-    return [resolve(name, "predator-prey", own, world, plan) for world in worlds for own in settings]
+    environments = [{"penalty": penalty, "observe_teammate": visible} for penalty in penalties]
+    return [resolve(name, "predator-prey", own, environment, plan) for environment in environments for own in settings]
 
 
 def penalty_of(run: Curves) -> float:
-    """P of the world that a run was in."""
+    """P of the environment that a run was in."""
     return run.config["environment"]["penalty"]
 
 
@@ -61,7 +61,7 @@ def columns_of(penalties: Iterable[float]) -> list[str]:
 
 
 def references_of(panel: Panel) -> list[str]:
-    """The optimal and the random return of the world in which all runs of a panel were."""
+    """The optimal and the random return of the environment in which all runs of a panel were."""
     known = next(iter(panel.values())).references
     return [f"{known[name]:.2f}" for name in ("optimal", "random")]
 

@@ -7,7 +7,7 @@ import numpy as np
 from decentral.configs.config import resolve
 from decentral.deviation import mean_and_spread
 from decentral.reproduction.pieces import curves_of, training_piece
-from decentral.reproduction.target import Finding, Piece, Results, Scale, Target, markdown_table, verdict_of
+from decentral.reproduction.target import ClaimFinding, Piece, Results, Scale, Target, markdown_table, verdict_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,8 +49,8 @@ class MatrixGameCurves(Target):
         exactly = f"Known exactly: optimal {known['optimal']:.2f}, random {known['random']:.2f}."
         return f"{markdown_table(heads, rows)}\n\n{exactly}"
 
-    def findings(self, results: Results) -> dict[str, Finding]:
+    def findings(self, results: Results) -> dict[str, ClaimFinding]:
         finals = {name: curves_of(results[name]).returns[:, -1] for name in METHODS}
         numbers = ", ".join(f"{METHODS[name]} {mean_and_spread(final)}" for name, final in finals.items())
         met = [bool(np.all(np.abs(final - PAPER[name]) < 0.01)) for name, final in finals.items()]
-        return {"C1": Finding(f"{numbers} ({len(finals['dac'])} seeds)", verdict_of(met), READING)}
+        return {"C1": ClaimFinding(f"{numbers} ({len(finals['dac'])} seeds)", verdict_of(met), READING)}

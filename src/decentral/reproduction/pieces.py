@@ -48,7 +48,7 @@ def train_one(name: str, config: Config, look: Look, workplace: Workplace) -> Da
 
 
 def curves_of(done: Done) -> Curves:
-    """The learning curves of a training that was done."""
+    """The learning curves of a run that was done."""
     return curves_from(done.settings, done.result)
 
 

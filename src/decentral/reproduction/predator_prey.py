@@ -22,7 +22,17 @@ from decentral.reproduction.hunts import (
     titles_of,
 )
 from decentral.reproduction.pieces import curves_in, sweep_piece
-from decentral.reproduction.target import Data, Done, Finding, Piece, Results, Scale, Target, markdown_table, verdict_of
+from decentral.reproduction.target import (
+    ClaimFinding,
+    Data,
+    Done,
+    Piece,
+    Results,
+    Scale,
+    Target,
+    markdown_table,
+    verdict_of,
+)
 
 CLAIM = "C21"
 SHARE = 0.1
@@ -52,11 +62,11 @@ class Promise:
         return f"{mean_and_spread(self.gap, signed=True)} on {self.achieved.mean():.2f}"
 
 
-def finding_of(promises: dict[str, tuple[Promise, Promise]]) -> Finding:
-    """What is to be said of Hysteretic and DAC, by the world that they were in."""
-    numbers = [f"{world}: Hysteretic {theirs}, DAC {ours}" for world, (theirs, ours) in promises.items()]
+def finding_of(promises: dict[str, tuple[Promise, Promise]]) -> ClaimFinding:
+    """What is to be said of Hysteretic and DAC, by the environment that they were in."""
+    numbers = [f"{environment}: Hysteretic {theirs}, DAC {ours}" for environment, (theirs, ours) in promises.items()]
     met = [theirs.is_too_much and not ours.is_too_much for theirs, ours in promises.values()]
-    return Finding("; ".join(numbers), verdict_of(met), OVERESTIMATION_READING)
+    return ClaimFinding("; ".join(numbers), verdict_of(met), OVERESTIMATION_READING)
 
 
 if TYPE_CHECKING:
@@ -123,11 +133,11 @@ class PredatorPreyCurves(Target):
         titles = ("At the end of training", "Hysteretic by its weight", "In tests of the last third of training")
         return "\n\n".join(f"{title}:\n\n{own}" for title, own in zip(titles, (finals, weights, measured), strict=True))
 
-    def findings(self, results: Results) -> dict[str, Finding]:
+    def findings(self, results: Results) -> dict[str, ClaimFinding]:
         found = {claim: self._finding(results, claim) for claim in CLAIMED}
         return found | self._overestimation(results)
 
-    def _overestimation(self, results: Results) -> dict[str, Finding]:
+    def _overestimation(self, results: Results) -> dict[str, ClaimFinding]:
         """What is to be said of overestimation, where it was measured."""
         promises = {}
         for view in VIEWS:
@@ -138,7 +148,7 @@ class PredatorPreyCurves(Target):
                     promises[f"{view}, P = {penalty:g}"] = theirs, ours
         return {overestimation.CLAIM: overestimation.finding_of(promises)} if promises else {}
 
-    def _finding(self, results: Results, claim: str) -> Finding:
+    def _finding(self, results: Results, claim: str) -> ClaimFinding:
         penalty, said = CLAIMED[claim]
         numbers, met = [], []
         for view in VIEWS:
@@ -149,7 +159,7 @@ class PredatorPreyCurves(Target):
             if claim in HYSTERETIC_IS_LOWER:
                 met.append(bool(_final(panel["Hysteretic"]) < _final(panel["DAC"])))
         reading = READING + PARTS if claim in HYSTERETIC_IS_LOWER else READING
-        return Finding("; ".join(numbers), verdict_of(met), reading)
+        return ClaimFinding("; ".join(numbers), verdict_of(met), reading)
 
     def _row(self, results: Results, view: str) -> list[Panel]:
         """For each penalty the run of every method: of several weights the best."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from decentral.errors import Interrupted
 from decentral.reproduction.record import Record, can_write, piece_file
-from decentral.reproduction.target import Finding, Piece, Scale, Target, Workplace
+from decentral.reproduction.target import ClaimFinding, Piece, Scale, Target, Workplace
 from decentral.reproduction.targets import target_of
 from decentral.reproduction.worklist import alone_at, check_needs, chosen, left_in_words, next_piece, standings
 from decentral.runs.caches import keep_compiled_programs
@@ -40,7 +40,7 @@ class Reproduction:
         return "" if self.record.scale.is_full else NO_EVIDENCE
 
     @property
-    def findings(self) -> dict[str, Finding]:
+    def findings(self) -> dict[str, ClaimFinding]:
         return self.target.findings(self.record.results)
 
     def file(self, ending: str) -> Path:

@@ -16,7 +16,7 @@ from decentral.reproduction.battle_pieces import (
     weights_name,
     weights_tried,
 )
-from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target, markdown_table, verdict_of
+from decentral.reproduction.target import ClaimFinding, Data, Piece, Results, Scale, Target, markdown_table, verdict_of
 
 MEDIUM = {"C7": "5m_vs_6m", "C8": "8m_vs_9m", "C9": "10m_vs_11m", "C10": "3s_vs_4z", "C11": "3s_vs_5z"}
 EASY, HARD, OVERALL = "C12", "C13", "C14"
@@ -49,7 +49,7 @@ READINGS = dict.fromkeys(MEDIUM, f"{AT_THE_END}; {ABOVE}; three parts, one for e
 OTHERS = tuple(method for method in PAPER if method != "dac")
 
 
-def findings_of(results: Results) -> dict[str, Finding]:
+def findings_of(results: Results) -> dict[str, ClaimFinding]:
     """What the pieces that are done say of each claim; nothing of one of which nothing was run."""
     by_map = {battle: endings_of(battle_panel(results, battle, False)) for battle in MAPS}
     found = {}
@@ -67,13 +67,13 @@ def _of_paper(endings: Endings) -> Endings:
     return {method: endings[method] for method in PAPER if method in endings}
 
 
-def _finding(claim: str, endings: Endings, shared: Endings) -> Finding:
+def _finding(claim: str, endings: Endings, shared: Endings) -> ClaimFinding:
     missing = _missing(endings, ("dac", "iql") if claim == EASY else PAPER)
     parts = [] if missing else _parts_of(claim, endings)
     held = f"; not yet run: {missing}" if missing else f" ({sum(parts)} of {len(parts)})"
     beside = f"; with shared parameters (not decentralised): {in_words(shared)}" if shared else ""
     verdict = "not yet run" if missing else verdict_of(parts)
-    return Finding(f"{in_words(endings)}{held}{beside}", verdict, READINGS[claim])
+    return ClaimFinding(f"{in_words(endings)}{held}{beside}", verdict, READINGS[claim])
 
 
 def _parts_of(claim: str, endings: Endings) -> list[bool]:
@@ -87,14 +87,14 @@ def _parts_of(claim: str, endings: Endings) -> list[bool]:
     return [is_above("dac", other, endings) for other in OTHERS]
 
 
-def _overall(by_map: dict[str, Endings]) -> Finding:
+def _overall(by_map: dict[str, Endings]) -> ClaimFinding:
     """The claim about all maps together."""
     missing = {battle: _missing(endings, PAPER) for battle, endings in by_map.items()}
     if any(missing.values()):
         done = sum(len(endings) for endings in by_map.values())
         left = "; ".join(f"{battle}: {names}" for battle, names in missing.items() if names)
         numbers = f"{done} of {len(MAPS) * len(PAPER)} pairs of map and method are done; not yet run: {left}"
-        return Finding(numbers, "not yet run", READINGS[OVERALL])
+        return ClaimFinding(numbers, "not yet run", READINGS[OVERALL])
 
     def counted(holds: Callable[[Endings], bool], battles: Iterable[str]) -> int:
         return sum(holds(by_map[battle]) for battle in battles)
@@ -107,7 +107,7 @@ def _overall(by_map: dict[str, Endings]) -> Finding:
         f" I2Q poor on {i2q} of {len(MAPS)}"
     )
     parts = [hysteretic == len(MEDIUM), iql >= MOST, i2q == len(MAPS)]
-    return Finding(numbers, verdict_of(parts), READINGS[OVERALL])
+    return ClaimFinding(numbers, verdict_of(parts), READINGS[OVERALL])
 
 
 def _is_poor(method: str, endings: Endings) -> bool:
@@ -174,7 +174,7 @@ class SmacCurves(Target):
         }
         return "\n\n".join([NOTE, *(f"{title}:\n\n{table}" for title, table in tables.items())])
 
-    def findings(self, results: Results) -> dict[str, Finding]:
+    def findings(self, results: Results) -> dict[str, ClaimFinding]:
         return findings_of(results)
 
 

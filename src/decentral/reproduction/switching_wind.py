@@ -10,9 +10,9 @@ from decentral.deviation import mean_and_spread
 from decentral.environments.switching_wind import MODES, SwitchingWind
 from decentral.inspection.context_study import ContextStudy
 from decentral.reproduction.target import (
+    ClaimFinding,
     Data,
     Done,
-    Finding,
     Piece,
     Results,
     Scale,
@@ -68,11 +68,11 @@ class SwitchingWindContexts(Target):
                 rows.append([name, f"{seed}", *(_cell(key, own[place]) for key, own in measured.items())])
         return f"{markdown_table(['setting', 'seed', *measured], rows)}\n\n{MEANING}"
 
-    def findings(self, results: Results) -> dict[str, Finding]:
+    def findings(self, results: Results) -> dict[str, ClaimFinding]:
         short, long = (measures(results[name]) for name in SETTINGS)
         aligned = int((short["one-to-one"] >= ALIGNED).sum())
         seeds = len(short["one-to-one"])
-        one = Finding(
+        one = ClaimFinding(
             f"one-to-one {_percent(short['one-to-one'])} of the steps; at least 95 % on {aligned} of {seeds} seeds",
             "reproduced" if aligned >= ENOUGH * seeds else "partly reproduced" if aligned else "not reproduced",
             READING,
@@ -83,7 +83,7 @@ class SwitchingWindContexts(Target):
             bool(long["delay in steps"].mean() > short["delay in steps"].mean()),
             bool(long["changes within a mode"].mean() < short["changes within a mode"].mean()),
         ]
-        two = Finding(
+        two = ClaimFinding(
             f"extra labels in {_percent(near)} of the windows that span a switch and {_percent(far)} of the others;"
             f" delay {_steps(long['delay in steps'])} steps against {_steps(short['delay in steps'])} at k=1; changes"
             f" within a mode {_percent(long['changes within a mode'])} against"
@@ -97,8 +97,8 @@ class SwitchingWindContexts(Target):
 def study_of(window: int, contexts: int, scale: Scale) -> ContextStudy:
     """What is learned from and how; the choices that the paper leaves open are explained in docs/reproduction.md."""
     learner = DAC(window=window, contexts=contexts, predict="change")
-    world = SwitchingWind(start_range=30.0)
-    return ContextStudy(learner, world, updates=UPDATES[scale.name], seeds=scale.seeds)
+    environment = SwitchingWind(start_range=30.0)
+    return ContextStudy(learner, environment, updates=UPDATES[scale.name], seeds=scale.seeds)
 
 
 def measures(done: Done) -> dict[str, np.ndarray]:

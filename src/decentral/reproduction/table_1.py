@@ -11,7 +11,7 @@ from decentral.deviation import mean_and_spread
 from decentral.inspection.values import ValueTable, occurring, value_tables
 from decentral.records import RunDirectory
 from decentral.reproduction.pieces import curves_of, training_piece
-from decentral.reproduction.target import Data, Finding, Piece, Results, Scale, Target, markdown_table, verdict_of
+from decentral.reproduction.target import ClaimFinding, Data, Piece, Results, Scale, Target, markdown_table, verdict_of
 from decentral.runs.trained import Trained
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class TableOne(Target):
             ]
         )
 
-    def findings(self, results: Results) -> dict[str, Finding]:
+    def findings(self, results: Results) -> dict[str, ClaimFinding]:
         _, every = judged(results)
         phi = np.stack([own.phi for own in every])
         means = ", ".join(mean_and_spread(of_agents) for of_agents in phi.T)
@@ -89,7 +89,7 @@ class TableOne(Target):
             f" {max(own.entry_error for own in every):.2f}"
         )
         return {
-            "C2": Finding(
+            "C2": ClaimFinding(
                 numbers, verdict_of(max(own.entry_error, own.phi_error) < TOLERANCE for own in every), READING
             )
         }

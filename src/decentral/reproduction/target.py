@@ -95,7 +95,7 @@ def verdict_of(met: Iterable[bool]) -> Verdict:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ClaimFinding:
     """What the results say of one claim of the paper."""
 
     numbers: str
@@ -123,5 +123,5 @@ class Target(ABC):
         """The table, as Markdown, from results alone."""
 
     @abstractmethod
-    def findings(self, results: Results) -> dict[str, Finding]:
+    def findings(self, results: Results) -> dict[str, ClaimFinding]:
         """What the results say of each of its claims."""

@@ -124,7 +124,7 @@ def _minutes_of(record: Record, name: str) -> float:
 
 
 def _state_of(place: Path) -> str:
-    """Whether a training lies there that can go on, and from which step."""
+    """Whether a run lies there that can go on, and from which step."""
     directory = RunDirectory(place if RunDirectory(place).has_begun else place / "1")
     if not directory.has_begun:
         return "missing"

@@ -11,7 +11,7 @@ from pathlib import Path
 import jax
 
 import decentral.environments
-from decentral.environments.base import World
+from decentral.environments.base import BaseEnvironment
 from decentral.plain_files import read_json, read_plain
 from decentral.settings import as_data
 
@@ -64,7 +64,7 @@ def keep_compiled_programs() -> None:
 
 @cache
 def compiler_options() -> dict[str, bool] | None:
-    """What a training's compiler is told on a CPU; nothing where XLA does not know it."""
+    """What a run's compiler is told on a CPU; nothing where XLA does not know it."""
     if jax.default_backend() != "cpu":
         return None
     try:
@@ -77,23 +77,25 @@ def compiler_options() -> dict[str, bool] | None:
 MOST_BYTES = 2**24  # of stored returns, or of a source
 
 
-def known_returns(world: World) -> dict[str, float]:
-    """What `world.references` answers, or answered in an earlier process."""
+def known_returns(environment: BaseEnvironment) -> dict[str, float]:
+    """What `environment.references` answers, or answered in an earlier process."""
     place = usable_cache()
-    if place is None or not type(world).__module__.startswith("decentral.environments."):  # whose code we can't see
-        return world.references()
-    file = place / f"references-{_fingerprint(world)}.json"
+    if place is None or not type(environment).__module__.startswith(
+        "decentral.environments."
+    ):  # whose code we can't see
+        return environment.references()
+    file = place / f"references-{_fingerprint(environment)}.json"
     try:
         return {name: float(value) for name, value in read_json(file, MOST_BYTES).items()}
     except (ValueError, TypeError, AttributeError):  # not there yet, or not what was written
-        found = world.references()
+        found = environment.references()
     _write(file, json.dumps(found))
     return found
 
 
-def _fingerprint(world: World) -> str:
-    """Changes with the world's settings and with any word of the environments' code."""
-    digest = hashlib.sha256(json.dumps([type(world).__qualname__, as_data(world)]).encode())
+def _fingerprint(environment: BaseEnvironment) -> str:
+    """Changes with the environment's settings and with any word of the environments' code."""
+    digest = hashlib.sha256(json.dumps([type(environment).__qualname__, as_data(environment)]).encode())
     for file in sorted(Path(decentral.environments.__path__[0]).rglob("*.py")):
         digest.update(read_plain(file, MOST_BYTES, follow=True))  # an installed package may be made of links
     return digest.hexdigest()[:32]

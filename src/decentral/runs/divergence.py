@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from decentral.settings import Refused
 from decentral.training.team import Team
 
@@ -46,17 +46,17 @@ class Health:
 
     found: dict[int, Divergence] = field(default_factory=dict)
 
-    def look(self, machine: Machine) -> list[Divergence]:
+    def look(self, lane_batch: LaneBatch) -> list[Divergence]:
         """The lanes that have diverged since the last look."""
-        any_bad, details = machine.unsound()
+        any_bad, details = lane_batch.unsound()
         lanes = [int(lane) for lane in np.flatnonzero(any_bad) if int(lane) not in self.found]
         if not lanes:
             return []
         details = jax.device_get(details)
         for lane in lanes:
             own = jax.tree.map(itemgetter(lane), details)
-            agent, tensor = _first(own, machine.trainee.team)
-            self.found[lane] = Divergence(int(machine.seeds[lane]), int(machine.steps[lane]), tensor, agent)
+            agent, tensor = _first(own, lane_batch.setup.team)
+            self.found[lane] = Divergence(int(lane_batch.seeds[lane]), int(lane_batch.steps[lane]), tensor, agent)
         return [self.found[lane] for lane in lanes]
 
     def of(self, share: range) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from decentral.runs.shapes import side_by_side
 from decentral.training.diagnostics import Diagnosis
 from decentral.training.evaluation import Scores
 from decentral.training.host.loop import host_examine, host_turns
-from decentral.training.loop import Lane, Tally, Trainee, begin, examine, turns
+from decentral.training.loop import Lane, Tally, TrainingSetup, begin, evaluate_lane, turns
 from decentral.training.spread import SEEDS
 
 Findings = dict[str, Bool[Array, "..."]]
@@ -47,10 +47,10 @@ def _is_bad(numbers: Array) -> Bool[Array, "..."]:
 
 
 @dataclass
-class Machine:
+class LaneBatch:
     """All lanes [S], trainee after trainee and seed after seed, moved by compiled functions."""
 
-    trainee: Trainee  # its numbers have the lanes' axis if they stand for several trainees
+    setup: TrainingSetup  # its numbers have the lanes' axis if they stand for several trainees
     seeds: np.ndarray
     lanes: Lane
     idle_turns: int  # still to be played before there is enough to learn from
@@ -58,25 +58,25 @@ class Machine:
     oracle: Oracle | None = None  # its numbers have the lanes' axis if those of the trainee have
 
     @staticmethod
-    def start(*trainees: Trainee, placement: Placement | None = None, lanes: Lane | None = None) -> "Machine":
+    def start(*setups: TrainingSetup, placement: Placement | None = None, lanes: Lane | None = None) -> "LaneBatch":
         """All seeds of trainees of one shape: at their beginning, or where these lanes have come to.
 
         They are placed where it is best, unless told otherwise.
         """
-        trainee, seeds, own = _prepare(trainees, placement)
+        setup, seeds, own = _prepare(setups, placement)
         with own.placed():
-            lanes = own.begin(trainee, seeds) if lanes is None else own.placement.put(lanes)
-            oracle = own.oracle(trainee) if trainee.plan.diagnostics else None
-        machine = Machine(trainee, seeds, lanes, 0, own, oracle)
-        machine.idle_turns = max(0, trainee.plan.idle_turns - machine.turn)
-        return machine
+            lanes = own.begin(setup, seeds) if lanes is None else own.placement.put(lanes)
+            oracle = own.oracle(setup) if setup.plan.diagnostics else None
+        lane_batch = LaneBatch(setup, seeds, lanes, 0, own, oracle)
+        lane_batch.idle_turns = max(0, setup.plan.idle_turns - lane_batch.turn)
+        return lane_batch
 
     @staticmethod
-    def describe(*trainees: Trainee) -> Lane:
+    def describe(*setups: TrainingSetup) -> Lane:
         """The shapes of all lanes. What is traced for them is not traced again at the start."""
-        trainee, seeds, own = _prepare(trainees)
+        setup, seeds, own = _prepare(setups)
         with own.placed():
-            return jax.eval_shape(own.begin, trainee, seeds)
+            return jax.eval_shape(own.begin, setup, seeds)
 
     def advance(self, count: int) -> None:
         """Play and, once there is enough to learn from, learn for `count` turns."""
@@ -89,17 +89,17 @@ class Machine:
 
     def _take_turns(self, count: int, learning: bool) -> None:
         with self.programs.placed():
-            self.lanes = self.programs.turns(self.trainee, self.lanes, count, learning)
+            self.lanes = self.programs.turns(self.setup, self.lanes, count, learning)
 
     def test(self) -> tuple[Scores, Diagnosis | None, Tally]:
         """The scores [S, episodes] of a greedy test, its diagnosis if planned, and the tally since the last one."""
         with self.programs.placed():
-            *measured, self.lanes = self.programs.examine(self.trainee, self.lanes, self.seeds, self.oracle)
+            *measured, self.lanes = self.programs.evaluate_lane(self.setup, self.lanes, self.seeds, self.oracle)
         scores, diagnosis, tally = jax.device_get(measured)
         return scores, diagnosis, tally
 
     def close(self) -> None:
-        """Give back what the world holds."""
+        """Give back what the environment holds."""
         self.programs.close()
 
     def unsound(self) -> tuple[np.ndarray, Findings]:
@@ -111,12 +111,12 @@ class Machine:
     @property
     def turn(self) -> int:
         """Turns taken so far, by every lane."""
-        return int(self.lanes.episodes[0]) // self.trainee.plan.num_environments
+        return int(self.lanes.episodes[0]) // self.setup.plan.num_environments
 
     @property
     def shares(self) -> list[range]:
         """The lanes of each trainee."""
-        size = self.trainee.plan.seeds
+        size = self.setup.plan.seeds
         return [range(first, first + size) for first in range(0, len(self.seeds), size)]
 
     @property
@@ -125,27 +125,29 @@ class Machine:
 
     def turns_until(self, step: int) -> int:
         """Turns that no lane can do with fewer of before it reaches `step`; 0 once all have."""
-        per_turn = self.trainee.environment.time_limit * self.trainee.plan.num_environments
+        per_turn = self.setup.environment.time_limit * self.setup.plan.num_environments
         return max(0, -(-(step - int(self.steps.min())) // per_turn))
 
 
-def _prepare(trainees: Sequence[Trainee], placement: Placement | None = None) -> tuple[Trainee, np.ndarray, "Programs"]:
+def _prepare(
+    setups: Sequence[TrainingSetup], placement: Placement | None = None
+) -> tuple[TrainingSetup, np.ndarray, "Programs"]:
     """One trainee that stands for all, the seed of every lane, and the programs that move them."""
-    plan = trainees[0].plan
-    seeds = np.tile(plan.seed + np.arange(plan.seeds), len(trainees))
-    trainee, several = side_by_side(trainees, plan.seeds), len(trainees) > 1
-    if isinstance(trainees[0].environment, HostEnvironment):
-        return trainee, seeds, host_programs(trainees[0], several)
-    return trainee, seeds, programs(placement or Placement.of(trainee, len(seeds)), several)
+    plan = setups[0].plan
+    seeds = np.tile(plan.seed + np.arange(plan.seeds), len(setups))
+    setup, several = side_by_side(setups, plan.seeds), len(setups) > 1
+    if isinstance(setups[0].environment, HostEnvironment):
+        return setup, seeds, host_programs(setups[0], several)
+    return setup, seeds, programs(placement or Placement.of(setup, len(seeds)), several)
 
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs of a training, compiled for where its lanes are."""
+    """The programs of a run, compiled for where its lanes are."""
 
     begin: Callable[..., Any]
     turns: Callable[..., Any]
-    examine: Callable[..., Any]
+    evaluate_lane: Callable[..., Any]
     oracle: Callable[..., Any]
     unsound: Callable[..., Any]
     placed: Callable[[], AbstractContextManager]
@@ -174,25 +176,28 @@ def programs(placement: Placement, several: bool) -> Programs:
             compiler_options=compiler_options(),
         ),
         jax.jit(
-            every_lane(examine, (numbers, 0, 0, numbers)), donate_argnums=1, out_shardings=(None, None, None, lanes)
+            every_lane(evaluate_lane, (numbers, 0, 0, numbers)),
+            donate_argnums=1,
+            out_shardings=(None, None, None, lanes),
         ),
-        jax.jit(partial(jax.lax.map, Trainee.oracle) if several else Trainee.oracle),  # large in the making
+        jax.jit(partial(jax.lax.map, TrainingSetup.oracle) if several else TrainingSetup.oracle),  # large in the making
         jax.jit(jax.vmap(unsound)),
         nullcontext if mesh is None else partial(jax.set_mesh, mesh),
         placement,
     )
 
 
-def host_programs(trainee: Trainee, several: bool) -> Programs:
-    """The same for a world that lives in Python: its episodes are played there, all else is compiled.
+def host_programs(setup: TrainingSetup, several: bool) -> Programs:
+    """The same for a host environment: its episodes are played there, all else is compiled.
 
-    The world is opened when the first episode is played. Settings of the environment are the same for all trainees.
+    The environment is opened when the first episode is played. Settings of the environment are the same for all
+    trainees.
     """
-    rollout, numbers = rollout_for(trainee), 0 if several else None
+    rollout, numbers = rollout_for(setup), 0 if several else None
     return replace(
         programs(Placement(), several),
         turns=partial(host_turns, rollout, numbers),
-        examine=partial(host_examine, rollout, numbers),
+        evaluate_lane=partial(host_examine, rollout, numbers),
         close=rollout.close,
         counts=lambda: {"dropped_episodes": rollout.dropped},
     )

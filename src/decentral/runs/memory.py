@@ -19,7 +19,7 @@ MOST_BYTES = 2**20  # of what the kernel tells
 
 @dataclass(frozen=True)
 class Needs:
-    """Bytes that a training keeps; what an update needs in passing comes on top."""
+    """Bytes that a run keeps; what an update needs in passing comes on top."""
 
     replays: int
     agents: int  # networks or tables, targets, optimisers, notes

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from decentral.training.loop import Lane, Trainee
+from decentral.training.loop import Lane, TrainingSetup
 from decentral.training.spread import AGENTS, SEEDS
 from decentral.training.squads.separate import Separate
 
@@ -19,7 +19,7 @@ from decentral.training.squads.separate import Separate
 def use_every_core(at_least: int = 1) -> None:
     """Let JAX see one device per core of the CPU, unless it is running already or the user has said how many.
 
-    `at_least` so many, where a training was spread over more cores than this machine has.
+    `at_least` so many, where a run was spread over more cores than this machine has.
     """
     if "JAX_NUM_CPU_DEVICES" in os.environ or "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
         return
@@ -37,12 +37,12 @@ class Placement:
     agents: int = 1
 
     @staticmethod
-    def of(trainee: Trainee, lanes: int) -> "Placement":
+    def of(setup: TrainingSetup, lanes: int) -> "Placement":
         """The placement that keeps most of this machine's CPU busy; a single device where there is an accelerator."""
         devices = jax.devices()
         if devices[0].platform != "cpu":
             return Placement()
-        sizes = [len(squad.places) if isinstance(squad, Separate) else 1 for squad in trainee.team.squads]
+        sizes = [len(squad.places) if isinstance(squad, Separate) else 1 for squad in setup.team.squads]
         return best_placement(lanes, sizes, len(devices))
 
     @property

@@ -12,7 +12,7 @@ from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import Saving
 from decentral.runs.runner import Listener, Planned, run
 from decentral.settings import Refused, as_data, build
-from decentral.training.loop import Trainee, sharing_in
+from decentral.training.loop import TrainingSetup, sharing_in
 from decentral.training.plan import Plan
 
 
@@ -61,23 +61,25 @@ def difference(found: dict[str, Any], wanted: dict[str, Any]) -> str:
 
 def _has_all_agents(directory: RunDirectory, config: Config) -> bool:
     """Whether every agent of every seed was written."""
-    plan = config.trainee.plan
+    plan = config.setup.plan
     try:
         for seed in range(plan.seed, plan.seed + plan.seeds):
-            for agent in range(config.trainee.environment.num_agents):
+            for agent in range(config.setup.environment.num_agents):
                 directory.read_agent(seed, agent)
     except Refused:
         return False
     return True
 
 
-def go_on(directory: RunDirectory, listeners: list[Listener], saving: Saving, steps: int | None = None) -> RunDirectory:
+def resume_run(
+    directory: RunDirectory, listeners: list[Listener], saving: Saving, steps: int | None = None
+) -> RunDirectory:
     """Train a run to its end, or to more `steps` than it was to take; nothing is done where it is there already."""
     data = directory.read_json("config.json")
     if "arena" in data:
         raise Refused(f"RUN must be one of decentral train to go on, got {directory.path}, which is of an arena")
     config = Config.from_data(data)
-    was = config.trainee
+    was = config.setup
     plan = was.plan if steps is None else _longer(was.plan, steps)
     if plan == was.plan and is_finished(directory, config):
         return directory
@@ -86,19 +88,19 @@ def go_on(directory: RunDirectory, listeners: list[Listener], saving: Saving, st
         raise Refused(f"RUN must have a checkpoint to be trained further, got {directory.path}, which kept none")
     members = with_partners(config.members, was.environment.spec, saved)
     team = team_of(members, sharing_in(was.environment, plan))
-    config = replace(config, members=members, trainee=Trainee(team, was.environment, plan))
+    config = replace(config, members=members, setup=TrainingSetup(team, was.environment, plan))
     return run(config, directory.path, listeners, saving, resume=True)
 
 
-def go_on_in(directory: RunDirectory, wanted: Config, listeners: list[Listener], saving: Saving) -> RunDirectory:
+def resume_in_place(directory: RunDirectory, wanted: Config, listeners: list[Listener], saving: Saving) -> RunDirectory:
     """Go on with the run of a configuration that is wanted. One of another is refused, unless it is only shorter."""
     stored = Config.from_data(directory.read_json("config.json"))
-    steps = wanted.trainee.plan.steps
-    plan = _longer(stored.trainee.plan, steps)
-    was = replace(stored, trainee=Trainee(stored.trainee.team, stored.trainee.environment, plan))
+    steps = wanted.setup.plan.steps
+    plan = _longer(stored.setup.plan, steps)
+    was = replace(stored, setup=TrainingSetup(stored.setup.team, stored.setup.environment, plan))
     if found := difference(was.as_data(), wanted.as_data()):
         raise Refused(f"out must hold a run of the same configuration, got {directory.path} with {found}")
-    return go_on(directory, listeners, saving, steps)
+    return resume_run(directory, listeners, saving, steps)
 
 
 def _longer(plan: Plan, steps: int) -> Plan:

@@ -19,15 +19,15 @@ from decentral.errors import Interrupted
 from decentral.records import RunDirectory
 from decentral.runs.caches import keep_compiled_programs, known_returns
 from decentral.runs.checkpointing.restore import Start, note_resumption
-from decentral.runs.checkpointing.schedule import Keeper, Saving
-from decentral.runs.lanes import Machine
+from decentral.runs.checkpointing.schedule import CheckpointSchedule, Saving
+from decentral.runs.lanes import LaneBatch
 from decentral.runs.memory import memory_statement
 from decentral.runs.placement import use_every_core
 from decentral.runs.provenance import provenance
 from decentral.runs.shapes import check_one_shape
 from decentral.runs.signals import Signals
 from decentral.training.diagnostics import Diagnosis
-from decentral.training.loop import Tally, Trainee
+from decentral.training.loop import Tally, TrainingSetup
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from decentral.training.team import Team
@@ -48,7 +48,7 @@ class Planned:
 
 
 class Listener(Protocol):
-    """Someone who is told how a training is going: that of one run, or of several side by side."""
+    """Someone who is told how a run is going: that of one run, or of several side by side."""
 
     def started(self, runs: Sequence[Planned], memory: str) -> None: ...
 
@@ -86,9 +86,9 @@ def run_together(
     `deadline`: when to save and stop, by the clock `time.monotonic`, as if a signal had come.
     """
     check_one_shape([own.config for own in runs])
-    trainees = [own.config.trainee for own in runs]
+    setups = [own.config.setup for own in runs]
     directories = [RunDirectory(own.out) for own in runs]
-    lanes = sum(trainee.plan.seeds for trainee in trainees)
+    lanes = sum(setup.plan.seeds for setup in setups)
     begun = [own for own in runs if resume and RunDirectory(own.out).has_begun]
     fresh = [own for own in runs if not any(own is other for other in begun)]
     with ExitStack() as entered:
@@ -97,8 +97,8 @@ def run_together(
         start = Start.find(directories, lanes) if resume else Start(directories, lanes, [], [])
         use_every_core(start.devices)
         keep_compiled_programs()
-        described = Machine.describe(*trainees)
-        memory = memory_statement(trainees[0].plan, described)
+        described = LaneBatch.describe(*setups)
+        memory = memory_statement(setups[0].plan, described)
         _create(fresh, entered)
         for listener in listeners:
             entered.callback(listener.closed)
@@ -108,11 +108,11 @@ def run_together(
                 listener.noted(line)
         signals = entered.enter_context(Signals(deadline))
         # The machine first: what it reads may be refused, and nothing has been changed yet.
-        machine = entered.enter_context(closing(start.machine(trainees, described)))
+        lane_batch = entered.enter_context(closing(start.lane_batch(setups, described)))
         for own in begun:
             note_resumption(RunDirectory(own.out), own.config, start.step)
         start.forget_later()
-        Training(runs, trainees, start, machine, saving, listeners).finish(signals)
+        Training(runs, setups, start, lane_batch, saving, listeners).finish(signals)
     return directories
 
 
@@ -126,8 +126,8 @@ def _create(runs: Sequence[Planned], entered: ExitStack) -> None:
 
 def describe(planned: Planned, **more: Any) -> None:
     """Write down what is known of a run before it begins, and `more` of its configuration."""
-    directory, world = RunDirectory(planned.out), planned.config.trainee.environment
-    told = {"references": known_returns(world), "reports": list(world.reports)}
+    directory, environment = RunDirectory(planned.out), planned.config.setup.environment
+    told = {"references": known_returns(environment), "reports": list(environment.reports)}
     directory.write_json("config.json", planned.config.as_data() | more | told)
     directory.write_json("versions.json", provenance())
 
@@ -138,15 +138,15 @@ class Training:
     def __init__(
         self,
         runs: Sequence[Planned],
-        trainees: list[Trainee],
+        setups: list[TrainingSetup],
         start: Start,
-        machine: Machine,
+        lane_batch: LaneBatch,
         saving: Saving,
         listeners: list[Listener],
     ):
-        self.runs, self.trainees, self.machine, self.listeners = runs, trainees, machine, listeners
+        self.runs, self.setups, self.lane_batch, self.listeners = runs, setups, lane_batch, listeners
         self.directories = start.directories
-        self.keeper, self.health = Keeper(start.directories, saving, start.turn), start.health(machine)
+        self.keeper, self.health = CheckpointSchedule(start.directories, saving, start.turn), start.health(lane_batch)
         self.begun, self.seconds_before = time.perf_counter(), start.seconds
         self.tested = start.turn is not None  # a machine is saved only after the tests that are due
 
@@ -157,22 +157,25 @@ class Training:
     def finish(self, signals: Signals) -> None:
         """Go on to the end, unless a signal asks to stop."""
         pace = Pace()
-        if signals.asked and self.keeper.saved_turn in (None, self.machine.turn):  # nothing new, and all to be compiled
+        if signals.asked and self.keeper.saved_turn in (
+            None,
+            self.lane_batch.turn,
+        ):  # nothing new, and all to be compiled
             raise self._interrupted()
-        for step in test_steps(self.machine.trainee.plan):
-            if self.tested and self.machine.steps.min() >= step:
+        for step in test_steps(self.lane_batch.setup.plan):
+            if self.tested and self.lane_batch.steps.min() >= step:
                 continue  # tested already, or a turn is longer than the interval
-            while left := self.machine.turns_until(step):
-                pace.advance(self.machine, left)
+            while left := self.lane_batch.turns_until(step):
+                pace.advance(self.lane_batch, left)
                 self._look_round(signals)
-                if self.machine.turns_until(step):
+                if self.lane_batch.turns_until(step):
                     self._save_if_due(signals)
             self._test()
             self._save_if_due(signals)
-        self.keeper.save_the_end(self.machine, self.health, self.seconds)
-        _save_agents(self.directories, self.machine)
-        self.keeper.finish(self.machine, self.health)
-        rows = [directory.read_metrics()[-self.machine.trainee.plan.seeds :] for directory in self.directories]
+        self.keeper.save_the_end(self.lane_batch, self.health, self.seconds)
+        _save_agents(self.directories, self.lane_batch)
+        self.keeper.finish(self.lane_batch, self.health)
+        rows = [directory.read_metrics()[-self.lane_batch.setup.plan.seeds :] for directory in self.directories]
         for listener in self.listeners:
             for own in self.health.found.values():
                 listener.noted(str(own))
@@ -180,13 +183,13 @@ class Training:
 
     def _look_round(self, signals: Signals) -> None:
         for listener in self.listeners if not signals.asked else []:  # the terminal may have gone
-            listener.advanced(int(self.machine.steps.min()))
-        for own in self.health.look(self.machine):
+            listener.advanced(int(self.lane_batch.steps.min()))
+        for own in self.health.look(self.lane_batch):
             for listener in self.listeners:
                 listener.noted(f"{own}; other seeds go on")
 
     def _test(self) -> None:
-        rows = _records(self.trainees, self.machine)
+        rows = _records(self.setups, self.lane_batch)
         for directory, own in zip(self.directories, rows, strict=True):
             directory.append_metrics(own)
             directory.append_time(own[0]["step"], self.seconds)
@@ -197,12 +200,12 @@ class Training:
     def _save_if_due(self, signals: Signals) -> None:
         if not (signals.asked or self.keeper.is_due):
             return
-        self.keeper.save(self.machine, self.health, self.seconds)
+        self.keeper.save(self.lane_batch, self.health, self.seconds)
         if signals.asked:
             raise self._interrupted()
 
     def _interrupted(self) -> Interrupted:
-        step, out = int(self.machine.steps.min()), self.runs[0].out
+        step, out = int(self.lane_batch.steps.min()), self.runs[0].out
         how = f"decentral resume {out}" if len(self.runs) == 1 else f"the same command with --out {out.parent}"
         return Interrupted(step, how)
 
@@ -219,33 +222,33 @@ class Pace:
     def __init__(self) -> None:
         self.chunk = 1
 
-    def advance(self, machine: Machine, left: int) -> None:
+    def advance(self, lane_batch: LaneBatch, left: int) -> None:
         """Move the machine by the next chunk, of at most `left` turns."""
         begun, count = time.perf_counter(), min(self.chunk, left)
-        machine.advance(count)
-        jax.block_until_ready(machine.lanes.steps)
+        lane_batch.advance(count)
+        jax.block_until_ready(lane_batch.lanes.steps)
         fitting = int(count * SECONDS_PER_CHUNK / (time.perf_counter() - begun))
         self.chunk = max(1, min(8 * self.chunk, fitting))
 
 
-def _records(trainees: list[Trainee], machine: Machine) -> list[Rows]:
-    scores, diagnosis, tally = machine.test()
-    steps, episodes = machine.steps, np.asarray(machine.lanes.episodes)
+def _records(setups: list[TrainingSetup], lane_batch: LaneBatch) -> list[Rows]:
+    scores, diagnosis, tally = lane_batch.test()
+    steps, episodes = lane_batch.steps, np.asarray(lane_batch.lanes.episodes)
 
-    def record(trainee: Trainee, lane: int) -> dict[str, Any]:
+    def record(setup: TrainingSetup, lane: int) -> dict[str, Any]:
         row = {
-            "seed": int(machine.seeds[lane]),
+            "seed": int(lane_batch.seeds[lane]),
             "step": int(steps[lane]),
             "episode": int(episodes[lane]),
             "test_return_mean": float(scores.returns[lane].mean()),
             "test_return_std": float(scores.returns[lane].std()),
             **{f"test_{name}": float(values[lane].mean()) for name, values in scores.reports.items()},
-            "epsilon": round(float(trainee.plan.epsilon(jnp.asarray(steps[lane]))), 6),
+            "epsilon": round(float(setup.plan.epsilon(jnp.asarray(steps[lane]))), 6),
         }
-        row |= machine.programs.counts()
-        return row | _train_metrics(tally, lane, trainee.team) | _diagnostics(diagnosis, lane, trainee.team)
+        row |= lane_batch.programs.counts()
+        return row | _train_metrics(tally, lane, setup.team) | _diagnostics(diagnosis, lane, setup.team)
 
-    return [[record(trainee, lane) for lane in share] for trainee, share in zip(trainees, machine.shares, strict=True)]
+    return [[record(setup, lane) for lane in share] for setup, share in zip(setups, lane_batch.shares, strict=True)]
 
 
 def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
@@ -282,16 +285,16 @@ def _by_agent(team: Team, measured: tuple[Metrics, ...]) -> dict[str, Any]:
     return metrics
 
 
-def _save_agents(directories: Sequence[RunDirectory], machine: Machine) -> None:
-    team = machine.trainee.team
-    bodies = jax.device_get(team.each(lambda squad, own: squad.bodies(own), machine.lanes.agents))
-    for directory, share in zip(directories, machine.shares, strict=True):
+def _save_agents(directories: Sequence[RunDirectory], lane_batch: LaneBatch) -> None:
+    team = lane_batch.setup.team
+    acting_models = jax.device_get(team.each(lambda squad, own: squad.acting_models(own), lane_batch.lanes.agents))
+    for directory, share in zip(directories, lane_batch.shares, strict=True):
         for lane in share:
-            _save_team(directory, int(machine.seeds[lane]), team, jax.tree.map(itemgetter(lane), bodies))
+            _save_team(directory, int(lane_batch.seeds[lane]), team, jax.tree.map(itemgetter(lane), acting_models))
 
 
-def _save_team(directory: RunDirectory, seed: int, team: Team, bodies: tuple[Models, ...]) -> None:
-    for squad, models in zip(team.squads, bodies, strict=True):
+def _save_team(directory: RunDirectory, seed: int, team: Team, acting_models: tuple[Models, ...]) -> None:
+    for squad, models in zip(team.squads, acting_models, strict=True):
         for number, place in enumerate(squad.places):
-            own = jax.tree.map(np.array, squad.body_of(models, number))
+            own = jax.tree.map(np.array, squad.acting_model_of(models, number))
             directory.write_agent(seed, place, as_arrays(own))

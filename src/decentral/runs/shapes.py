@@ -11,14 +11,14 @@ import numpy as np
 from decentral.configs.config import Config
 from decentral.environments.host.interface import HostEnvironment
 from decentral.settings import Refused, as_data
-from decentral.training.loop import Trainee
+from decentral.training.loop import TrainingSetup
 
 
 def group_by_shape(configs: Sequence[Config]) -> list[list[int]]:
     """The places of configurations of one shape, together; groups and places in the order in which they come."""
     groups: dict[Hashable, list[int]] = {}
     for place, config in enumerate(configs):
-        groups.setdefault(_shape(config.trainee), []).append(place)
+        groups.setdefault(_shape(config.setup), []).append(place)
     return list(groups.values())
 
 
@@ -30,28 +30,30 @@ def check_one_shape(configs: Sequence[Config]) -> None:
         raise Refused(f"configurations side by side must differ in numbers alone, got {_difference(first, other)}")
 
 
-def side_by_side(trainees: Sequence[Trainee], seeds: int) -> Trainee:
+def side_by_side(setups: Sequence[TrainingSetup], seeds: int) -> TrainingSetup:
     """One trainee that stands for several of one shape: its numbers have an axis, `seeds` lanes for each of them.
 
     A single one stays as it is.
     """
-    if len(trainees) == 1:
-        return trainees[0]
+    if len(setups) == 1:
+        return setups[0]
 
     def of_lanes(*values: Any) -> np.ndarray:
         return np.repeat(np.stack([np.asarray(value, jnp.result_type(value)) for value in values]), seeds, axis=0)
 
-    return jax.tree.map(of_lanes, *trainees)
+    return jax.tree.map(of_lanes, *setups)
 
 
-def _shape(trainee: Trainee) -> Hashable:
+def _shape(setup: TrainingSetup) -> Hashable:
     """All that shapes the program of a trainee: everything but the values of its numbers and tables.
 
-    Those of a world that lives in Python belong to it too.
+    Those of a host environment belong to it too.
     """
-    leaves, structure = jax.tree.flatten(trainee)
-    world = trainee.environment
-    one_world = json.dumps(as_data(world)) if isinstance(world, HostEnvironment) else ""  # all lanes share its stages
+    leaves, structure = jax.tree.flatten(setup)
+    environment = setup.environment
+    one_world = (
+        json.dumps(as_data(environment)) if isinstance(environment, HostEnvironment) else ""
+    )  # all lanes share its stages
     return structure, tuple(np.shape(leaf) for leaf in leaves), one_world
 
 

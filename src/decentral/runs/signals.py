@@ -1,4 +1,4 @@
-"""Signals that ask to stop: the first lets a training save and leave, a second Ctrl-C or SIGTERM ends the process.
+"""Signals that ask to stop: the first lets a run save and leave, a second Ctrl-C or SIGTERM ends the process.
 
 Python runs a handler only between two of its own instructions, and compiling a program can take minutes without one.
 So a thread reads the signals' numbers from a pipe as they come: it can answer, and end the process, whatever the main
@@ -140,7 +140,7 @@ def _say(line: str) -> None:
 
 
 def _leave(terminals: list[int]) -> None:
-    """What was to be shown on a terminal that has gone goes nowhere: it must not keep a training from saving."""
+    """What was to be shown on a terminal that has gone goes nowhere: it must not keep a run from saving."""
     gone = [stream for stream in terminals if not os.isatty(stream)]
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in gone:

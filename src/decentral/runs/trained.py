@@ -30,15 +30,15 @@ class Trained:
 
     config: Config
     seeds: list[int]
-    bodies: list[Models]
+    acting_models: list[Models]
 
     @staticmethod
     def load(directory: RunDirectory) -> "Trained":
         """Read a run's configuration and final networks."""
         config = Config.from_data(directory.read_json("config.json"))
-        plan, team, spec = config.trainee.plan, config.trainee.team, config.trainee.environment.spec
+        plan, team, spec = config.setup.plan, config.setup.team, config.setup.environment.spec
         seeds = [plan.seed + number for number in range(plan.seeds)]
-        bodies = []
+        acting_models = []
         for place, member in enumerate(config.members):
             sizes = team.squad_at(place).spec(spec)
             own = [
@@ -47,13 +47,13 @@ class Trained:
                 )
                 for seed in seeds
             ]
-            bodies.append(jax.tree.map(lambda *leaves: np.stack(leaves), *own))
-        return Trained(config, seeds, bodies)
+            acting_models.append(jax.tree.map(lambda *leaves: np.stack(leaves), *own))
+        return Trained(config, seeds, acting_models)
 
     def agent(self, seed: int, place: int) -> tuple[Algorithm, Models]:
         """The algorithm and the networks of one agent."""
         lane = self.lane(seed)
-        return self.config.members[place].algorithm, jax.tree.map(lambda leaf: leaf[lane], self.bodies[place])
+        return self.config.members[place].algorithm, jax.tree.map(lambda leaf: leaf[lane], self.acting_models[place])
 
     def perceive(self, percepts: Percept, place: int) -> Percept:
         """Percepts of one agent [...] as its networks read them."""
@@ -70,35 +70,35 @@ class Trained:
         return self.seeds.index(seed)
 
     def evaluate(self, episodes: int = EPISODES, seed: int = 0) -> np.ndarray:
-        """The returns [S, episodes] of greedy episodes, the same worlds for every seed's team."""
+        """The returns [S, episodes] of greedy episodes, the same environments for every seed's team."""
         return np.asarray(self.score(episodes, seed).returns)
 
     def score(self, episodes: int, seed: int = 0) -> Scores:
         """What these episodes came to [S, episodes]."""
-        check_worlds(episodes, seed)
+        check_environments(episodes, seed)
         keep_compiled_programs()
-        trainee, key = self.config.trainee, key_of_worlds(seed)
-        if isinstance(trainee.environment, HostEnvironment):
-            with closing(rollout_for(trainee)) as rollout:
-                return jax.device_get(host_scores(rollout, trainee, self.by_squad, episodes, key))
-        return jax.device_get(_PLAY(trainee.team, trainee.compiled_world, self.by_squad, episodes, key))
+        setup, key = self.config.setup, key_of_environments(seed)
+        if isinstance(setup.environment, HostEnvironment):
+            with closing(rollout_for(setup)) as rollout:
+                return jax.device_get(host_scores(rollout, setup, self.by_squad, episodes, key))
+        return jax.device_get(_PLAY(setup.team, setup.compiled_environment, self.by_squad, episodes, key))
 
     @property
     def by_squad(self) -> tuple[Models, ...]:
         """What the agents act with, by squad [S, n, ...]."""
         return tuple(
-            squad.gather([self.bodies[place] for place in squad.places], axis=1)
-            for squad in self.config.trainee.team.squads
+            squad.gather([self.acting_models[place] for place in squad.places], axis=1)
+            for squad in self.config.setup.team.squads
         )
 
 
-def key_of_worlds(seed: int) -> Key[Array, ""]:
-    """What the worlds of an evaluation are drawn from."""
+def key_of_environments(seed: int) -> Key[Array, ""]:
+    """What the environments of an evaluation are drawn from."""
     return jax.random.fold_in(jax.random.key(seed), 3)
 
 
-def check_worlds(episodes: int, seed: int) -> None:
-    """Refuse a number of episodes or a seed of worlds that makes no sense."""
+def check_environments(episodes: int, seed: int) -> None:
+    """Refuse a number of episodes or a seed of environments that makes no sense."""
     if not 1 <= episodes <= MOST_EPISODES:
         raise Refused(f"episodes must be a whole number at least 1 and at most {MOST_EPISODES}, got {episodes}")
     if not 0 <= seed < 2**31:

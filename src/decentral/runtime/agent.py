@@ -20,7 +20,7 @@ class State(NamedTuple):
     """What an agent carries from one step of an episode to the next."""
 
     memory: np.ndarray  # [hidden]
-    last_action: int  # its own, counted from 0 whatever the world calls it; -1 before the first
+    last_action: int  # its own, counted from 0 whatever the environment calls it; -1 before the first
 
 
 class ExportedAgent:
@@ -39,7 +39,7 @@ class ExportedAgent:
         return State(np.zeros(self.spec.hidden, np.float32), -1)
 
     def act(self, observation: Any, available: Any, state: State) -> tuple[int, State]:
-        """The best available action, by the world's number of it, and the state after it.
+        """The best available action, by the environment's number of it, and the state after it.
 
         `available` None: every action of the agent can be taken.
         """

@@ -23,7 +23,7 @@ class Model(ABC):
 
 
 @dataclass(frozen=True)
-class Linear:
+class PlainLinear:
     """weight @ x + bias."""
 
     weight: np.ndarray  # [outputs, inputs]
@@ -33,12 +33,12 @@ class Linear:
         return self.weight @ x + self.bias
 
 
-class Trunk:
+class PlainTrunk:
     """inputs -> ReLU layer -> GRU."""
 
     def __init__(self, arrays: Arrays, observation_size: int):
         weight = arrays["trunk.entry.weight"]
-        self.entry = Linear(np.ascontiguousarray(weight[:, :observation_size]), arrays["trunk.entry.bias"])
+        self.entry = PlainLinear(np.ascontiguousarray(weight[:, :observation_size]), arrays["trunk.entry.bias"])
         self.of_action = np.ascontiguousarray(weight[:, observation_size:].T)  # what each last action adds
         self.from_input = _linear(arrays, "trunk.from_input")
         self.from_memory = _linear(arrays, "trunk.from_memory")
@@ -60,7 +60,7 @@ class RecurrentValues(Model):
     """Q(h, .)."""
 
     def __init__(self, spec: BundleSpec, arrays: Arrays):
-        self.trunk, self.head = Trunk(arrays, spec.observation_size), _linear(arrays, "head")
+        self.trunk, self.head = PlainTrunk(arrays, spec.observation_size), _linear(arrays, "head")
 
     def values(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> tuple[np.ndarray, np.ndarray]:
         memory = self.trunk.step(observation, memory, last_action)
@@ -71,7 +71,7 @@ class RecurrentContexts(Model):
     """phi(h, .) = max_c Q(h, ., c), over the contexts that are attainable by each action."""
 
     def __init__(self, spec: BundleSpec, arrays: Arrays):
-        self.trunk, self.arrays = Trunk(arrays, spec.observation_size), arrays
+        self.trunk, self.arrays = PlainTrunk(arrays, spec.observation_size), arrays
         self.shape = (spec.contexts, spec.actions)
         self.is_linear = spec.head == "linear"
         self.gap = None  # in log-probability, between the likeliest context and those that still count
@@ -167,5 +167,5 @@ def _layer(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
-def _linear(arrays: Arrays, name: str) -> Linear:
-    return Linear(arrays[f"{name}.weight"], arrays[f"{name}.bias"])
+def _linear(arrays: Arrays, name: str) -> PlainLinear:
+    return PlainLinear(arrays[f"{name}.weight"], arrays[f"{name}.bias"])

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from decentral.environments.host.process import PYTHON, search_path
 from decentral.runs.signals import Signals
 from decentral.settings import Refused
-from decentral.sweeps.units import Unit
+from decentral.sweeps.units import SweepUnit
 
-Ended = Callable[[Unit, int], None]  # told of every unit that has ended, with its exit code
+Ended = Callable[[SweepUnit, int], None]  # told of every unit that has ended, with its exit code
 LOST = -1  # instead of an exit code, where whoever ran a unit is gone: it can be run again
 # What comes before a command so that it is killed when its parent is (PR_SET_PDEATHSIG, which Linux alone has): left
 # alone, it would keep its run from whoever is to go on with it.
@@ -24,7 +24,7 @@ TIED = [*PYTHON, "-c", _TIE] if sys.platform == "linux" else []
 class BackEnd(Protocol):
     """Runs units, at most so many at once, until all have ended."""
 
-    def __call__(self, units: Sequence[Unit], at_once: int, ended: Ended) -> None: ...
+    def __call__(self, units: Sequence[SweepUnit], at_once: int, ended: Ended) -> None: ...
 
 
 def start(command: list[str], log: Path, places: str) -> "subprocess.Popen[bytes]":
@@ -51,12 +51,12 @@ def run_elsewhere(command: list[str], log: Path, places: str) -> int:
 PAUSE = 0.1  # seconds between two looks at the processes
 
 
-def run_in_processes(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
+def run_in_processes(units: Sequence[SweepUnit], at_once: int, ended: Ended) -> None:
     """Run units, at most so many at once, until all have ended.
 
     A signal that asks to stop is passed on: all of them save and leave.
     """
-    waiting, running = list(units), dict[int, tuple[Unit, subprocess.Popen[bytes]]]()
+    waiting, running = list(units), dict[int, tuple[SweepUnit, subprocess.Popen[bytes]]]()
     with Signals() as signals:
         try:
             while (waiting or running) and not signals.asked:
@@ -77,7 +77,7 @@ def run_in_processes(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
         raise KeyboardInterrupt
 
 
-def run_on_slurm(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
+def run_on_slurm(units: Sequence[SweepUnit], at_once: int, ended: Ended) -> None:
     """Submit all units and wait for them. What SLURM is to be asked for besides is said by its SBATCH_ variables."""
     executor = _executor(units[0], at_once)
     commands, logs = [unit.command for unit in units], [unit.log for unit in units]
@@ -86,7 +86,7 @@ def run_on_slurm(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
         ended(unit, _slurm_result(job))
 
 
-def _executor(unit: Unit, at_once: int) -> Any:
+def _executor(unit: SweepUnit, at_once: int) -> Any:
     try:
         import submitit
     except ImportError:
@@ -112,11 +112,11 @@ def _slurm_result(job: Any) -> int:
 TRIES = 3  # that a task is given anew, when the worker that ran it is gone
 
 
-def run_on_ray(units: Sequence[Unit], at_once: int, ended: Ended) -> None:
+def run_on_ray(units: Sequence[SweepUnit], at_once: int, ended: Ended) -> None:
     """Hand units to the cluster, so many at a time. One whose worker dies goes on elsewhere, where it was saved."""
     ray = _connected()
     task = ray.remote(num_cpus=1, max_retries=TRIES)(run_elsewhere)
-    waiting, running = list(units), dict[Any, Unit]()
+    waiting, running = list(units), dict[Any, SweepUnit]()
     try:
         while waiting or running:
             while waiting and len(running) < at_once:

@@ -10,7 +10,7 @@ from typing import Any
 
 from decentral.records import durable
 from decentral.settings import Refused
-from decentral.sweeps.search_space import Choice, Key, Range, SearchPlan, Space
+from decentral.sweeps.search_space import Key, OneOf, Range, SearchPlan, Space
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ def propose(space: Space, plan: SearchPlan, known: Sequence[Trial], count: int) 
     The study is put together anew each time from a seed and the known trials, so that nothing of Optuna's own is kept.
     """
     optuna = _optuna()
-    distributions = {".".join(key): _distribution(optuna, chance) for key, chance in space.open.items()}
+    distributions = {
+        ".".join(key): _distribution(optuna, range_or_choice) for key, range_or_choice in space.open.items()
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         study = optuna.create_study(direction="maximize", sampler=_sampler(optuna, plan, len(known)))
@@ -64,19 +66,23 @@ def _sampler(optuna: Any, plan: SearchPlan, known: int) -> Any:
     return optuna.samplers.TPESampler(seed=seed, constant_liar=True)  # keeps those of one batch apart
 
 
-def _distribution(optuna: Any, chance: Range | Choice) -> Any:
-    if isinstance(chance, Choice):
-        return optuna.distributions.CategoricalDistribution(range(len(chance.values)))
-    if chance.whole:
-        return optuna.distributions.IntDistribution(int(chance.low), int(chance.high), log=chance.log)
-    return optuna.distributions.FloatDistribution(chance.low, chance.high, log=chance.log)
+def _distribution(optuna: Any, range_or_choice: Range | OneOf) -> Any:
+    if isinstance(range_or_choice, OneOf):
+        return optuna.distributions.CategoricalDistribution(range(len(range_or_choice.values)))
+    if range_or_choice.whole:
+        return optuna.distributions.IntDistribution(
+            int(range_or_choice.low), int(range_or_choice.high), log=range_or_choice.log
+        )
+    return optuna.distributions.FloatDistribution(range_or_choice.low, range_or_choice.high, log=range_or_choice.log)
 
 
 def _values(space: Space, proposal: dict[str, Any]) -> dict[Key, Any]:
     """What a proposal means; of a choice Optuna knows the places alone, so that it may be among anything."""
     return {
-        key: chance.values[proposal[".".join(key)]] if isinstance(chance, Choice) else proposal[".".join(key)]
-        for key, chance in space.open.items()
+        key: range_or_choice.values[proposal[".".join(key)]]
+        if isinstance(range_or_choice, OneOf)
+        else proposal[".".join(key)]
+        for key, range_or_choice in space.open.items()
     }
 
 

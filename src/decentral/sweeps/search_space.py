@@ -21,7 +21,7 @@ class SearchPlan(Settings):
     trials: int = setting(20, "how many configurations are tried", at_least=1)
     batch: int = setting(4, "how many are proposed before any of them is known", at_least=1)
     sampler: Literal["tpe", "random"] = setting("tpe", "who proposes: Optuna's tree of Parzen estimators, or chance")
-    seed: int = setting(0, "of the proposals, not of the trainings", at_least=0)
+    seed: int = setting(0, "of the proposals, not of the runs", at_least=0)
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Choice:
+class OneOf:
     """One of several values."""
 
     values: list[Any]
@@ -48,7 +48,7 @@ class Space:
     algorithm: str
     environment: str
     fixed: dict[Key, Any]
-    open: dict[Key, Range | Choice]
+    open: dict[Key, Range | OneOf]
 
     def config(self, values: dict[Key, Any]) -> Config:
         """The configuration in which the open settings have these values."""
@@ -113,10 +113,10 @@ def _candidates(key: Key, value: Any) -> list[Any]:
     return [value[end] for end in ENDS]
 
 
-def _chance(key: Key, value: Any, example: Any) -> Range | Choice:
+def _chance(key: Key, value: Any, example: Any) -> Range | OneOf:
     """What an open setting may become; `example` is one of its values as a configuration has it."""
     if isinstance(value, list):
-        return Choice(value)
+        return OneOf(value)
     if isinstance(example, bool) or not isinstance(example, int | float):
         raise Refused(f"{'.'.join(key)} must list its values, for it is no number, got {value!r:.60}")
     return Range(value["low"], value["high"], value.get("log", False), isinstance(example, int))

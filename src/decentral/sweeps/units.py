@@ -23,7 +23,7 @@ PLANS = "units"  # the directory of the units' configurations and of what their 
 
 
 @dataclass(frozen=True)
-class Unit:
+class SweepUnit:
     """One run of a sweep."""
 
     planned: Planned
@@ -80,7 +80,7 @@ class Unit:
         return self._plans / f"{self.name}.json"
 
 
-def units_of(file: Path, out: Path) -> list[Unit]:
+def units_of(file: Path, out: Path) -> list[SweepUnit]:
     """The units that a file asks for, a run of each under `out`. Runs of other settings that lie there are refused."""
     wishes = read_config_file(file)
     wishes.check_groups("sweep", file)
@@ -93,7 +93,7 @@ def units_of(file: Path, out: Path) -> list[Unit]:
     settings = {group: wishes.settings(group) for group in GROUPS}
     planned = grid(names, environment, settings, out.absolute())  # for whoever runs it elsewhere
     finished_runs(planned)
-    return [Unit(run) for run in planned]
+    return [SweepUnit(run) for run in planned]
 
 
 def _several(named: Any) -> list[Any]:
@@ -104,26 +104,26 @@ TABLE = "results.csv"
 
 
 @dataclass(frozen=True)
-class Standing:
+class UnitStatus:
     """Where a unit stands: its state, the last test's step and every seed's return there."""
 
-    unit: Unit
+    unit: SweepUnit
     state: str
     step: int
     returns: dict[int, float]  # by seed; none before the first test
 
 
-def standing(unit: Unit) -> Standing:
+def standing(unit: SweepUnit) -> UnitStatus:
     """Where a unit stands, from its directory alone."""
     state = unit.state
     tested = (unit.directory.path / "metrics.jsonl").is_file()
     rows = unit.directory.read_metrics() if tested else []
     last = max((row["step"] for row in rows), default=0)
     returns = {row["seed"]: float(row[RETURN]) for row in rows if row["step"] == last}
-    return Standing(unit, state, last, returns)
+    return UnitStatus(unit, state, last, returns)
 
 
-def write_table(standings: Sequence[Standing], out: Path) -> Path:
+def write_table(standings: Sequence[UnitStatus], out: Path) -> Path:
     """A line for every seed of every unit that was tested, in `results.csv`."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Int, Key
 
-from decentral.algorithms.base import Agent, Algorithm
-from decentral.environments.base import World
+from decentral.algorithms.base import AgentState, Algorithm
+from decentral.environments.base import BaseEnvironment
 from decentral.types import Episode, Metrics
 
 EIGHTHS = (2, 3, 4, 6, 8)  # of the time limit: above the first, no update is more than half longer than it must be
@@ -28,8 +28,8 @@ class Batch:
     no_shorter_than: Int[Array, ""] | int = 0  # where an update is made again without those that were made beside it
 
     @staticmethod
-    def of(environment: World, episodes: int) -> "Batch":
-        """The batch of a world: one length where every episode lasts to the time limit."""
+    def of(environment: BaseEnvironment, episodes: int) -> "Batch":
+        """The batch of an environment: one length where every episode lasts to the time limit."""
         limit = environment.time_limit
         return Batch(episodes, lengths_within(limit) if environment.may_end_early else (limit,))
 
@@ -40,14 +40,14 @@ def lengths_within(limit: int) -> tuple[int, ...]:
 
 
 def learn_from(
-    algorithm: Algorithm, agent: Agent, episodes: Episode, batch: Batch, key: Key[Array, ""]
-) -> tuple[Agent, Metrics]:
+    algorithm: Algorithm, agent: AgentState, episodes: Episode, batch: Batch, key: Key[Array, ""]
+) -> tuple[AgentState, Metrics]:
     """One update from episodes [B, ...], cut to the shortest of the batch's lengths that holds those of all lanes."""
     if len(batch.lengths) == 1:
         return algorithm.learn(agent, episodes, key)
     longest = largest_of_all(jnp.maximum(longest_of(episodes), batch.no_shorter_than))
 
-    def learn(length: int, agent: Agent, episodes: Episode, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
+    def learn(length: int, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:
         return algorithm.learn(agent, cut(episodes, length), key)
 
     which = jnp.searchsorted(jnp.asarray(batch.lengths), longest)

@@ -27,17 +27,17 @@ class Diagnosis(eqx.Module):
     team: Metrics
 
 
-def diagnose(team: Team, bodies: tuple[Models, ...], oracle: Oracle | None, lived: Trajectory) -> Diagnosis:
-    """What greedy episodes [E, ...] tell of the team that played them; `bodies` are by squad."""
-    episodes = jax.vmap(hand_out, out_axes=1)(lived)
+def diagnose(team: Team, acting_models: tuple[Models, ...], oracle: Oracle | None, played: Trajectory) -> Diagnosis:
+    """What greedy episodes [E, ...] tell of the team that played them; `acting_models` are by squad."""
+    episodes = jax.vmap(hand_out, out_axes=1)(played)
     actions = jax.vmap(jax.vmap(one_hot_actions))(episodes)
 
-    def measure(squad: Squad, bodies: Models, own: Episode) -> Metrics:
+    def measure(squad: Squad, acting_models: Models, own: Episode) -> Metrics:
         own = replace(own, percepts=squad.read(own.percepts))
-        return _value_metrics(squad, bodies, own) | _context_metrics(squad, bodies, own, actions)
+        return _value_metrics(squad, acting_models, own) | _context_metrics(squad, acting_models, own, actions)
 
-    measured = team.each(measure, bodies, team.share_out(episodes))
-    return Diagnosis(measured, {} if oracle is None else {"oracle_agreement": agreement(oracle, lived)})
+    measured = team.each(measure, acting_models, team.share_out(episodes))
+    return Diagnosis(measured, {} if oracle is None else {"oracle_agreement": agreement(oracle, played)})
 
 
 def promised_and_achieved(
@@ -45,7 +45,7 @@ def promised_and_achieved(
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """V(h_0) of one agent, and sum_t gamma^t r_t + gamma^T V(h_T); no V(h_T) after a step that ended the task.
 
-    T counts the steps that happened: a world may cut an episode short without ending the task.
+    T counts the steps that happened: an environment may cut an episode short without ending the task.
     """
     values, length = greedy_values(algorithm, models, episode), episode.rewards.shape[0]
     discounts = jnp.power(algorithm.discount, jnp.arange(length + 1.0))
@@ -81,26 +81,26 @@ def shared_bits(counts: Float[Array, "contexts actions"]) -> tuple[Float[Array, 
     return bits, jnp.where(of_actions > 0, bits / jnp.where(of_actions > 0, of_actions, 1.0), 0.0)
 
 
-def agreement(oracle: Oracle, lived: Trajectory) -> Float[Array, ""]:
+def agreement(oracle: Oracle, played: Trajectory) -> Float[Array, ""]:
     """The share of the steps of episodes [E, T] at which the oracle approves of the joint action."""
-    before = jax.tree.map(lambda every: every[:, :-1], lived.percepts)
-    approved = jax.vmap(jax.vmap(oracle.approves))(before, lived.actions)
-    return masked_mean(jnp.where(approved, 1.0, 0.0), lived.happened)
+    before = jax.tree.map(lambda every: every[:, :-1], played.percepts)
+    approved = jax.vmap(jax.vmap(oracle.approves))(before, played.actions)
+    return masked_mean(jnp.where(approved, 1.0, 0.0), played.happened)
 
 
-def _value_metrics(squad: Squad, bodies: Models, own: Episode) -> Metrics:
+def _value_metrics(squad: Squad, acting_models: Models, own: Episode) -> Metrics:
     """Means over the episodes [n, E, ...] of each agent of a squad."""
     of_one = jax.vmap(promised_and_achieved, (None, None, 0))
-    start, achieved = squad.of_each(partial(of_one, squad.algorithm), bodies, own)
+    start, achieved = squad.of_each(partial(of_one, squad.algorithm), acting_models, own)
     measured = {"value_start": start, "value_achieved": achieved, "value_gap": start - achieved}
     return {name: jnp.mean(values, axis=1) for name, values in measured.items()}
 
 
 def _context_metrics(
-    squad: Squad, bodies: Models, own: Episode, actions: Float[Array, "agents episodes T actions"]
+    squad: Squad, acting_models: Models, own: Episode, actions: Float[Array, "agents episodes T actions"]
 ) -> Metrics:
     """What each agent's contexts tell of its partners' actions at the same steps, means over partners."""
-    contexts = squad.of_each(jax.vmap(squad.algorithm.contexts_in, (None, 0)), bodies, own)
+    contexts = squad.of_each(jax.vmap(squad.algorithm.contexts_in, (None, 0)), acting_models, own)
     if contexts is None or len(actions) < 2:
         return {}
     counts = jnp.einsum("netc,peta->npca", contexts, actions)

@@ -1,4 +1,4 @@
-"""How good a team is: episodes played greedily, their returns, and what the world reports of them."""
+"""How good a team is: episodes played greedily, their returns, and what the environment reports of them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,52 +10,52 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.base import Models
-from decentral.environments.base import Environment, Script, State, World
+from decentral.environments.base import BaseEnvironment, Environment, Script, State
 from decentral.training.rollout import Player, Trajectory, greedy_player, play, play_script, random_player, retrace
 from decentral.training.team import Team
 
 
 class Scores(eqx.Module):
-    """What episodes came to: the undiscounted return of each, its steps, and by name what the world reports of it."""
+    """What episodes came to: the undiscounted return of each, its steps, and what the environment reports, by name."""
 
     returns: Float[Array, "*episodes"]
     lengths: Int[Array, "*episodes"]
     reports: dict[str, Float[Array, "*episodes"]]
 
 
-def scores_of(environment: World, lived: Trajectory) -> Scores:
+def scores_of(environment: BaseEnvironment, played: Trajectory) -> Scores:
     """What one episode came to; what is reported are facts of its last step."""
-    length = jnp.sum(lived.happened)
-    reports = {name: lived.facts[fact][length - 1].astype(jnp.float32) for name, fact in environment.reports.items()}
-    return Scores(jnp.sum(lived.rewards), length, reports)
+    length = jnp.sum(played.happened)
+    reports = {name: played.facts[fact][length - 1].astype(jnp.float32) for name, fact in environment.reports.items()}
+    return Scores(jnp.sum(played.rewards), length, reports)
 
 
 def greedy_scores(
-    team: Team, environment: Environment, bodies: tuple[Models, ...], episodes: int, key: Key[Array, ""]
+    team: Team, environment: Environment, acting_models: tuple[Models, ...], episodes: int, key: Key[Array, ""]
 ) -> Scores:
-    """What each of `episodes` greedy episodes came to; `bodies` are by squad."""
-    return _greedily(team, environment, bodies, episodes, key, partial(scores_of, environment))
+    """What each of `episodes` greedy episodes came to; `acting_models` are by squad."""
+    return _greedily(team, environment, acting_models, episodes, key, partial(scores_of, environment))
 
 
 def greedy_returns(
-    team: Team, environment: Environment, bodies: tuple[Models, ...], episodes: int, key: Key[Array, ""]
+    team: Team, environment: Environment, acting_models: tuple[Models, ...], episodes: int, key: Key[Array, ""]
 ) -> Float[Array, " episodes"]:
     """The returns alone."""
-    return greedy_scores(team, environment, bodies, episodes, key).returns
+    return greedy_scores(team, environment, acting_models, episodes, key).returns
 
 
 def greedy_episodes(
-    team: Team, environment: Environment, bodies: tuple[Models, ...], episodes: int, key: Key[Array, ""]
+    team: Team, environment: Environment, acting_models: tuple[Models, ...], episodes: int, key: Key[Array, ""]
 ) -> Trajectory:
     """The episodes that `greedy_scores` scores [episodes, ...]."""
-    return _greedily(team, environment, bodies, episodes, key, lambda lived: lived)
+    return _greedily(team, environment, acting_models, episodes, key, lambda played: played)
 
 
-def worlds_of(
-    environment: Environment, lived: Trajectory, number: Int[Array, ""] | int, episodes: int, key: Key[Array, ""]
+def environments_of(
+    environment: Environment, played: Trajectory, number: Int[Array, ""] | int, episodes: int, key: Key[Array, ""]
 ) -> State:
-    """The world at every percept of one episode, `lived`, of those that `greedy_episodes` plays [P]."""
-    return retrace(environment, lived.actions, keys_of_test_episodes(episodes, key)[number, 1])
+    """The environment at every percept of one episode, `played`, of those that `greedy_episodes` plays [P]."""
+    return retrace(environment, played.actions, keys_of_test_episodes(episodes, key)[number, 1])
 
 
 def random_returns(environment: Environment, episodes: int, key: Key[Array, ""]) -> Float[Array, " episodes"]:
@@ -84,13 +84,13 @@ def scripted_scores(environment: Environment, script: Script, episodes: int, key
 def _greedily(
     team: Team,
     environment: Environment,
-    bodies: tuple[Models, ...],
+    acting_models: tuple[Models, ...],
     episodes: int,
     key: Key[Array, ""],
     tell: Callable[[Trajectory], Any],
 ) -> Any:
     def player(key: Key[Array, ""]) -> Player:
-        return greedy_player(team, bodies, environment.time_limit, key)
+        return greedy_player(team, acting_models, environment.time_limit, key)
 
     return _play_all(environment, player, episodes, key, tell)
 
@@ -112,5 +112,5 @@ def _play_all(
 
 
 def keys_of_test_episodes(episodes: int, key: Key[Array, ""]) -> Key[Array, "episodes 2"]:
-    """Of every episode: its player's and its world's."""
+    """Of every episode: its player's and its environment's."""
     return jax.vmap(jax.random.split)(jax.random.split(key, episodes))

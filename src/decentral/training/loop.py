@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from decentral.algorithms.base import Algorithm, Models, Notes
+from decentral.algorithms.base import Algorithm, Models, Statistics
 from decentral.centralised.sharing import Sharing
-from decentral.environments.base import Environment, Oracle, World
+from decentral.environments.base import BaseEnvironment, Environment, Oracle
 from decentral.errors import Refused
 from decentral.training.batches import Batch
 from decentral.training.diagnostics import Diagnosis, diagnose
@@ -36,46 +36,46 @@ class Tally(eqx.Module):
 
 
 class Lane(eqx.Module):
-    """One seed's training: its team, what each agent remembers, its world's chance, and how far it has come."""
+    """One seed's training: its team, what each agent remembers, its environment's chance, and how far it has come."""
 
     agents: tuple[Agents, ...]  # by squad
     replays: tuple[Replays, ...]
-    world: Key[Array, ""]
+    environment_key: Key[Array, ""]
     steps: Int[Array, ""]
     episodes: Int[Array, ""]
     tally: Tally
 
 
-class Outset(eqx.Module):
+class TurnInputs(eqx.Module):
     """What a turn of one lane starts from: who acts, how much everyone explores, and all its chance."""
 
-    bodies: tuple[Models, ...]  # by squad, as all but the last
-    notes: tuple[Notes, ...]
+    acting_models: tuple[Models, ...]  # by squad, as all but the last
+    statistics: tuple[Statistics, ...]
     epsilons: tuple[Array, ...]
     keys_act: Keys
     keys_learn: Keys
     key_play: Key[Array, ""]
 
 
-class Trainee(eqx.Module):
+class TrainingSetup(eqx.Module):
     """What is trained, where and how."""
 
     team: Team
-    environment: World
+    environment: BaseEnvironment
     plan: Plan
 
     @staticmethod
-    def alike(algorithm: Algorithm, environment: World, plan: Plan) -> "Trainee":
-        """A team of one algorithm in a world."""
+    def alike(algorithm: Algorithm, environment: BaseEnvironment, plan: Plan) -> "TrainingSetup":
+        """A team of one algorithm in an environment."""
         team = Team.alike(algorithm, environment.num_agents, sharing_in(environment, plan))
-        return Trainee(team, environment, plan)
+        return TrainingSetup(team, environment, plan)
 
     @property
-    def compiled_world(self) -> Environment:
-        """The world, where whole episodes of it are compiled."""
+    def compiled_environment(self) -> Environment:
+        """The environment, where whole episodes of it are compiled."""
         if not isinstance(self.environment, Environment):
             name = type(self.environment).__name__
-            raise Refused(f"environment must be one that is compiled, got {name}, which lives in Python")
+            raise Refused(f"environment must be one that is compiled, got {name}, which is stepped in Python")
         return self.environment
 
     def oracle(self) -> Oracle | None:
@@ -99,91 +99,91 @@ class Trainee(eqx.Module):
         return Batch.of(self.environment, self.plan.batch_episodes)
 
 
-def sharing_in(environment: World, plan: Plan) -> Sharing | None:
+def sharing_in(environment: BaseEnvironment, plan: Plan) -> Sharing | None:
     """How agents share their parameters in an environment, if the plan says so."""
-    return Sharing(plan.agent_ids and not environment.tells_ids) if plan.sharing else None
+    return Sharing(plan.agent_ids and not environment.observes_ids) if plan.sharing else None
 
 
-def begin(trainee: Trainee, seed: Int[Array, ""] | int) -> Lane:
-    """The lane of a seed before its first turn. Every agent gets a stream of chance of its own."""
-    keys = jax.vmap(partial(stream_of, seed))(jnp.arange(trainee.environment.num_agents))
-    return newborn(trainee, seed, trainee.team.share_out(keys))
+def begin(setup: TrainingSetup, seed: Int[Array, ""] | int) -> Lane:
+    """The lane of a seed before its first turn. Every agent gets a random stream of its own."""
+    keys = jax.vmap(partial(agent_stream, seed))(jnp.arange(setup.environment.num_agents))
+    return init_lane(setup, seed, setup.team.share_out(keys))
 
 
-def stream_of(seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Key[Array, ""]:
-    """The key of one agent's own stream of chance."""
+def agent_stream(seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Key[Array, ""]:
+    """The key of one agent's own random stream."""
     return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 1), place)
 
 
-def stream_of_world(seed: Int[Array, ""] | int) -> Key[Array, ""]:
-    """The key of the world's own stream of chance."""
+def environment_stream(seed: Int[Array, ""] | int) -> Key[Array, ""]:
+    """The key of the environment's own random stream."""
     return jax.random.fold_in(jax.random.key(seed), 0)
 
 
-def newborn(trainee: Trainee, seed: Int[Array, ""] | int, keys: Keys) -> Lane:
+def init_lane(setup: TrainingSetup, seed: Int[Array, ""] | int, keys: Keys) -> Lane:
     """A lane whose agents are born from their own keys."""
-    environment, team = trainee.environment, trainee.team
-    room = (trainee.replay_capacity, trainee.plan.replay_type)
-    agents = team.each(lambda squad, keys: squad.be_born(environment.spec, keys), keys)
+    environment, team = setup.environment, setup.team
+    room = (setup.replay_capacity, setup.plan.replay_type)
+    agents = team.each(lambda squad, keys: squad.init_agents(environment.spec, keys), keys)
     blank = blank_episode(environment.spec, environment.time_limit)
     replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, *room), agents)
     zero = jnp.zeros((), jnp.int32)
     return Lane(
         agents=agents,
         replays=replays,
-        world=stream_of_world(seed),
+        environment_key=environment_stream(seed),
         steps=zero,
         episodes=zero,
-        tally=Tally(_no_metrics(trainee, agents, replays, keys), zero, jnp.zeros(()), zero),
+        tally=Tally(_no_metrics(setup, agents, replays, keys), zero, jnp.zeros(()), zero),
     )
 
 
-def turns(trainee: Trainee, lane: Lane, count: Int[Array, ""] | int, learning: bool) -> Lane:
+def turns(setup: TrainingSetup, lane: Lane, count: Int[Array, ""] | int, learning: bool) -> Lane:
     """`count` turns; where a run is cut into chunks of turns makes no difference to it."""
-    return jax.lax.fori_loop(0, count, lambda _, lane: turn(trainee, lane, learning), lane)
+    return jax.lax.fori_loop(0, count, lambda _, lane: turn(setup, lane, learning), lane)
 
 
-def turn(trainee: Trainee, lane: Lane, learning: bool) -> Lane:
+def turn(setup: TrainingSetup, lane: Lane, learning: bool) -> Lane:
     """Every environment plays one episode; every agent remembers its part, then learns."""
-    lane, outset = set_out(trainee, lane)
-    lived = on_every_device(_play_side_by_side)(
-        trainee, outset.bodies, outset.notes, outset.epsilons, outset.keys_act, outset.key_play
+    lane, inputs = prepare_turn(setup, lane)
+    played = on_every_device(_play_side_by_side)(
+        setup, inputs.acting_models, inputs.statistics, inputs.epsilons, inputs.keys_act, inputs.key_play
     )
-    return come_home(trainee, lane, outset, lived, learning)
+    return finish_turn(setup, lane, inputs, played, learning)
 
 
-def set_out(trainee: Trainee, lane: Lane) -> tuple[Lane, Outset]:
-    """The lane with its streams of chance moved on, and what its next turn starts from."""
-    key_play, key_world = jax.random.split(lane.world)
-    drawn = trainee.team.each(lambda squad, agents: squad.draw_keys(agents, 2), lane.agents)
+def prepare_turn(setup: TrainingSetup, lane: Lane) -> tuple[Lane, TurnInputs]:
+    """The lane with its random streams moved on, and what its next turn starts from."""
+    key_play, environment_key = jax.random.split(lane.environment_key)
+    drawn = setup.team.each(lambda squad, agents: squad.draw_keys(agents, 2), lane.agents)
     agents, keys_act, keys_learn = (tuple(part) for part in zip(*((own, *keys) for own, keys in drawn), strict=True))
-    outset = Outset(
-        bodies=trainee.team.each(lambda squad, own: squad.bodies(own), agents),
-        notes=trainee.team.each(lambda squad, own: squad.notes(own), agents),
-        epsilons=trainee.team.each(lambda squad: squad.epsilon(trainee.plan, lane.steps)),
+    inputs = TurnInputs(
+        acting_models=setup.team.each(lambda squad, own: squad.acting_models(own), agents),
+        statistics=setup.team.each(lambda squad, own: squad.statistics(own), agents),
+        epsilons=setup.team.each(lambda squad: squad.epsilon(setup.plan, lane.steps)),
         keys_act=keys_act,
         keys_learn=keys_learn,
         key_play=key_play,
     )
-    return eqx.tree_at(lambda old: (old.agents, old.world), lane, (agents, key_world)), outset
+    return eqx.tree_at(lambda old: (old.agents, old.environment_key), lane, (agents, environment_key)), inputs
 
 
-def come_home(trainee: Trainee, lane: Lane, outset: Outset, lived: Trajectory, learning: bool) -> Lane:
+def finish_turn(setup: TrainingSetup, lane: Lane, inputs: TurnInputs, played: Trajectory, learning: bool) -> Lane:
     """The lane after a turn whose episodes [E, ...] have been played."""
     lane = Lane(
         agents=lane.agents,
         replays=lane.replays,
-        world=lane.world,
-        steps=lane.steps + jnp.sum(lived.happened),
-        episodes=lane.episodes + trainee.plan.num_environments,
-        tally=_count_episodes(lane.tally, lived),
+        environment_key=lane.environment_key,
+        steps=lane.steps + jnp.sum(played.happened),
+        episodes=lane.episodes + setup.plan.num_environments,
+        tally=_count_episodes(lane.tally, played),
     )
-    episodes = jax.vmap(hand_out, out_axes=1)(lived)
-    return absorb(trainee, lane, episodes, outset.epsilons, outset.keys_learn, learning)
+    episodes = jax.vmap(hand_out, out_axes=1)(played)
+    return remember_and_learn(setup, lane, episodes, inputs.epsilons, inputs.keys_learn, learning)
 
 
-def absorb(
-    trainee: Trainee,
+def remember_and_learn(
+    setup: TrainingSetup,
     lane: Lane,
     episodes: Episode,
     epsilons: tuple[Array, ...],
@@ -196,16 +196,16 @@ def absorb(
     `no_shorter_than` is of a turn that is told again: how long the longest episode of each update was, of all that were
     made side by side.
     """
-    team, plan = trainee.team, trainee.plan
+    team, plan = setup.team, setup.plan
     nows = tuple(Now(lane.steps, lane.episodes, epsilon, plan.num_environments) for epsilon in epsilons)
     shared = team.share_out(episodes)
     kept = team.each(lambda squad, *own: squad.remember(*own), lane.agents, lane.replays, shared, nows)
     agents, replays = tuple(own for own, _ in kept), tuple(replay for _, replay in kept)
 
-    def update(now: tuple, chance: tuple[Keys, Int[Array, ""]]) -> tuple[tuple, None]:
+    def update(now: tuple, drawn: tuple[Keys, Int[Array, ""]]) -> tuple[tuple, None]:
         agents, tally = now
-        keys, longest = chance
-        batch = replace(trainee.batch, no_shorter_than=longest)
+        keys, longest = drawn
+        batch = replace(setup.batch, no_shorter_than=longest)
         taught = team.each(
             lambda squad, agents, replays, keys, now: squad.learn(agents, replays, batch, keys, now),
             agents,
@@ -220,7 +220,7 @@ def absorb(
     if learning:
         longest = jnp.zeros(plan.updates_per_turn, jnp.int32) if no_shorter_than is None else no_shorter_than
         (agents, tally), _ = jax.lax.scan(update, (agents, tally), (keys_of_updates(plan, keys), longest))
-    agents = team.each(lambda squad, agents: squad.grow_older(agents, plan.num_environments), agents)
+    agents = team.each(lambda squad, agents: squad.after_episodes(agents, plan.num_environments), agents)
     return eqx.tree_at(lambda old: (old.agents, old.replays, old.tally), lane, (agents, replays, tally))
 
 
@@ -229,15 +229,15 @@ def keys_of_updates(plan: Plan, keys: Keys) -> Keys:
     return tuple(jax.vmap(jax.random.split, (0, None), 1)(own, plan.updates_per_turn) for own in keys)
 
 
-def examine(
-    trainee: Trainee, lane: Lane, seed: Int[Array, ""] | int, oracle: Oracle | None = None
+def evaluate_lane(
+    setup: TrainingSetup, lane: Lane, seed: Int[Array, ""] | int, oracle: Oracle | None = None
 ) -> tuple[Scores, Diagnosis | None, Tally, Lane]:
     """The scores of a greedy test, its diagnosis if planned, the tally since the last one, the lane with a fresh one.
 
     The test's chance comes from the seed and the step, so that testing more or less often changes no training.
     """
-    bodies = trainee.team.each(lambda squad, own: squad.bodies(own), lane.agents)
-    scores, diagnosis = on_every_device(_play_test)(trainee, bodies, oracle, key_of_test(lane.steps, seed))
+    acting_models = setup.team.each(lambda squad, own: squad.acting_models(own), lane.agents)
+    scores, diagnosis = on_every_device(_play_test)(setup, acting_models, oracle, key_of_test(lane.steps, seed))
     return scores, diagnosis, lane.tally, with_fresh_tally(lane)
 
 
@@ -252,61 +252,61 @@ def with_fresh_tally(lane: Lane) -> Lane:
 
 
 def _play_side_by_side(
-    trainee: Trainee,
-    bodies: tuple[Models, ...],
-    notes: tuple[Notes, ...],
+    setup: TrainingSetup,
+    acting_models: tuple[Models, ...],
+    statistics: tuple[Statistics, ...],
     epsilons: tuple[Array, ...],
     keys_act: Keys,
     key: Key[Array, ""],
 ) -> Trajectory:
-    environment, team = trainee.compiled_world, trainee.team
+    environment, team = setup.compiled_environment, setup.team
 
     def play_one(keys_act: Keys, key: Key[Array, ""]) -> Trajectory:
         dice = team.each(lambda squad, keys: squad.roll(keys, environment.time_limit), keys_act)
-        return play(environment, team_player(team, bodies, notes, epsilons, dice), key)
+        return play(environment, team_player(team, acting_models, statistics, epsilons, dice), key)
 
-    return jax.vmap(play_one)(*keys_of_episodes(trainee.plan, keys_act, key))
+    return jax.vmap(play_one)(*keys_of_episodes(setup.plan, keys_act, key))
 
 
 def keys_of_episodes(plan: Plan, keys_act: Keys, key: Key[Array, ""]) -> tuple[Keys, Key[Array, " episodes"]]:
-    """The chance of every episode of a turn: by squad its agents' [E, n], and its world's."""
+    """The chance of every episode of a turn: by squad its agents' [E, n], and its environment's."""
     keys_each = tuple(jax.vmap(jax.random.split, (0, None), 1)(own, plan.num_environments) for own in keys_act)
     return keys_each, jax.random.split(key, plan.num_environments)
 
 
 def _play_test(
-    trainee: Trainee, bodies: tuple[Models, ...], oracle: Oracle | None, key: Key[Array, ""]
+    setup: TrainingSetup, acting_models: tuple[Models, ...], oracle: Oracle | None, key: Key[Array, ""]
 ) -> tuple[Scores, Diagnosis | None]:
-    test = (trainee.team, trainee.compiled_world, bodies, trainee.plan.test_episodes, key)
-    if not trainee.plan.diagnostics:
+    test = (setup.team, setup.compiled_environment, acting_models, setup.plan.test_episodes, key)
+    if not setup.plan.diagnostics:
         return greedy_scores(*test), None
-    return judge(trainee, bodies, oracle, greedy_episodes(*test))
+    return score_episodes(setup, acting_models, oracle, greedy_episodes(*test))
 
 
-def judge(
-    trainee: Trainee, bodies: tuple[Models, ...], oracle: Oracle | None, lived: Trajectory
+def score_episodes(
+    setup: TrainingSetup, acting_models: tuple[Models, ...], oracle: Oracle | None, played: Trajectory
 ) -> tuple[Scores, Diagnosis | None]:
     """What greedy episodes [E, ...] came to, and their diagnosis if planned."""
-    diagnosis = diagnose(trainee.team, bodies, oracle, lived) if trainee.plan.diagnostics else None
-    return jax.vmap(partial(scores_of, trainee.environment))(lived), diagnosis
+    diagnosis = diagnose(setup.team, acting_models, oracle, played) if setup.plan.diagnostics else None
+    return jax.vmap(partial(scores_of, setup.environment))(played), diagnosis
 
 
 def _no_metrics(
-    trainee: Trainee, agents: tuple[Agents, ...], replays: tuple[Replays, ...], keys: Keys
+    setup: TrainingSetup, agents: tuple[Agents, ...], replays: tuple[Replays, ...], keys: Keys
 ) -> tuple[Metrics, ...]:
     zero = jnp.zeros((), jnp.int32)
 
     def of(squad: Squad, agents: Agents, replays: Replays, keys: Array) -> Metrics:
         now = Now(zero, zero, jnp.zeros(()))
-        shapes = jax.eval_shape(lambda: squad.learn(agents, replays, trainee.batch, keys, now)[1])
+        shapes = jax.eval_shape(lambda: squad.learn(agents, replays, setup.batch, keys, now)[1])
         return {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
 
-    return trainee.team.each(of, agents, replays, keys)
+    return setup.team.each(of, agents, replays, keys)
 
 
-def _count_episodes(tally: Tally, lived: Trajectory) -> Tally:
-    returns = tally.returns + jnp.sum(lived.rewards)
-    return Tally(tally.metrics, tally.updates, returns, tally.episodes + lived.rewards.shape[0])
+def _count_episodes(tally: Tally, played: Trajectory) -> Tally:
+    returns = tally.returns + jnp.sum(played.rewards)
+    return Tally(tally.metrics, tally.updates, returns, tally.episodes + played.rewards.shape[0])
 
 
 def _count_update(tally: Tally, metrics: tuple[Metrics, ...]) -> Tally:

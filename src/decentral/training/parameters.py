@@ -9,6 +9,8 @@ from decentral.algorithms.base import Algorithm, Models
 from decentral.settings import Refused
 from decentral.types import AgentSpec
 
+RENAMED = {"notes": "statistics", "remarks": "annotations", "world": "environment_key"}
+
 
 def as_arrays(models: Models) -> dict[str, np.ndarray]:
     """Every array of an agent's networks, or of any tree, under its path, such as `value.trunk.entry.weight`."""
@@ -25,6 +27,7 @@ def fill(described: Any, arrays: dict[str, np.ndarray], source: str) -> Any:
     """A tree of arrays as described, made of those that `as_arrays` named; others are refused."""
     paths, structure = jax.tree_util.tree_flatten_with_path(described)
     expected = {_name(path): leaf for path, leaf in paths}
+    use_current_names(arrays)
     for name in sorted(expected.keys() ^ arrays.keys()):
         raise Refused(f"{source}: array {name} is {'missing' if name in expected else 'not part of the agent'}")
     for name, leaf in expected.items():
@@ -32,6 +35,13 @@ def fill(described: Any, arrays: dict[str, np.ndarray], source: str) -> Any:
         if found.shape != leaf.shape or found.dtype != leaf.dtype:
             raise Refused(f"{source}: array {name} must be {leaf.dtype}{leaf.shape}, got {found.dtype}{found.shape}")
     return jax.tree.unflatten(structure, [arrays[name] for name in expected])
+
+
+def use_current_names(arrays: dict[str, np.ndarray]) -> None:
+    """Put stored arrays under the names that their fields have now; some had others once."""
+    for name in list(arrays):
+        current = ".".join(RENAMED.get(word, word) for word in name.split("."))
+        arrays[current] = arrays.pop(name)
 
 
 def _name(path: tuple[Any, ...]) -> str:

@@ -1,4 +1,4 @@
-"""The plan of a training: how long, how much is remembered, how much is explored, how often it is tested."""
+"""The plan of a run: how long, how much is remembered, how much is explored, how often it is tested."""
 
 from typing import Literal
 
@@ -23,13 +23,13 @@ class Plan(Settings):
     num_environments: int = setting(1, "environments played side by side, one episode each per turn", at_least=1)
     workers: int = setting(
         1,
-        "processes that step a world that lives in Python, one episode each at a time; 1: this very process",
+        "processes that step a host environment, one episode each at a time; 1: this very process",
         at_least=1,
         at_most=1024,
     )
     worker_timeout: int = setting(
         600,
-        "seconds that a world in a process of its own (workers above 1) may take to answer; then it is ended",
+        "seconds that an environment in a process of its own (workers above 1) may take to answer; then it is ended",
         at_least=1,
         at_most=1_000_000,
     )

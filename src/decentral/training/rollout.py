@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
-from decentral.algorithms.base import Memory, Models, Notes
+from decentral.algorithms.base import Memory, Models, Statistics
 from decentral.algorithms.q_learning import Dice, Scene
-from decentral.environments.base import Chance, Environment, Script, State, begin
+from decentral.environments.base import Environment, Randomness, Script, State, begin
 from decentral.training.squads.base import Squad
 from decentral.training.team import Team
 from decentral.training.until_over import until_all_are_over
@@ -43,8 +43,8 @@ class Trajectory(eqx.Module):
 def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Trajectory:
     """One episode from the start to its time limit; steps after an early end are padding."""
 
-    def choose(world: State, memories: Memory, last_actions: Array, draws: Draws) -> tuple[Array, Memory]:
-        return player.choose(memories, environment.perceive(world), last_actions, draws)
+    def choose(state: State, memories: Memory, last_actions: Array, draws: Draws) -> tuple[Array, Memory]:
+        return player.choose(memories, environment.perceive(state), last_actions, draws)
 
     return _live_through(environment, player.memories, player.draws, choose, key)
 
@@ -52,8 +52,8 @@ def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Traje
 def play_script(environment: Environment, script: Script, key: Key[Array, ""]) -> Trajectory:
     """One episode by a policy that is told the whole state, as no agent is."""
 
-    def choose(world: State, memory: Any, last_actions: Array, draws: None) -> tuple[Array, Any]:
-        return script.choose(world, memory)
+    def choose(state: State, memory: Any, last_actions: Array, draws: None) -> tuple[Array, Any]:
+        return script.choose(state, memory)
 
     return _live_through(environment, script.start(), None, choose, key)
 
@@ -67,31 +67,31 @@ def _live_through(
 ) -> Trajectory:
     """An episode in which `choose` answers for all.
 
-    The loop keeps only where the world stood and what was done: the rest is told again after it, of all steps at once.
-    A world that is over stands still: what is kept of it does not depend on how long the others beside it go on, and
+    The loop keeps states and actions alone: percepts and outcomes follow from them after it, of all steps at once.
+    An episode that is over stands still: what is kept of it does not depend on how long the others beside it go on, and
     when all are over no step is computed any more.
     """
-    world, lucks = begin(environment, key)
+    state, lucks = begin(environment, key)
     silence = jnp.zeros((environment.num_agents, environment.spec.actions.count))
 
-    def step(now: tuple, chance: tuple) -> tuple[tuple, Array, Bool[Array, ""]]:
-        world, memories, last_actions = now
-        luck, draws = chance
-        actions, memories = choose(world, memories, last_actions, draws)
-        following, outcome = environment.step_by(world, actions, luck)
+    def step(now: tuple, drawn: tuple) -> tuple[tuple, Array, Bool[Array, ""]]:
+        state, memories, last_actions = now
+        luck, draws = drawn
+        actions, memories = choose(state, memories, last_actions, draws)
+        following, outcome = environment.step_by(state, actions, luck)
         return (following, memories, jax.nn.one_hot(actions, silence.shape[-1])), actions, outcome.terminated
 
-    def step_and_keep(now: tuple, chance: tuple) -> tuple[tuple, tuple]:
-        following, actions, _ = step(now, chance)
+    def step_and_keep(now: tuple, drawn: tuple) -> tuple[tuple, tuple]:
+        following, actions, _ = step(now, drawn)
         return following, (now[0], actions)
 
-    beginning = (world, memories, silence)
+    beginning = (state, memories, silence)
     if environment.may_end_early:
-        (final, _, _), (worlds, actions) = until_all_are_over(step, beginning, (lucks, draws), environment.time_limit)
+        (final, _, _), (states, actions) = until_all_are_over(step, beginning, (lucks, draws), environment.time_limit)
     else:
-        (final, _, _), (worlds, actions) = jax.lax.scan(step_and_keep, beginning, (lucks, draws))
-    every = with_last(worlds, final)
-    outcomes = jax.vmap(environment.tell)(worlds, actions, lucks, jax.tree.map(lambda world: world[1:], every))
+        (final, _, _), (states, actions) = jax.lax.scan(step_and_keep, beginning, (lucks, draws))
+    every = with_last(states, final)
+    outcomes = jax.vmap(environment.tell)(states, actions, lucks, jax.tree.map(lambda state: state[1:], every))
     happened = jnp.cumsum(outcomes.terminated) - outcomes.terminated == 0
     return Trajectory(
         percepts=jax.vmap(environment.perceive)(every),
@@ -104,22 +104,22 @@ def _live_through(
 
 
 def retrace(environment: Environment, actions: Array, key: Key[Array, ""]) -> State:
-    """The world before each step of the episode that was played with these actions and this key, and after the last.
+    """The states before each step of the episode that was played with these actions and this key, and after the last.
 
     Steps that did not happen are taken here too: what comes after the end is not what was played.
     """
 
-    def step(world: State, chosen: tuple[Array, Chance]) -> tuple[State, State]:
-        return environment.step_by(world, *chosen)[0], world
+    def step(state: State, chosen: tuple[Array, Randomness]) -> tuple[State, State]:
+        return environment.step_by(state, *chosen)[0], state
 
-    world, lucks = begin(environment, key)
-    final, worlds = jax.lax.scan(step, world, (actions, lucks))
-    return with_last(worlds, final)
+    state, lucks = begin(environment, key)
+    final, states = jax.lax.scan(step, state, (actions, lucks))
+    return with_last(states, final)
 
 
-def with_last(worlds: State, final: State) -> State:
-    """The worlds before each step and the one after the last, as one [P]."""
-    return jax.tree.map(lambda before, after: jnp.concatenate([before, after[None]]), worlds, final)
+def with_last(states: State, final: State) -> State:
+    """The states before each step and the one after the last, as one [P]."""
+    return jax.tree.map(lambda before, after: jnp.concatenate([before, after[None]]), states, final)
 
 
 def hand_out(trajectory: Trajectory) -> Episode:
@@ -147,29 +147,31 @@ def hand_out(trajectory: Trajectory) -> Episode:
 
 def team_player(
     team: Team,
-    bodies: tuple[Models, ...],
-    notes: tuple[Notes, ...],
+    acting_models: tuple[Models, ...],
+    statistics: tuple[Statistics, ...],
     epsilons: tuple[Float[Array, ""], ...],
     dice: tuple[Dice, ...],
 ) -> Player:
     """The team itself: every agent by its own networks and dice. All arguments are by squad."""
 
     def choose(memories: Memory, percepts: Percept, last_actions: Array, dice: Any) -> tuple[Array, Memory]:
-        def act(squad: Squad, body: Models, notes: Notes, memory: Memory, *scene: Any) -> tuple[Array, Memory]:
+        def act(
+            squad: Squad, acting_model: Models, statistics: Statistics, memory: Memory, *scene: Any
+        ) -> tuple[Array, Memory]:
             (percept, last_action), epsilon, die = scene
             each = jnp.broadcast_to(epsilon, (len(squad.places),))
-            return squad.act(body, notes, memory, Scene(percept, last_action, each, die))
+            return squad.act(acting_model, statistics, memory, Scene(percept, last_action, each, die))
 
         shared = team.share_out((percepts, last_actions))
-        chosen = team.each(act, bodies, notes, memories, shared, epsilons, dice)
+        chosen = team.each(act, acting_models, statistics, memories, shared, epsilons, dice)
         return team.in_order(tuple(actions for actions, _ in chosen)), tuple(memory for _, memory in chosen)
 
-    return Player(team.each(lambda squad, own: squad.start(own), bodies), dice, choose)
+    return Player(team.each(lambda squad, own: squad.start(own), acting_models), dice, choose)
 
 
-def greedy_player(team: Team, bodies: tuple[Models, ...], length: int, key: Key[Array, ""]) -> Player:
+def greedy_player(team: Team, acting_models: tuple[Models, ...], length: int, key: Key[Array, ""]) -> Player:
     """The team at its best, without exploring."""
-    return team_player(team, bodies, *greedily(team), fair_dice(team, length, key))
+    return team_player(team, acting_models, *greedily(team), unbiased_dice(team, length, key))
 
 
 def greedily(team: Team) -> tuple[tuple[None, ...], tuple[Float[Array, ""], ...]]:
@@ -177,7 +179,7 @@ def greedily(team: Team) -> tuple[tuple[None, ...], tuple[Float[Array, ""], ...]
     return tuple(None for _ in team.squads), tuple(jnp.zeros(()) for _ in team.squads)
 
 
-def fair_dice(team: Team, length: int, key: Key[Array, ""]) -> tuple[Dice, ...]:
+def unbiased_dice(team: Team, length: int, key: Key[Array, ""]) -> tuple[Dice, ...]:
     """Dice for every agent of a team, by squad [length, n], from one key."""
     keys = team.share_out(jax.random.split(key, sum(len(squad.places) for squad in team.squads)))
     return team.each(lambda squad, own: squad.roll(own, length), keys)

@@ -19,7 +19,7 @@ from decentral.training.squads.shared import Shared
 
 
 class Team(eqx.Module):
-    """Squads that between them fill every place of a world once."""
+    """Squads that between them fill every place of an environment once."""
 
     squads: tuple[Squad, ...]
 

@@ -51,13 +51,13 @@ class Packing:
 
 MOST_UNASKED = 8  # steps
 
-Now = tuple  # the world first, then whatever else a step leads on
+Now = tuple  # the environment first, then whatever else a step leads on
 
 
 def until_all_are_over(
     step: Callable[[Now, Any], tuple[Now, Array, Bool[Array, ""]]], beginning: Now, chances: Any, limit: int
 ) -> tuple[Now, tuple[Any, Array]]:
-    """Take steps until every lane is over; gives how each stands then, the worlds before all steps, and the actions.
+    """Take steps until every lane is over; gives the final states, the states before all steps, and the actions.
 
     A step gives what follows, the actions, and whether that is the end. A lane that is over stands still: what is kept
     of it does not depend on how long the others beside it go on. What is kept is packed, since every array that

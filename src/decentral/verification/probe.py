@@ -1,17 +1,17 @@
-"""How hard a world is: what random play and the policies written for it by hand come to."""
+"""How hard an environment is: what random play and the policies written for it by hand come to."""
 
 import jax
 from jaxtyping import Array, Key
 
 from decentral.environments.base import Environment
 from decentral.runs.caches import keep_compiled_programs
-from decentral.runs.trained import check_worlds
+from decentral.runs.trained import check_environments
 from decentral.training.evaluation import Scores, random_scores, scripted_scores
 
 
 def probe(environment: Environment, episodes: int, seed: int) -> dict[str, Scores]:
     """What `episodes` episodes of each policy that needs no training came to, by its name."""
-    check_worlds(episodes, seed)
+    check_environments(episodes, seed)
     keep_compiled_programs()
 
     def play_all(key: Key[Array, ""]) -> dict[str, Scores]:

@@ -43,8 +43,8 @@ def stepper(world):
 def step(world, field, actions=None, jitter=0.0):
     """One step by a compiled function; without actions all agents stop."""
     actions = [STOP] * world.num_agents if actions is None else actions
-    chance = jnp.full(world.roster.units, jitter, jnp.float32)
-    return stepper(world)(field, jnp.asarray(actions, jnp.int32), chance)
+    randomness = jnp.full(world.roster.units, jitter, jnp.float32)
+    return stepper(world)(field, jnp.asarray(actions, jnp.int32), randomness)
 
 
 def steps(world, field, count, actions=None, jitter=0.0):

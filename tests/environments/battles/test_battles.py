@@ -7,7 +7,7 @@ import pytest
 
 from decentral.environments.battles import BATTLES, battle_on
 from decentral.environments.battles.actions import NORTH, SOUTH
-from decentral.environments.battles.maps import MAPS, Group, Map
+from decentral.environments.battles.maps import MAPS, Map, UnitGroup
 from decentral.environments.battles.roster import roster_of
 from decentral.environments.battles.terrain import is_walkable
 from decentral.settings import Refused
@@ -112,7 +112,7 @@ def test_agents_are_numbered_by_kind_then_from_west_to_east():
 
 
 def test_a_map_of_ones_own_is_a_few_lines():
-    own = Map("4m_vs_2z", (Group("marine", 4, (9, 16)),), (Group("zealot", 2, (23, 16)),), limit=50)
+    own = Map("4m_vs_2z", (UnitGroup("marine", 4, (9, 16)),), (UnitGroup("zealot", 2, (23, 16)),), limit=50)
     world = battle_on(own)()
     assert (world.num_agents, world.time_limit, world.spec.actions.count) == (4, 50, 8)
     assert world.__doc__ == "4 marines against 2 zealots, at most 50 steps."
@@ -122,13 +122,16 @@ def test_a_map_of_ones_own_is_a_few_lines():
 @pytest.mark.parametrize(
     "change, words",
     [
-        ({"allies": (Group("ghost", 1, (9, 16)),)}, "map own: unit must be one of marine, stalker, .*, got 'ghost'"),
-        ({"enemies": (Group("marine", 0, (9, 16)),)}, "map own: count of marine must be at least 1, got 0"),
+        (
+            {"allies": (UnitGroup("ghost", 1, (9, 16)),)},
+            "map own: unit must be one of marine, stalker, .*, got 'ghost'",
+        ),
+        ({"enemies": (UnitGroup("marine", 0, (9, 16)),)}, "map own: count of marine must be at least 1, got 0"),
         ({"allies": ()}, "map own: allies must have at least one group, got none"),
         ({"limit": 0}, "map own: limit must be at least 1, got 0"),
     ],
 )
 def test_a_map_that_makes_no_sense_is_refused_in_one_line(change, words):
-    good = {"allies": (Group("marine", 1, (9, 16)),), "enemies": (Group("marine", 1, (23, 16)),), "limit": 9}
+    good = {"allies": (UnitGroup("marine", 1, (9, 16)),), "enemies": (UnitGroup("marine", 1, (23, 16)),), "limit": 9}
     with pytest.raises(Refused, match=words):
         Map("own", **good | change)

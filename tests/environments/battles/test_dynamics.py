@@ -11,7 +11,7 @@ from decentral.environments.battles.actions import ATTACK, EAST, NO_OP, SOUTH, S
 from decentral.environments.battles.battlefield import NOBODY
 from decentral.environments.battles.combat import attack, damage_of, suffer, take_aim
 from decentral.environments.battles.deployment import deploy
-from decentral.environments.battles.maps import Group, Map
+from decentral.environments.battles.maps import Map, UnitGroup
 from decentral.environments.battles.movement import push_apart
 from decentral.environments.battles.roster import roster_of
 from tests.environments.battles.scenes import battle, changed, scene, step, steps
@@ -51,7 +51,7 @@ HITS = {  # attacker, target, profile: strikes until dead
 
 def struck(attacker, target, profile, count):
     """Shield and health of a target after each of a number of strikes; nothing recovers."""
-    meeting = Map("meeting", (Group(attacker, 1, (9, 16)),), (Group(target, 1, (23, 16)),), 1)
+    meeting = Map("meeting", (UnitGroup(attacker, 1, (9, 16)),), (UnitGroup(target, 1, (23, 16)),), 1)
     roster = roster_of(meeting, profile)
     roster = replace(roster, regeneration=np.zeros(2, np.float32))
     field = changed(deploy(roster, False, "fixed", jax.random.key(0)), unhurt=jnp.zeros(2, jnp.int32))

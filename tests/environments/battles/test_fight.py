@@ -7,10 +7,10 @@ import pytest
 
 from decentral.environments.battles import battle_on
 from decentral.environments.battles.fight import fight, fight_in_kernel
-from decentral.environments.battles.maps import Group, Map
+from decentral.environments.battles.maps import Map, UnitGroup
 from tests.environments.battles.scenes import battle, changed
 
-SIDES = [tuple(Group(unit, 1, (x, 16)) for unit in ("colossus", "stalker", "zealot")) for x in (14, 17)]
+SIDES = [tuple(UnitGroup(unit, 1, (x, 16)) for unit in ("colossus", "stalker", "zealot")) for x in (14, 17)]
 
 
 def test_the_kernel_fights_as_the_loops_do():
@@ -41,6 +41,8 @@ def test_the_kernel_can_be_written_for_a_gpu(name, monkeypatch):
     """Nothing is run: Pallas refuses what a GPU's kernel can't hold already when it is lowered."""
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     world = battle(name, anchored=True, overkill=False, packing="rings")
-    step = jax.jit(lambda field, chance: fight(world.roster, world.battle_map.ground, world.rules, field, chance))
-    field, chance = jax.eval_shape(world.reset, jax.random.key(0)), jax.eval_shape(world.draw, jax.random.key(0))
-    assert "__gpu$xla.gpu.triton" in step.trace(field, chance).lower(lowering_platforms=("cuda",)).as_text()
+    step = jax.jit(
+        lambda field, randomness: fight(world.roster, world.battle_map.ground, world.rules, field, randomness)
+    )
+    field, randomness = jax.eval_shape(world.reset, jax.random.key(0)), jax.eval_shape(world.draw, jax.random.key(0))
+    assert "__gpu$xla.gpu.triton" in step.trace(field, randomness).lower(lowering_platforms=("cuda",)).as_text()

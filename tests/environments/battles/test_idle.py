@@ -73,9 +73,9 @@ def trained_player(name, directory):
     shorter = {"epsilon_steps": 10_000, "test_interval": 20_000}
     run = decentral.train("iql", name, steps=20_000, training=shorter, out=directory, progress=False)
     trained = Trained.load(run.directory)
-    team, world = trained.config.trainee.team, trained.config.trainee.environment
-    bodies = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), trained.by_squad)
-    return world, lambda key: play(world, greedy_player(team, bodies, world.time_limit, key), key)
+    team, world = trained.config.setup.team, trained.config.setup.environment
+    acting_models = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), trained.by_squad)
+    return world, lambda key: play(world, greedy_player(team, acting_models, world.time_limit, key), key)
 
 
 @fought

@@ -25,15 +25,15 @@ def plot_growth(rows: Sequence[Row], axes: Sequence[str], out: Path) -> None:
     """Draw milliseconds per turn along every axis that has several values, a line for each rest of a case."""
     check_file(out)
     shown = varied(rows, axes)
-    worlds = _values(rows, "environment")
-    named = [*shown, "environment"] if len(worlds) > 1 else shown
+    environments = _values(rows, "environment")
+    named = [*shown, "environment"] if len(environments) > 1 else shown
     lines = {axis: _lines(rows, axis, [other for other in named if other != axis]) for axis in shown}
     size = 1.0 + 4.2 * len(shown), 4.0 + 0.2 * max(len(own) for own in lines.values())  # legends stand below
     figure, panels = plt.subplots(1, len(shown), figsize=size, sharey=True, squeeze=False, layout="constrained")
     for panel, axis in zip(panels[0], shown, strict=True):
         _draw(panel, lines[axis], axis)
     panels[0][0].set_ylabel("milliseconds per turn")
-    figure.suptitle(" and ".join(worlds))
+    figure.suptitle(" and ".join(environments))
     save(figure, out)
 
 

@@ -1,6 +1,6 @@
 """A comparison as a picture: the learning curves, and beside them every seed's final return with its summary.
 
-What the worlds of all runs report of tests besides returns, such as a win rate, has a row of the same two panels.
+What the environments of all runs report of tests besides returns, such as a win rate, has a row of the same two panels.
 """
 
 from pathlib import Path

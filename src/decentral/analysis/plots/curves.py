@@ -29,7 +29,7 @@ Band = tuple[np.ndarray, np.ndarray]  # from, to [tests]
 
 
 def plot_curves(runs: list[Curves], out: Path) -> None:
-    """Draw the runs' test returns, and what their worlds report besides, into a PNG, SVG or PDF."""
+    """Draw the runs' test returns, and what their environments report besides, into a PNG, SVG or PDF."""
     check_request(runs, out)
     save(curves_figure(runs, labels(runs)), out)
 
@@ -37,8 +37,8 @@ def plot_curves(runs: list[Curves], out: Path) -> None:
 def curves_figure(runs: list[Curves], names: list[str], title: str | None = None, may_coincide: bool = False) -> Figure:
     """The runs' test returns against environment steps: mean and standard deviation over seeds.
 
-    What the worlds of all runs report of tests besides, such as a win rate, has a panel of its own each. Where curves
-    may coincide every other one has wide gaps, through which the one below is seen.
+    What the environments of all runs report of tests besides, such as a win rate, has a panel of its own each. Where
+    curves may coincide every other one has wide gaps, through which the one below is seen.
     """
     many = len(runs) > MOST_INSIDE
     reports = shared_reports(runs)

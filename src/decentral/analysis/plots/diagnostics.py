@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, NullFormatter
 
-from decentral.analysis.diagnostics import GROUPS, Band, Group, load_bands, number_of_contexts
+from decentral.analysis.diagnostics import GROUPS, Band, MetricGroup, load_bands, number_of_contexts
 from decentral.analysis.plots.curves import check_file, look, save, shown
 from decentral.analysis.results import Curves, labels
 from decentral.settings import Refused
@@ -45,7 +45,7 @@ def diagnostics_figure(run: Curves) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, group: Group, run: Curves, measured: dict[str, Band]) -> None:
+def _draw(axes: Axes, group: MetricGroup, run: Curves, measured: dict[str, Band]) -> None:
     for number, name in enumerate(group.names):
         if name not in measured:
             continue

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from decentral.analysis.diagnostics import GROUPS, Band, Group, load_bands, number_of_contexts
+from decentral.analysis.diagnostics import GROUPS, Band, MetricGroup, load_bands, number_of_contexts
 from decentral.analysis.results import Curves, flat_settings, labels, shared_references, shared_reports
 from decentral.analysis.statistics import mean_band, summarise
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 
 LOSSES = (
-    Group("loss of the values", {"loss": "loss"}, by_decades=True),
-    Group("error of the values", {"td_error_abs": "absolute error"}),
+    MetricGroup("loss of the values", {"loss": "loss"}, by_decades=True),
+    MetricGroup("error of the values", {"td_error_abs": "absolute error"}),
 )
 DIGITS = 6  # of what is drawn but stands in no table
 
@@ -62,7 +62,7 @@ def _run(run: Curves, label: str, inside: Inside) -> dict[str, Any]:
 
 
 def _report(values: np.ndarray) -> dict[str, Any]:
-    """What a world reports of tests besides returns, such as a win rate [seeds, tests]."""
+    """What an environment reports of tests besides returns, such as a win rate [seeds, tests]."""
     low, high = mean_band(values)
     return {"mean": _rounded(values.mean(axis=0)), "low": _rounded(low), "high": _rounded(high)}
 
@@ -78,7 +78,7 @@ def _versions(run: Curves) -> dict[str, Any]:
 
 
 def _panels(runs: list[Curves]) -> list[dict[str, Any]]:
-    """Runs whose returns can be compared, those in one world under the same settings, and what is known exactly."""
+    """Runs whose returns can be compared (one environment, the same settings), and what is known exactly."""
     panels: list[list[int]] = []
     for number, run in enumerate(runs):
         same = [panel for panel in panels if runs[panel[0]].config["environment"] == run.config["environment"]]
@@ -129,7 +129,7 @@ def _measures(runs: list[Curves]) -> list[dict[str, Any]]:
     return [_measure(group, runs, bands) for group in groups if any(own.keys() & group.names.keys() for own in bands)]
 
 
-def _measure(group: Group, runs: list[Curves], bands: list[dict[str, Band]]) -> dict[str, Any]:
+def _measure(group: MetricGroup, runs: list[Curves], bands: list[dict[str, Band]]) -> dict[str, Any]:
     counts = {number_of_contexts(run) for run in runs} - {None} if "contexts_used" in group.names else set()
     contexts = counts.pop() if len(counts) == 1 else None
     lines = [

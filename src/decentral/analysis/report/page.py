@@ -43,10 +43,10 @@ def write_page(text: str, directory: Path) -> Path:
 
 
 def _title(data: dict[str, Any]) -> str:
-    algorithms, worlds = (
+    algorithms, environments = (
         " and ".join(dict.fromkeys(run[key] for run in data["runs"])) for key in ("algorithm", "environment")
     )
-    return f"{algorithms} on {worlds}"
+    return f"{algorithms} on {environments}"
 
 
 def _inert(text: str) -> str:

@@ -5,7 +5,7 @@ import warnings
 
 import torch
 
-from decentral.benchmarking.pymarl.learner import BATCH_EPISODES, Training
+from decentral.benchmarking.pymarl.learner import BATCH_EPISODES, PyMARLTraining
 
 
 def time_turns(device: str, threads: int, one_dnn: bool, turns: int, repeats: int) -> tuple[list[float], list[float]]:
@@ -15,14 +15,14 @@ def time_turns(device: str, threads: int, one_dnn: bool, turns: int, repeats: in
     with warnings.catch_warnings():
         # PyTorch advises against making tensors from lists of arrays and from tensors, as PyMARL does.
         warnings.filterwarnings("ignore", "Creating a tensor from a list of numpy|To copy construct from a tensor")
-        training = Training(device)
+        training = PyMARLTraining(device)
         for _ in range(BATCH_EPISODES):
             training.play()
         chunks = [_time_chunk(training, turns) for _ in range(repeats + 1)][1:]
     return [play for play, _ in chunks], [learn for _, learn in chunks]
 
 
-def _time_chunk(training: Training, turns: int) -> tuple[float, float]:
+def _time_chunk(training: PyMARLTraining, turns: int) -> tuple[float, float]:
     playing = learning = 0.0
     for _ in range(turns):
         begun = time.perf_counter()

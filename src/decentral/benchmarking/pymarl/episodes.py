@@ -67,7 +67,7 @@ class Episodes:
         return Episodes({name: field.to(device) for name, field in self.fields.items()})
 
 
-class Replay:
+class PyMARLReplay:
     """The latest episodes, in main memory."""
 
     def __init__(self, capacity: int):

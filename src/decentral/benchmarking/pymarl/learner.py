@@ -1,4 +1,4 @@
-"""IQL in PyTorch (extra `torch`) as PyMARL writes it: one world and one step of the GRU at a time, driven by Python.
+"""IQL in PyTorch (extra `torch`) as PyMARL writes it: one environment, one step of the GRU at a time, driven by Python.
 
 It does what PyMARL's runner, controller and learner do in every turn, gradients kept where PyMARL keeps them, but
 neither logs nor evaluates.
@@ -11,7 +11,7 @@ from torch import nn
 from torch.distributions import Categorical
 from torch.nn import functional
 
-from decentral.benchmarking.pymarl.episodes import Episodes, Replay, empty_episodes
+from decentral.benchmarking.pymarl.episodes import Episodes, PyMARLReplay, empty_episodes
 from decentral.benchmarking.pymarl.predator_prey import ACTIONS, LENGTH, OBSERVATION_SIZE, PREDATORS, PlainHunt
 
 HIDDEN = 64
@@ -61,12 +61,12 @@ class Controller:
         return [self.values(episodes, step) for step in range(episodes.steps)]
 
 
-class Training:
-    """A world, a network with its slow copy, and what was lived through."""
+class PyMARLTraining:
+    """An environment, a network with its target network, and what was lived through."""
 
     def __init__(self, device: str):
         self.device = torch.device(device)
-        self.world, self.replay = PlainHunt(), Replay(REPLAY_EPISODES)
+        self.environment, self.replay = PlainHunt(), PyMARLReplay(REPLAY_EPISODES)
         self.online = Controller(self.device)
         self.target = copy.deepcopy(self.online)
         self.parameters = list(self.online.network.parameters())
@@ -76,12 +76,12 @@ class Training:
     def play(self) -> None:
         """One episode, remembered."""
         episode = empty_episodes(1, self.device)
-        self.world.reset()
+        self.environment.reset()
         self.online.forget(1)
         for step in range(LENGTH):
             episode.write_step(self._percept(), step)
             actions = self._choose(episode, step)
-            reward = self.world.step(actions[0].tolist())
+            reward = self.environment.step(actions[0].tolist())
             # The time limit ends the last step, not the task: nothing terminates.
             episode.write_step({"action": actions, "reward": [(reward,)], "terminated": [(False,)]}, step)
         episode.write_step(self._percept(), LENGTH)
@@ -102,9 +102,13 @@ class Training:
             self.target.network.load_state_dict(self.online.network.state_dict())
 
     def _percept(self) -> dict[str, list]:
-        """What the world tells before a step, in lists of one episode."""
+        """What the environment tells before a step, in lists of one episode."""
         available = [[1] * ACTIONS for _ in range(PREDATORS)]
-        return {"state": [self.world.state()], "available": [available], "observation": [list(self.world.observe())]}
+        return {
+            "state": [self.environment.state()],
+            "available": [available],
+            "observation": [list(self.environment.observe())],
+        }
 
     def _choose(self, episode: Episodes, step: int) -> torch.Tensor:
         """An action for each agent [1, agents], now and then any that is available."""

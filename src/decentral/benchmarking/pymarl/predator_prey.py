@@ -16,7 +16,7 @@ STATE_SIZE = 2 * (PREDATORS + 1)
 
 
 class PlainHunt:
-    """One world: the cells of the predators in order, then the prey's."""
+    """One environment: the cells of the predators in order, then the prey's."""
 
     def __init__(self, seed: int = 0):
         self.chance = np.random.default_rng(seed)

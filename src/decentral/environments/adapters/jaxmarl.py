@@ -1,4 +1,4 @@
-"""A world of JaxMARL, compiled as ours are: `jaxmarl:MPE_simple_spread_v3`, or `jaxmarl:package.module:factory`.
+"""An environment of JaxMARL, compiled as ours are: `jaxmarl:MPE_simple_spread_v3`, or `jaxmarl:package.module:factory`.
 
 Agents whose observations or actions are fewer than others' have them padded with zeros, and the actions that they lack
 are never available. JaxMARL's own restart at the end of an episode is not used.
@@ -19,37 +19,37 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.environments.adapters.spaces import action_count
-from decentral.environments.base import Chance, Environment, Outcome
+from decentral.environments.base import Environment, Outcome, Randomness
 from decentral.environments.host.user_code import imported
 from decentral.errors import Refused, did_you_mean
 from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete, Percept
 
 PREFIX = "jaxmarl"
-LIMIT = 100  # steps, of a world that says no limit of its own
+LIMIT = 100  # steps, of an environment that says no limit of its own
 TIME_LIMIT = "steps after which an episode is cut off, unless it ends before"
 
-ByAgent = Mapping[str, Array]  # what a world tells, by the names of its agents
+ByAgent = Mapping[str, Array]  # what an environment tells, by the names of its agents
 
 
-class Moment(eqx.Module):
-    """Where a world stands, and what it told when it came there."""
+class JaxMARLState(eqx.Module):
+    """Where an environment stands, and what it told when it came there."""
 
     inner: Any  # JaxMARL's own state
     percepts: Percept
     rewards: Float[Array, " agents"]
-    over: Bool[Array, ""]  # the world has said so: it stays as it is
+    over: Bool[Array, ""]  # the environment has said so: it stays as it is
     taken: Int[Array, ""]  # steps
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """What a world looks like from outside."""
+class JaxMARLSizes:
+    """What an environment looks like from outside."""
 
     names: tuple[str, ...]  # of its agents
     observations: tuple[int, ...]  # numbers that every agent sees
     actions: tuple[int, ...]  # of every agent
-    masks: str | None  # what to ask the world for available actions; none: it doesn't say
+    masks: str | None  # what to ask the environment for available actions; none: it doesn't say
 
     @property
     def features(self) -> int:
@@ -58,15 +58,15 @@ class Sizes:
 
 
 class JaxMARL(Environment):
-    """A world of JaxMARL."""
+    """An environment of JaxMARL."""
 
     time_limit: int = setting(LIMIT, TIME_LIMIT, at_least=1)
     rewards: Literal["mean", "sum"] = setting("mean", "the team's reward, of those of the agents (mean: a shared one)")
     may_end_early: bool = setting(True, "can an episode end before the time limit? (false saves compiling)")
     timeout_ends: bool = setting(False, "an end at the time limit ends the task (false: it is running out of time)")
 
-    world: ClassVar[Any]
-    sizes: ClassVar[Sizes]
+    environment: ClassVar[Any]
+    sizes: ClassVar[JaxMARLSizes]
 
     @property
     def num_agents(self) -> int:
@@ -89,18 +89,22 @@ class JaxMARL(Environment):
     def agent_names(self) -> tuple[str, ...]:
         return self.sizes.names
 
-    def reset(self, key: Key[Array, ""]) -> Moment:
-        observations, inner = self.world.reset(key)
+    def reset(self, key: Key[Array, ""]) -> JaxMARLState:
+        observations, inner = self.environment.reset(key)
         nothing = jnp.zeros(self.num_agents)
-        return Moment(inner, self._percepts(observations, inner), nothing, jnp.zeros((), bool), jnp.zeros((), int))
+        return JaxMARLState(
+            inner, self._percepts(observations, inner), nothing, jnp.zeros((), bool), jnp.zeros((), int)
+        )
 
-    def perceive(self, state: Moment) -> Percept:
+    def perceive(self, state: JaxMARLState) -> Percept:
         return state.percepts
 
-    def step(self, state: Moment, actions: Int[Array, " agents"], key: Key[Array, ""]) -> tuple[Moment, Outcome]:
+    def step(
+        self, state: JaxMARLState, actions: Int[Array, " agents"], key: Key[Array, ""]
+    ) -> tuple[JaxMARLState, Outcome]:
         chosen = dict(zip(self.sizes.names, actions, strict=True))
-        observations, inner, rewards, dones, _ = self.world.step_env(key, state.inner, chosen)
-        moved = Moment(
+        observations, inner, rewards, dones, _ = self.environment.step_env(key, state.inner, chosen)
+        moved = JaxMARLState(
             inner,
             self._percepts(observations, inner),
             jnp.stack([jnp.asarray(rewards[name], jnp.float32) for name in self.sizes.names]),
@@ -110,7 +114,7 @@ class JaxMARL(Environment):
         after = jax.tree.map(lambda before, now: jnp.where(state.over, before, now), state, moved)
         return after, self.tell(state, actions, key, after)
 
-    def tell(self, before: Moment, actions: Array, chance: Chance, after: Moment) -> Outcome:
+    def tell(self, before: JaxMARLState, actions: Array, randomness: Randomness, after: JaxMARLState) -> Outcome:
         gather = jnp.mean if self.rewards == "mean" else jnp.sum
         in_time = jnp.asarray(self.timeout_ends) | (after.taken < self.time_limit)
         apart = jnp.max(after.rewards, axis=0) - jnp.min(after.rewards, axis=0)
@@ -123,18 +127,18 @@ class JaxMARL(Environment):
         most = self.spec.actions.count
         if self.sizes.masks is None:
             return Percept(seen, jnp.asarray(np.arange(most)[None, :] < np.asarray(self.sizes.actions)[:, None]))
-        told = getattr(self.world, self.sizes.masks)(inner)
+        told = getattr(self.environment, self.sizes.masks)(inner)
         masks = [jnp.ravel(told[name]).astype(bool) for name in self.sizes.names]
         return Percept(seen, jnp.stack([jnp.pad(mask, (0, most - mask.size)) for mask in masks]))
 
 
 @cache
-def world_of_jaxmarl(place: str) -> type[JaxMARL]:
-    """The world that a name of JaxMARL's, or a factory of one's own, stands for."""
+def jaxmarl_environment(place: str) -> type[JaxMARL]:
+    """The environment that a name of JaxMARL's, or a factory of one's own, stands for."""
     name = f"{PREFIX}:{place}"
     make = imported(place, name) if ":" in place else _maker(place, name)
     if not callable(make):
-        raise Refused(f"environment {name} must name a function that makes a world, got {make!r:.80}")
+        raise Refused(f"environment {name} must name a function that makes an environment, got {make!r:.80}")
     try:
         made = make()
     except Exception as error:
@@ -142,18 +146,18 @@ def world_of_jaxmarl(place: str) -> type[JaxMARL]:
         raise Refused(f"environment {name} can't be made ({why})") from error
     found = _sizes(made, name)
 
-    class Made(JaxMARL):
-        """A world of JaxMARL."""
+    class MadeByJaxMARL(JaxMARL):
+        """An environment of JaxMARL."""
 
         time_limit: int = setting(int(getattr(made, "max_steps", None) or LIMIT), TIME_LIMIT, at_least=1)
-        world: ClassVar[Any] = made
-        sizes: ClassVar[Sizes] = found
+        environment: ClassVar[Any] = made
+        sizes: ClassVar[JaxMARLSizes] = found
 
-    return Made
+    return MadeByJaxMARL
 
 
 def _maker(place: str, name: str) -> Callable[[], Any]:
-    """What makes the world that JaxMARL itself knows by a name."""
+    """What makes the environment that JaxMARL itself knows by a name."""
     try:
         with _silence():
             import jaxmarl
@@ -179,26 +183,28 @@ def _silence() -> Iterator[None]:
         sys.stdout, sys.__stdout__ = kept  # type: ignore[misc]
 
 
-def _sizes(world: Any, name: str) -> Sizes:
-    """Read a world's spaces, and refuse those that agents can't learn in."""
+def _sizes(environment: Any, name: str) -> JaxMARLSizes:
+    """Read an environment's spaces, and refuse those that agents can't learn in."""
     try:
-        agents = tuple(world.agents)
-        actions = tuple(action_count(world.action_space(agent), f"{name}: {agent}") for agent in agents)
-        observations, inner = jax.eval_shape(world.reset, jax.random.key(0))
+        agents = tuple(environment.agents)
+        actions = tuple(action_count(environment.action_space(agent), f"{name}: {agent}") for agent in agents)
+        observations, inner = jax.eval_shape(environment.reset, jax.random.key(0))
         seen = tuple(int(np.prod(observations[agent].shape)) for agent in agents)
     except (AttributeError, TypeError, KeyError, ValueError) as error:
         if isinstance(error, Refused):
             raise
         why = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-        raise Refused(f"environment {name} must be a world of JaxMARL with an observation per agent ({why})") from None
-    return Sizes(agents, seen, actions, _masks(world, inner))
+        raise Refused(
+            f"environment {name} must be an environment of JaxMARL with an observation per agent ({why})"
+        ) from None
+    return JaxMARLSizes(agents, seen, actions, _masks(environment, inner))
 
 
-def _masks(world: Any, inner: Any) -> str | None:
-    """What a world is asked for available actions, which some worlds call otherwise than others."""
+def _masks(environment: Any, inner: Any) -> str | None:
+    """What an environment is asked for available actions, which some environments call otherwise than others."""
     for asked in ("get_avail_actions", "get_legal_moves"):
         try:
-            jax.eval_shape(getattr(world, asked), inner)
+            jax.eval_shape(getattr(environment, asked), inner)
         except (AttributeError, NotImplementedError):
             continue
         return asked

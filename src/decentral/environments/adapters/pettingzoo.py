@@ -1,4 +1,4 @@
-"""Any parallel world of PettingZoo whose agents share a reward: `pettingzoo:package.module:factory`.
+"""Any parallel environment of PettingZoo whose agents share a reward: `pettingzoo:package.module:factory`.
 
 Agents whose observations or actions are fewer than others' have them padded with zeros, and the actions that they lack
 are never available. An agent that has left perceives zeros and can do nothing but the first action, which is not sent.
@@ -72,14 +72,14 @@ def _is(space: Any, kind: str) -> bool:
 
 
 Factory = Callable[[], Any]
-ByAgent = Mapping[Any, Any]  # what a world tells, by the names of its agents
+ByAgent = Mapping[Any, Any]  # what an environment tells, by the names of its agents
 Rewards = Literal["shared", "sum", "mean"]
 ANSWER = ("observations", "rewards", "terminations", "truncations", "infos")
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """What a world looks like from outside."""
+class PettingZooSizes:
+    """What an environment looks like from outside."""
 
     names: tuple[Any, ...]  # of its agents
     observations: tuple[int, ...]  # numbers that every agent sees
@@ -97,25 +97,29 @@ class Sizes:
         return max(self.counts)
 
     @staticmethod
-    def of(world: Any, address: str) -> "Sizes":
-        """Read a world's spaces, and refuse those that agents can't learn in."""
+    def of(environment: Any, address: str) -> "PettingZooSizes":
+        """Read an environment's spaces, and refuse those that agents can't learn in."""
         try:
-            names = tuple(world.possible_agents)
-            observations = [observation_size(world.observation_space(name), f"{address}: {name}") for name in names]
-            counts = [action_count(world.action_space(name), f"{address}: {name}") for name in names]
-            starts = [int(world.action_space(name).start) for name in names]
-            parallel = not callable(getattr(world, "agent_iter", None))
+            names = tuple(environment.possible_agents)
+            observations = [
+                observation_size(environment.observation_space(name), f"{address}: {name}") for name in names
+            ]
+            counts = [action_count(environment.action_space(name), f"{address}: {name}") for name in names]
+            starts = [int(environment.action_space(name).start) for name in names]
+            parallel = not callable(getattr(environment, "agent_iter", None))
         except (AttributeError, TypeError) as error:
-            raise Refused(f"environment {address} must make a parallel world of PettingZoo ({error})") from None
+            raise Refused(f"environment {address} must make a parallel environment of PettingZoo ({error})") from None
         if not parallel:
-            raise Refused(f"environment {address} must make a parallel world, got one of turns: use its parallel_env")
+            raise Refused(
+                f"environment {address} must make a parallel environment, got one of turns: use its parallel_env"
+            )
         if not names:
             raise Refused(f"environment {address} must have at least one agent, got none")
-        return Sizes(names, tuple(observations), tuple(counts), tuple(starts))
+        return PettingZooSizes(names, tuple(observations), tuple(counts), tuple(starts))
 
 
 class PettingZoo(HostEnvironment):
-    """A parallel world of PettingZoo."""
+    """A parallel environment of PettingZoo."""
 
     time_limit: int = setting(100, "steps after which an episode is cut off, unless it ends before", at_least=1)
     may_end_early: bool = setting(True, "can an episode end before the time limit? (false saves compiling)")
@@ -123,7 +127,7 @@ class PettingZoo(HostEnvironment):
 
     address: ClassVar[str]
     factory: ClassVar[Factory]
-    sizes: ClassVar[Sizes]
+    sizes: ClassVar[PettingZooSizes]
 
     @property
     def num_agents(self) -> int:
@@ -152,69 +156,69 @@ class PettingZoo(HostEnvironment):
 
 
 @cache
-def world_of_pettingzoo(place: str) -> type[PettingZoo]:
-    """The world that a factory makes. It is made once to see its sizes."""
+def pettingzoo_environment(place: str) -> type[PettingZoo]:
+    """The environment that a factory makes. It is made once to see its sizes."""
     name = f"pettingzoo:{place}"
     make = imported(place, name)
     if not callable(make):
-        raise Refused(f"environment {name} must name a function that makes a world, got {make!r:.80}")
+        raise Refused(f"environment {name} must name a function that makes an environment, got {make!r:.80}")
     try:
         with kept_in("it", "when made"):
-            world = make()
+            environment = make()
     except Failed as failure:
         raise Refused(f"environment {name} can't be made ({words_of(failure.__cause__ or failure)})") from failure
     with kept_in(name, "when asked for its spaces"):
-        found = Sizes.of(world, name)
+        found = PettingZooSizes.of(environment, name)
     with kept_in(name, "when closed"):
-        world.close()
+        environment.close()
 
-    class Made(PettingZoo):
-        """A parallel world of PettingZoo."""
+    class MadeByPettingZoo(PettingZoo):
+        """A parallel environment of PettingZoo."""
 
         address: ClassVar[str] = name
         factory: ClassVar[Factory] = staticmethod(make)
-        sizes: ClassVar[Sizes] = found
+        sizes: ClassVar[PettingZooSizes] = found
 
-    return Made
+    return MadeByPettingZoo
 
 
 class PettingZooStage(Stage):
-    """A parallel world, seen as one of a team."""
+    """A parallel environment, seen as one of a team."""
 
-    def __init__(self, world: Any, sizes: Sizes, rewards: Rewards):
-        self.world = world
+    def __init__(self, environment: Any, sizes: PettingZooSizes, rewards: Rewards):
+        self.environment = environment
         self.sizes = sizes
         self.rewards = rewards
 
     def reset(self, seed: int) -> Percepts:
-        told = self.world.reset(seed=seed % 2**31)
+        told = self.environment.reset(seed=seed % 2**31)
         if not isinstance(told, tuple | list) or len(told) != 2:
             raise Refused(f"the answer must be observations and infos, got {told!r:.120}")
         observations, infos = told
         return self._percepts(observations, {}, infos)
 
     def step(self, actions: np.ndarray) -> Step:
-        present = set(self.world.agents)
+        present = set(self.environment.agents)
         chosen = {
             name: int(action) + start
             for name, start, action in zip(self.sizes.names, self.sizes.starts, actions, strict=True)
             if name in present
         }
-        told = self.world.step(chosen)
+        told = self.environment.step(chosen)
         if not isinstance(told, tuple | list) or len(told) != len(ANSWER):
             raise Refused(f"the answer must be {', '.join(ANSWER)}, got {told!r:.120}")
         for what, own in zip(ANSWER[:-1], told, strict=False):
-            check_names(what, own, self.sizes.names, self.world.agents)
+            check_names(what, own, self.sizes.names, self.environment.agents)
         observations, rewards, terminations, truncations, infos = told
         check_flags("terminations", terminations)
         check_flags("truncations", truncations)
-        over = not self.world.agents
+        over = not self.environment.agents
         truncated = over and any(truncations.values())
         percepts = self._percepts(observations, terminations, infos)
         return Step(percepts, self._reward(rewards), over and not truncated, truncated)
 
     def close(self) -> None:
-        self.world.close()
+        self.environment.close()
 
     def _reward(self, rewards: ByAgent) -> float:
         """The one reward of all."""
@@ -231,7 +235,7 @@ class PettingZooStage(Stage):
 
     def _percepts(self, observations: ByAgent, terminations: ByAgent, infos: ByAgent) -> Percepts:
         """What every agent perceives; one whose time alone is up still sees where it has come to."""
-        check_names("observations", observations, self.sizes.names, self.world.agents)
+        check_names("observations", observations, self.sizes.names, self.environment.agents)
         check_names("infos", infos, self.sizes.names, ())
         told = Percepts(
             np.zeros((len(self.sizes.names), self.sizes.features), np.float32),
@@ -241,11 +245,11 @@ class PettingZooStage(Stage):
             if name not in observations or terminations.get(name, False):
                 told.available[row, 0] = True
                 continue
-            spaces = self.world.observation_space(name), self.world.action_space(name)
+            spaces = self.environment.observation_space(name), self.environment.action_space(name)
             check_observation(name, observations[name], infos.get(name, {}), *spaces)
-            numbers = as_numbers(self.world.observation_space(name), observations[name])
+            numbers = as_numbers(self.environment.observation_space(name), observations[name])
             told.observation[row, : len(numbers)] = numbers
             mask = mask_in(observations[name], infos.get(name, {}))
-            count = self.world.action_space(name).n
+            count = self.environment.action_space(name).n
             told.available[row, :count] = True if mask is None else mask
         return told

@@ -24,7 +24,7 @@ INSTALL = "pip install git+https://github.com/oxwhirl/smac.git"
 
 
 def starcraft_class() -> Any:
-    """The package's class of worlds."""
+    """The package's class of environments."""
     if importlib.util.find_spec("smac") is None:
         raise Refused(f"the package smac is missing: {INSTALL}")
     try:
@@ -125,7 +125,7 @@ class Smac(HostEnvironment):
 
 @cache
 def map_of_smac(name: str) -> type[Smac]:
-    """The world of a map, with the sizes that the installed package gives it. No game is started."""
+    """The environment of a map, with the sizes that the installed package gives it. No game is started."""
     starcraft = starcraft_class()
     try:
         info = starcraft(map_name=name).get_env_info()

@@ -1,4 +1,4 @@
-"""The spaces of a PettingZoo world, as numbers: boxes are flattened, one of several things is one-hot.
+"""The spaces of a PettingZoo environment, as numbers: boxes are flattened, one of several things is one-hot.
 
 They are told apart by the names of their classes, so that nothing need be imported to read them.
 """
@@ -44,7 +44,7 @@ def as_numbers(space: Any, observation: Any) -> np.ndarray:
 
 
 def mask_in(observation: Any, info: Mapping[str, Any]) -> Any:
-    """Which actions are available, where the world says so: beside the observation or in the info; otherwise none."""
+    """Which actions are available, where the environment says so: beside the observation or in the info; else none."""
     if isinstance(observation, Mapping):
         return observation[MASK]
     return info.get(MASK)

@@ -129,18 +129,18 @@ class Battle(Environment):
         return self.step_by(state, actions, self.draw(key))
 
     def step_by(
-        self, state: Battlefield, actions: Int[Array, " agents"], chance: Float[Array, " units"]
+        self, state: Battlefield, actions: Int[Array, " agents"], randomness: Float[Array, " units"]
     ) -> tuple[Battlefield, Outcome]:
         ordered = give_orders(self.roster, self.battle_map.ground, state, actions)
-        fought = fight(self.roster, self.battle_map.ground, self.rules, ordered, chance)
+        fought = fight(self.roster, self.battle_map.ground, self.rules, ordered, randomness)
         after = eqx.tree_at(lambda old: old.steps, fought, state.steps + 1)
-        return after, self.tell(state, actions, chance, after)
+        return after, self.tell(state, actions, randomness, after)
 
     def tell(
         self,
         before: Battlefield,
         actions: Int[Array, " agents"],
-        chance: Float[Array, " units"],
+        randomness: Float[Array, " units"],
         after: Battlefield,
     ) -> Outcome:
         roster = self.roster

@@ -11,7 +11,7 @@ Point = tuple[Number, Number]
 
 
 @dataclass(frozen=True)
-class Group:
+class UnitGroup:
     """Units of one kind that appear together. Several groups of a side at one point are packed side by side."""
 
     unit: str
@@ -39,8 +39,8 @@ class Map:
     """Who meets whom, where, and for how many steps."""
 
     name: str
-    allies: tuple[Group, ...]
-    enemies: tuple[Group, ...]
+    allies: tuple[UnitGroup, ...]
+    enemies: tuple[UnitGroup, ...]
     limit: int  # steps of an episode
     ground: tuple[Rectangle, ...] = BAND
     goal: Point | None = WEST  # where the enemies advance to; none: they stay where they are
@@ -54,7 +54,7 @@ class Map:
         if self.limit < 1:
             raise Refused(f"map {self.name}: limit must be at least 1, got {self.limit}")
 
-    def _check(self, group: Group) -> None:
+    def _check(self, group: UnitGroup) -> None:
         try:
             unit_named(group.unit)
         except Refused as refusal:
@@ -66,7 +66,7 @@ class Map:
         return f"{_in_words(self.allies)} against {_in_words(self.enemies)}, at most {self.limit} steps"
 
 
-def _in_words(side: tuple[Group, ...]) -> str:
+def _in_words(side: tuple[UnitGroup, ...]) -> str:
     counts: dict[str, int] = {}
     for group in side:
         counts[group.unit] = counts.get(group.unit, 0) + group.count
@@ -80,32 +80,34 @@ def _plural(name: str) -> str:
 
 def marines(name: str, allies: int, enemies: int, limit: int) -> Map:
     """Marines alone, on both sides."""
-    return Map(name, (Group("marine", allies, WEST),), (Group("marine", enemies, EAST),), limit)
+    return Map(name, (UnitGroup("marine", allies, WEST),), (UnitGroup("marine", enemies, EAST),), limit)
 
 
 def stalkers_and_zealots(name: str, stalkers: int, zealots: int, limit: int) -> Map:
     """The same units on both sides."""
-    west, east = ((Group("stalker", stalkers, point), Group("zealot", zealots, point)) for point in (WEST, EAST))
+    west, east = (
+        (UnitGroup("stalker", stalkers, point), UnitGroup("zealot", zealots, point)) for point in (WEST, EAST)
+    )
     return Map(name, west, east, limit)
 
 
 def with_colossi(battle_map: Map, name: str, colossi: int, limit: int) -> Map:
     """The same with some colossi on either side, who come first."""
     west, east = (
-        (Group("colossus", colossi, side[0].point), *side) for side in (battle_map.allies, battle_map.enemies)
+        (UnitGroup("colossus", colossi, side[0].point), *side) for side in (battle_map.allies, battle_map.enemies)
     )
     return replace(battle_map, name=name, allies=west, enemies=east, limit=limit)
 
 
 def stalkers_against_zealots(name: str, stalkers: int, zealots: int, limit: int) -> Map:
     """A few who can hit and run, against many."""
-    return Map(name, (Group("stalker", stalkers, WEST),), (Group("zealot", zealots, EAST),), limit, OPEN)
+    return Map(name, (UnitGroup("stalker", stalkers, WEST),), (UnitGroup("zealot", zealots, EAST),), limit, OPEN)
 
 
 CRAWLER = Map(
     "2s_vs_1sc",
-    allies=(Group("stalker", 1, (11.1208, 10.338)), Group("stalker", 1, (16.976, 10.3662))),
-    enemies=(Group("spine_crawler", 1, (13.92, 20.0397)),),
+    allies=(UnitGroup("stalker", 1, (11.1208, 10.338)), UnitGroup("stalker", 1, (16.976, 10.3662))),
+    enemies=(UnitGroup("spine_crawler", 1, (13.92, 20.0397)),),
     limit=300,
     ground=(Rectangle(8, 19, 8, 19), Rectangle(10, 17, 20, 21), Rectangle(12, 15, 22, 23)),
     goal=None,

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from decentral.environments.battles.maps import Group, Map, Point
+from decentral.environments.battles.maps import Map, Point, UnitGroup
 from decentral.environments.battles.rules import Packing
 from decentral.environments.battles.spawns import spawn_points
-from decentral.environments.battles.units import LOOPS_PER_SECOND, Profile, Unit, unit_named
+from decentral.environments.battles.units import LOOPS_PER_SECOND, Profile, UnitType, unit_named
 
 Numbers = np.ndarray | Array  # inside of a kernel they are read from its inputs
 
@@ -121,14 +121,14 @@ def roster_of(battle_map: Map, profile: Profile, packing: Packing = "grid") -> R
     )
 
 
-def _members(side: tuple[Group, ...], packing: Packing, is_enemy: bool) -> list[tuple[str, Point, Point]]:
+def _members(side: tuple[UnitGroup, ...], packing: Packing, is_enemy: bool) -> list[tuple[str, Point, Point]]:
     """The name of each unit, where it appears, and around which point."""
     groups = [group for group in side for _ in range(group.count)]
     places = spawn_points(side, packing, is_enemy)
     return [(group.unit, place, group.point) for group, place in zip(groups, places, strict=True)]
 
 
-def _of_bodies(units: list[Unit]) -> dict[str, np.ndarray]:
+def _of_bodies(units: list[UnitType]) -> dict[str, np.ndarray]:
     return {
         "health": _column([unit.health for unit in units]),
         "shield": _column([unit.shield for unit in units]),
@@ -142,7 +142,7 @@ def _of_bodies(units: list[Unit]) -> dict[str, np.ndarray]:
     }
 
 
-def _of_weapons(units: list[Unit]) -> dict[str, np.ndarray]:
+def _of_weapons(units: list[UnitType]) -> dict[str, np.ndarray]:
     weapons = [unit.weapon for unit in units]
     radius = _column([unit.radius for unit in units])
     armored, light = (_column([getattr(unit, name) for unit in units]) for name in ("armored", "light"))

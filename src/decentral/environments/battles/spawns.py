@@ -2,14 +2,14 @@
 
 import math
 
-from decentral.environments.battles.maps import Group, Point
+from decentral.environments.battles.maps import Point, UnitGroup
 from decentral.environments.battles.rules import Packing
 from decentral.environments.battles.units import unit_named
 
 GAP = 0.05  # between two units
 
 
-def spawn_points(side: tuple[Group, ...], packing: Packing, is_enemy: bool) -> list[Point]:
+def spawn_points(side: tuple[UnitGroup, ...], packing: Packing, is_enemy: bool) -> list[Point]:
     """The place of every unit of a side, group after group."""
     points: list[Point] = []
     for number, group in enumerate(side):
@@ -25,7 +25,7 @@ def spawn_points(side: tuple[Group, ...], packing: Packing, is_enemy: bool) -> l
     return points
 
 
-def _are_packed_together(group: Group, other: Group) -> bool:
+def _are_packed_together(group: UnitGroup, other: UnitGroup) -> bool:
     """Do they appear at one point, in each other's way?"""
     return group.point == other.point and unit_named(group.unit).strides == unit_named(other.unit).strides
 

@@ -35,7 +35,7 @@ class Weapon:
 
 
 @dataclass(frozen=True)
-class Unit:
+class UnitType:
     """What a unit is."""
 
     health: Number
@@ -53,7 +53,7 @@ class Unit:
 
 
 LIBERTY = {
-    "marine": Unit(
+    "marine": UnitType(
         health=45,
         speed=2.25,
         radius=0.375,
@@ -61,7 +61,7 @@ LIBERTY = {
         weapon=Weapon(damage=6, period=0.8608, reach=5, scan=5, windup=0.05, backswing=0.75),
         cooldown_scale=15,
     ),
-    "stalker": Unit(
+    "stalker": UnitType(
         health=80,
         shield=80,
         armour=1,
@@ -71,7 +71,7 @@ LIBERTY = {
         weapon=Weapon(damage=10, against_armored=4, period=1.44, reach=6, scan=5, windup=0.167, missile_speed=18.75),
         cooldown_scale=35,
     ),
-    "zealot": Unit(
+    "zealot": UnitType(
         health=100,
         shield=50,
         armour=1,
@@ -84,7 +84,7 @@ LIBERTY = {
     ),
     # SC2Mapster/SC2GameData, build 4.6.2.69232: Colossus and ThermalLances in the data of liberty and voidmulti. Two
     # beams sweep the line from both ends and burn whom they touched 0.25 s later; here they fall one after the other.
-    "colossus": Unit(
+    "colossus": UnitType(
         health=200,
         shield=150,
         armour=1,
@@ -96,7 +96,7 @@ LIBERTY = {
         weapon=Weapon(damage=20, period=2.2, reach=6, scan=5, windup=0.0832, slop=0, second_strike=0.41, beam=1.4),
         cooldown_scale=24,
     ),
-    "spine_crawler": Unit(
+    "spine_crawler": UnitType(
         health=300,
         armour=2,
         armored=True,
@@ -108,7 +108,7 @@ LIBERTY = {
 }
 
 
-def _rearmed(name: str, **numbers: Number) -> Unit:
+def _rearmed(name: str, **numbers: Number) -> UnitType:
     """A unit of the liberty profile with other numbers of its weapon."""
     unit = LIBERTY[name]
     return replace(unit, weapon=replace(unit.weapon, **numbers))
@@ -121,10 +121,10 @@ LOTV = LIBERTY | {
     "colossus": _rearmed("colossus", damage=10, against_light=5, period=1.5, reach=7, scan=7.5, second_strike=0.36),
 }
 
-PROFILES: dict[Profile, dict[str, Unit]] = {"lotv": LOTV, "liberty": LIBERTY}
+PROFILES: dict[Profile, dict[str, UnitType]] = {"lotv": LOTV, "liberty": LIBERTY}
 
 
-def unit_named(name: str, profile: Profile = "lotv") -> Unit:
+def unit_named(name: str, profile: Profile = "lotv") -> UnitType:
     """The unit of a name in a profile."""
     if name not in PROFILES[profile]:
         raise Refused(f"unit must be one of {', '.join(PROFILES[profile])}, got {name!r}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from decentral.environments.base import World
+from decentral.environments.base import BaseEnvironment
 from decentral.environments.host.interface import HostEnvironment, Percepts, Stage, Step
 from decentral.environments.host.user_code import StandardStreams, kept_in, told_in_one_line
 from decentral.errors import Failed, Refused
@@ -15,36 +15,36 @@ from decentral.settings import build
 from decentral.types import AgentSpec
 
 
-def build_world(kind: type[World], settings: dict[str, Any], name: str) -> World:
-    """A world from its settings. What its code raises, or says that can't be, is one line that calls it `name`."""
+def build_environment(kind: type[BaseEnvironment], settings: dict[str, Any], name: str) -> BaseEnvironment:
+    """An environment from its settings. What its code raises, or says that can't be, is one line that names it."""
     with kept_in(name, "when made"):
-        world: World = build(kind, settings, "environment")
-    if isinstance(world, HostEnvironment):
+        environment: BaseEnvironment = build(kind, settings, "environment")
+    if isinstance(environment, HostEnvironment):
         with kept_in(name, "when asked for its sizes"):
-            _check_sizes(world, name)
-    return world
+            _check_sizes(environment, name)
+    return environment
 
 
-def _check_sizes(world: HostEnvironment, name: str) -> None:
-    spec = world.spec
+def _check_sizes(environment: HostEnvironment, name: str) -> None:
+    spec = environment.spec
     if not isinstance(spec, AgentSpec):
         raise Refused(f"{name}: spec must be an AgentSpec, got {spec!r:.80}")
     sizes = {
-        "num_agents": world.num_agents,
-        "time_limit": world.time_limit,
+        "num_agents": environment.num_agents,
+        "time_limit": environment.time_limit,
         "spec.observation_size": spec.observation_size,
         "spec.actions.count": spec.actions.count,
     }
     for what, size in sizes.items():
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise Refused(f"{name}: {what} must be a whole number at least 1, got {size!r:.80}")
-    for what, flag in (("may_end_early", world.may_end_early), ("may_restart", world.may_restart)):
+    for what, flag in (("may_end_early", environment.may_end_early), ("may_restart", environment.may_restart)):
         if not isinstance(flag, bool):
             raise Refused(f"{name}: {what} must be true or false, got {flag!r:.80}")
-    facts = world.fact_names
+    facts = environment.fact_names
     if not isinstance(facts, tuple) or not all(isinstance(fact, str) for fact in facts):
         raise Refused(f"{name}: fact_names must be a tuple of names, got {facts!r:.80}")
-    for report, fact in world.reports.items():
+    for report, fact in environment.reports.items():
         if fact not in facts:
             raise Refused(f"{name}: reports must be of facts in fact_names, got {report!r:.40} of {fact!r:.40}")
 
@@ -55,7 +55,7 @@ EITHER = "true or false for each action (1 or 0)"
 
 
 class CheckedStage(Stage):
-    """A world's stage that answers in float32 and bool, in the shapes that were promised, or not at all."""
+    """An environment's stage that answers in float32 and bool, in the shapes that were promised, or not at all."""
 
     def __init__(self, environment: HostEnvironment):
         self.environment = environment
@@ -87,7 +87,7 @@ class CheckedStage(Stage):
 
     @contextmanager
     def _asked(self, when: str) -> Iterator[None]:
-        """Around a call of the world's code."""
+        """Around a call of the environment's code."""
         with told_in_one_line(self.environment.address, when):
             yield
         try:
@@ -131,7 +131,7 @@ def _check(sound: bool, what: str, must_be: str, got: Any) -> None:
 
 
 def told_briefly(value: Any) -> str:
-    """What a world gave, as it is quoted; numbers are not spread over lines."""
+    """What an environment gave, as it is quoted; numbers are not spread over lines."""
     plain = isinstance(value, np.ndarray) and value.size < 100 and value.dtype.kind in "biufc"
     shown = value.tolist() if plain else value
     return f"{' '.join(repr(shown).split()):.120}"

@@ -1,10 +1,10 @@
-"""A compiled world on a stage: stepped from Python, by the same keys and with the same outcomes as a whole episode."""
+"""A compiled environment stepped from Python, with the same keys and the same outcomes as a compiled episode."""
 
 import jax
 import numpy as np
 from jaxtyping import Array, Int, UInt32
 
-from decentral.environments.base import Chance, Environment, Outcome, State, begin
+from decentral.environments.base import Environment, Outcome, Randomness, State, begin
 from decentral.environments.host.interface import Percepts, Stage, Step
 from decentral.types import Percept
 
@@ -12,13 +12,13 @@ LARGEST_SEED = 2**64 - 1  # the bits of a key
 
 
 class SteppedStage(Stage):
-    """A compiled world, one step after another. The episode of a seed is the one of `jax.random.key(seed)`."""
+    """A compiled environment, one step after another. The episode of a seed is the one of `jax.random.key(seed)`."""
 
     def __init__(self, environment: Environment):
         self.environment = environment
         self.state: State = None  # known once an episode has begun
         self.taken = 0  # steps of the episode
-        self._lucks: Chance = None  # [T]
+        self._lucks: Randomness = None  # [T]
 
     def reset(self, seed: int) -> Percepts:
         self.taken = 0
@@ -43,14 +43,14 @@ def _told(percept: Percept) -> Percepts:
 
 
 @jax.jit
-def _begin(environment: Environment, bits: UInt32[Array, " words"]) -> tuple[tuple[State, Chance], Percept]:
+def _begin(environment: Environment, bits: UInt32[Array, " words"]) -> tuple[tuple[State, Randomness], Percept]:
     begun = begin(environment, jax.random.wrap_key_data(bits))
     return begun, environment.perceive(begun[0])
 
 
 @jax.jit
 def _step(
-    environment: Environment, state: State, actions: Array, lucks: Chance, now: Int[Array, ""]
+    environment: Environment, state: State, actions: Array, lucks: Randomness, now: Int[Array, ""]
 ) -> tuple[State, Outcome, Percept]:
     luck = jax.tree.map(lambda leaf: leaf[now], lucks)
     state, outcome = environment.step_by(state, actions, luck)

@@ -1,11 +1,11 @@
-"""A world that lives in Python: its sizes are known beforehand, and episodes are played on a stage, in NumPy."""
+"""A host environment: its sizes are known beforehand, and episodes are played on a stage, in NumPy."""
 
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
 
-from decentral.environments.base import World
+from decentral.environments.base import BaseEnvironment
 
 
 class Percepts(NamedTuple):
@@ -21,7 +21,7 @@ class Step(NamedTuple):
     percepts: Percepts
     reward: float
     terminated: bool  # the task is over
-    truncated: bool = False  # the world's own time is up: no end of the task
+    truncated: bool = False  # the environment's own time is up: no end of the task
     facts: dict[str, float] = {}  # noqa: RUF012 (for analysis alone; never changed)
 
 
@@ -30,7 +30,7 @@ class BrokenOff(Exception):
 
 
 class Stage(ABC):
-    """A living world, on which one episode after another is played."""
+    """A living environment, on which one episode after another is played."""
 
     @abstractmethod
     def reset(self, seed: int) -> Percepts:
@@ -42,22 +42,22 @@ class Stage(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what the world holds. Nothing is asked of it afterwards."""
+        """Give back what the environment holds. Nothing is asked of it afterwards."""
 
 
-class HostEnvironment(World):
-    """The settings and sizes of a world that lives in Python. It is opened when the first episode is played."""
+class HostEnvironment(BaseEnvironment):
+    """The settings and sizes of a host environment. It is opened when the first episode is played."""
 
     @abstractmethod
     def open(self) -> Stage:
         """A stage of its own for whoever asks."""
 
     def check_ready(self) -> None:
-        """Refuse, before a training begins, if something is missing that the world needs."""
+        """Refuse, before a run begins, if something is missing that the environment needs."""
 
     @property
     def address(self) -> str:
-        """The name by which another process finds this world."""
+        """The name by which another process finds this environment."""
         return f"python:{type(self).__module__}:{type(self).__qualname__}"
 
     @property
@@ -67,5 +67,5 @@ class HostEnvironment(World):
 
     @property
     def may_restart(self) -> bool:
-        """May a process of this world that died be replaced by a new one? Its episode is then dropped."""
+        """May a process of this environment that died be replaced by a new one? Its episode is then dropped."""
         return False

@@ -1,4 +1,4 @@
-"""Several stages of a world that lives in Python, stepped at once: one in this process, or each in one of its own."""
+"""Several stages of a host environment, stepped at once: one in this process, or each in a process of its own."""
 
 import json
 import os
@@ -14,12 +14,12 @@ from decentral.environments.host.wire import CLOSE, Answer, Ear, Late, Question,
 from decentral.errors import Failed, Refused
 from decentral.settings import as_data
 
-PATIENCE = 10.0  # seconds that a world may take to close
-LONGEST_WAIT = 600.0  # seconds that a world in another process may take to answer, unless told otherwise
+PATIENCE = 10.0  # seconds that an environment may take to close
+LONGEST_WAIT = 600.0  # seconds that an environment in another process may take to answer, unless told otherwise
 
 
 class Stages:
-    """The stages of a training, by number. They are opened when they are first needed.
+    """The stages of a run, by number. They are opened when they are first needed.
 
     `apart`: each in a process of its own, which may take `seconds` to answer; otherwise all in this one.
     """
@@ -31,14 +31,14 @@ class Stages:
         self.count = count
         self.apart = count > 1 if apart is None else apart
         self.seconds = seconds
-        self.lines: list[Line] = []
+        self.lines: list[StageLine] = []
         self.broken = False  # has one failed, so that nothing more was asked?
 
     def ask(self, questions: Mapping[int, Question]) -> dict[int, Answer | BrokenOff]:
         """What each stage answers to its question; all of them work at the same time.
 
-        Where an episode broke off, that is the answer. A stage that failed is replaced by a new one if its world says
-        that it may be.
+        Where an episode broke off, that is the answer. A stage that failed is replaced by a new one if its environment
+        says that it may be.
         """
         self.broken = True
         while len(self.lines) < self.count:
@@ -61,7 +61,7 @@ class Stages:
                 troubles.append(str(trouble))
         return [] if self.broken else list(dict.fromkeys(troubles))
 
-    def _open(self) -> "Line":
+    def _open(self) -> "StageLine":
         return Elsewhere(self.environment, self.seconds) if self.apart else Here(self.environment)
 
     def _answer(self, place: int) -> Answer | BrokenOff:
@@ -78,7 +78,7 @@ class Stages:
             return BrokenOff(str(failure))
 
 
-class Line(ABC):
+class StageLine(ABC):
     """A line to one stage: ask, then listen."""
 
     @abstractmethod
@@ -98,7 +98,7 @@ class Line(ABC):
         """Close the stage, and wait for it."""
 
 
-class Here(Line):
+class Here(StageLine):
     """To a stage in this process."""
 
     def __init__(self, environment: HostEnvironment):
@@ -119,7 +119,7 @@ class Here(Line):
         self.stage.close()
 
 
-class Elsewhere(Line):
+class Elsewhere(StageLine):
     """To a stage in a process of its own."""
 
     def __init__(self, environment: HostEnvironment, seconds: float = LONGEST_WAIT):

@@ -20,7 +20,7 @@ STREAMS = {0: "input", 1: "output", 2: "error"}
 
 @contextmanager
 def told_in_one_line(address: str, when: str) -> Iterator[None]:
-    """Whatever the world raises, in one line that says which world it was and when."""
+    """Whatever the environment raises, in one line that says which environment it was and when."""
     with kept_in(address, when):
         try:
             yield
@@ -32,8 +32,8 @@ def told_in_one_line(address: str, when: str) -> Iterator[None]:
 def kept_in(address: str, when: str) -> Iterator[None]:
     """The same, but for refusals, which pass as they are.
 
-    Whatever is raised, not only an `Exception`: after `sys.exit(0)` in a step a training must not look finished. A
-    process that the world forked ends where the call does: there must be no second training.
+    Whatever is raised, not only an `Exception`: after `sys.exit(0)` in a step a run must not look finished. A
+    process that the environment forked ends where the call does: there must be no second training.
     """
     process, ctrl_c = os.getpid(), CtrlC()
     try:

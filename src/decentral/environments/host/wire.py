@@ -1,4 +1,4 @@
-"""What a process that steps a world is asked and answers, as bytes: numbers in a fixed order, and lines of text.
+"""What a process that steps an environment is asked and answers, as bytes: numbers in a fixed order, and lines of text.
 
 Nothing that is read here can run anything: sizes are known on both sides, and what does not fit is an error.
 """
@@ -92,7 +92,7 @@ def _exactly(stream: BinaryIO | Ear, count: int) -> bytes:
 
 @dataclass(frozen=True)
 class Wire:
-    """How the questions to a world and its answers are written."""
+    """How the questions to an environment and its answers are written."""
 
     environment: HostEnvironment
 

@@ -1,7 +1,7 @@
-"""A process that steps one world for another process: `python -m decentral.environments.host.worker ADDRESS SETTINGS`.
+"""A process that steps an environment for another: `python -m decentral.environments.host.worker ADDRESS SETTINGS`.
 
-It answers on its standard output what it is asked on its standard input. What the world itself prints goes to the
-standard error. It ends, and closes its world, when it is told to or when whoever started it is gone.
+It answers on its standard output what it is asked on its standard input. What the environment itself prints goes to the
+standard error. It ends, and closes its environment, when it is told to or when whoever started it is gone.
 """
 
 import json
@@ -20,7 +20,7 @@ from decentral.environments.registry import host_environment
 from decentral.errors import Failed, Refused
 from decentral.terminal import complain
 
-GRACE = 1.0  # seconds that threads and handlers which the world has left may take once it is closed
+GRACE = 1.0  # seconds that threads and handlers which the environment has left may take once it is closed
 
 
 class Terminated(BaseException):
@@ -38,7 +38,7 @@ def main(address: str, settings: str) -> None:
     except (EOFError, BrokenPipeError, Terminated):
         pass  # nobody is there any more, or this process is to end
     except OSError:
-        os._exit(1)  # the world has closed the way to whoever asks
+        os._exit(1)  # the environment has closed the way to whoever asks
     except (Refused, Failed, BrokenOff) as trouble:
         with suppress(OSError):
             write(answers, *trouble_as_message(trouble))
@@ -52,7 +52,7 @@ def _terminate(*_: Any) -> None:
 
 
 def _say(address: str, trouble: Any) -> None:
-    """A line for what a thread or a handler that the world has left behind raises."""
+    """A line for what a thread or a handler that the environment has left behind raises."""
     complain(f"{address} outside of its calls: {trouble.exc_type.__name__}: {trouble.exc_value}")
 
 

@@ -72,7 +72,7 @@ class PredatorPrey(Environment):
         return False
 
     @property
-    def tells_ids(self) -> bool:
+    def observes_ids(self) -> bool:
         return True
 
     def reset(self, key: Key[Array, ""]) -> Hunt:
@@ -118,9 +118,9 @@ class PredatorPrey(Environment):
         return prey_move, jax.random.randint(key_place, (), 0, self.size**2 - self.num_predators - 1)
 
     def step_by(
-        self, state: Hunt, actions: Int[Array, " predators"], chance: tuple[Scalar, Scalar]
+        self, state: Hunt, actions: Int[Array, " predators"], randomness: tuple[Scalar, Scalar]
     ) -> tuple[Hunt, Outcome]:
-        prey_move, place = chance
+        prey_move, place = randomness
         cells = self.advance(state.cells, jnp.append(actions, prey_move))
         reward, caught = self.judge(cells)
         prey = jnp.where(caught, nth_free_cell(place, cells), cells[-1])

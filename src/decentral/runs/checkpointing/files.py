@@ -27,7 +27,7 @@ NAME = re.compile(r"\d{12}")
 
 
 @dataclass(frozen=True)
-class Moment:
+class CheckpointInfo:
     """What a checkpoint tells of the training besides its arrays."""
 
     turn: int
@@ -60,7 +60,7 @@ class Checkpoints:
         """Where the checkpoint of a turn lies."""
         return self.path / f"{turn:012}"
 
-    def save(self, moment: Moment, parts: Mapping[str, Mapping[str, Tensor]]) -> None:
+    def save(self, moment: CheckpointInfo, parts: Mapping[str, Mapping[str, Tensor]]) -> None:
         """Write a checkpoint. Until the last step, a rename, nothing of it counts."""
         if not self.path.is_dir():
             os.mkdir(self.path)
@@ -80,11 +80,11 @@ class Checkpoints:
         os.rename(aside, place)
         durable.sync_directory(self.path)
 
-    def moment(self, turn: int) -> Moment:
+    def moment(self, turn: int) -> CheckpointInfo:
         """What the manifest of a checkpoint says of the training."""
         return self._manifest(turn)[0]
 
-    def check(self, turn: int) -> Moment:
+    def check(self, turn: int) -> CheckpointInfo:
         """Refuse a checkpoint unless each of its files is what was written."""
         moment, files = self._manifest(turn)
         for name, expected in files.items():
@@ -116,7 +116,7 @@ class Checkpoints:
     def _file(self, turn: int, part: str) -> Path:
         return self.place(turn) / f"{part}.safetensors"
 
-    def _manifest(self, turn: int) -> tuple[Moment, dict[str, Fingerprint]]:
+    def _manifest(self, turn: int) -> tuple[CheckpointInfo, dict[str, Fingerprint]]:
         file = self.place(turn) / MANIFEST
         content = read_sealed(file)
         try:
@@ -124,7 +124,7 @@ class Checkpoints:
                 raise ValueError("another format")
             files = {_part(name): Fingerprint.from_data(held) for name, held in content.pop("files").items()}
             content["grown"] = {name: Fingerprint.from_data(held) for name, held in content["grown"].items()}
-            moment = Moment(**content)
+            moment = CheckpointInfo(**content)
             _check_types(moment, turn)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Refused(f"{file} makes no sense ({error!s:.80})") from None
@@ -138,7 +138,7 @@ def _part(name: str) -> str:
     return name
 
 
-def _check_types(moment: Moment, turn: int) -> None:
+def _check_types(moment: CheckpointInfo, turn: int) -> None:
     kinds = {"turn": int, "step": int, "seconds": float, "lanes": int, "placement": list, "platform": str}
     kinds |= {"packages": dict, "settings": str, "diverged": list}
     for name, kind in kinds.items():

@@ -1,4 +1,4 @@
-"""Where a training goes on: the latest moment that all its runs have saved whole."""
+"""Where a run goes on: the latest moment that all its runs have saved whole."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ import numpy as np
 from decentral.configs.config import Config
 from decentral.records import RunDirectory
 from decentral.records.run_directory import GROWING
-from decentral.runs.checkpointing.files import Checkpoints, Moment
+from decentral.runs.checkpointing.files import CheckpointInfo, Checkpoints
 from decentral.runs.checkpointing.schedule import settings_digest
 from decentral.runs.checkpointing.state import PARTS, from_arrays, one_after_the_other, with_keys
 from decentral.runs.divergence import Divergence, Health
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from decentral.runs.placement import Placement
 from decentral.runs.provenance import package_versions, provenance
 from decentral.settings import Refused
-from decentral.training.loop import Lane, Trainee
+from decentral.training.loop import Lane, TrainingSetup
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,14 @@ class Start:
 
     directories: Sequence[RunDirectory]
     lanes: int  # side by side now
-    moments: list[Moment]  # of each run; none: from the beginning
+    moments: list[CheckpointInfo]  # of each run; none: from the beginning
     notes: list[str]
 
     @staticmethod
     def find(
-        directories: Sequence[RunDirectory], lanes: int, check: Callable[[RunDirectory, int], Moment] | None = None
+        directories: Sequence[RunDirectory],
+        lanes: int,
+        check: Callable[[RunDirectory, int], CheckpointInfo] | None = None,
     ) -> "Start":
         """The latest moment of which every run has a checkpoint that is whole; broken ones are told of.
 
@@ -79,10 +81,10 @@ class Start:
             turns = Checkpoints.of(directory).turns()
             Checkpoints.of(directory).keep({turn for turn in turns if self.turn is not None and turn <= self.turn})
 
-    def machine(self, trainees: Sequence[Trainee], described: Lane) -> Machine:
+    def lane_batch(self, setups: Sequence[TrainingSetup], described: Lane) -> LaneBatch:
         """The machine of trainees as it was."""
         if self.turn is None:
-            return Machine.start(*trainees)
+            return LaneBatch.start(*setups)
         size = self.lanes // len(self.directories)
         shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((size, *leaf.shape[1:]), leaf.dtype), described)
         lanes = []
@@ -92,20 +94,20 @@ class Start:
                 stored |= Checkpoints.of(directory).read(self.turn, part)
             lanes.append(from_arrays(shapes, stored, str(Checkpoints.of(directory).place(self.turn))))
         whole = with_keys(described, one_after_the_other(lanes))
-        return Machine.start(*trainees, placement=self._placement, lanes=whole)
+        return LaneBatch.start(*setups, placement=self._placement, lanes=whole)
 
-    def health(self, machine: Machine) -> Health:
+    def health(self, lane_batch: LaneBatch) -> Health:
         """What was known of seeds that had diverged."""
         known = Health()
-        for moment, share in zip(self.moments, machine.shares, strict=bool(self.moments)):
-            lanes = {int(machine.seeds[lane]): lane for lane in share}
+        for moment, share in zip(self.moments, lane_batch.shares, strict=bool(self.moments)):
+            lanes = {int(lane_batch.seeds[lane]): lane for lane in share}
             for own in map(Divergence.from_data, moment.diverged):
                 if own.seed in lanes:
                     known.found[lanes[own.seed]] = own
         return known
 
     def differences(self) -> list[str]:
-        """What is not as it was when the training was saved, in words: the end then may not be the same to the bit."""
+        """What is not as it was when the training was saved, in words: the end then may not be the same bit for bit."""
         if not self.moments:
             return []
         was, now = self.moments[0], package_versions()
@@ -139,7 +141,7 @@ def note_resumption(directory: RunDirectory, config: Config, step: int) -> None:
         directory.write_json("config.json", stored | {"training": config.as_data()["training"]})
 
 
-def check_moment(directory: RunDirectory, turn: int) -> Moment:
+def check_moment(directory: RunDirectory, turn: int) -> CheckpointInfo:
     """Refuse a checkpoint that can not be gone on from: broken, or not of this run as it lies here."""
     moment = Checkpoints.of(directory).check(turn)
     place = Checkpoints.of(directory).place(turn)

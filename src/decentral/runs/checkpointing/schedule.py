@@ -1,4 +1,4 @@
-"""When a training is saved, and what of it is kept."""
+"""When a run is saved, and what of it is kept."""
 
 import itertools
 import time
@@ -10,10 +10,10 @@ import jax
 
 from decentral.records import RunDirectory
 from decentral.records.durable import digest
-from decentral.runs.checkpointing.files import Checkpoints, Moment
+from decentral.runs.checkpointing.files import CheckpointInfo, Checkpoints
 from decentral.runs.checkpointing.state import as_tensors
 from decentral.runs.divergence import Health
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from decentral.runs.provenance import package_versions
 from decentral.settings import Refused, Settings, setting
 
@@ -21,7 +21,7 @@ LARGEST_SHARE = 0.01  # of the time, that saving may take
 
 
 class Saving(Settings):
-    """How often a training is saved. It makes no difference to what is learned."""
+    """How often a run is saved. It makes no difference to what is learned."""
 
     interval: float = setting(
         300.0,
@@ -53,7 +53,7 @@ class Due:
             self._next = now + max(self.interval, (now - begun) / LARGEST_SHARE)
 
 
-class Keeper:
+class CheckpointSchedule:
     """Saves the runs of a machine, all of the same moment."""
 
     def __init__(self, directories: Sequence[RunDirectory], saving: Saving, saved_turn: int | None):
@@ -66,38 +66,38 @@ class Keeper:
     def is_due(self) -> bool:
         return self.due.now
 
-    def save(self, machine: Machine, health: Health, seconds: float) -> None:
+    def save(self, lane_batch: LaneBatch, health: Health, seconds: float) -> None:
         """Save all runs, then remove what is no longer kept; nothing where this moment is saved already."""
-        if machine.turn == self.saved_turn:
+        if lane_batch.turn == self.saved_turn:
             return
         begun = time.perf_counter()
-        for directory, share, settings in zip(self.directories, machine.shares, self.settings, strict=True):
-            moment = Moment(
-                turn=machine.turn,
-                step=int(machine.steps[share.start : share.stop].min()),
+        for directory, share, settings in zip(self.directories, lane_batch.shares, self.settings, strict=True):
+            moment = CheckpointInfo(
+                turn=lane_batch.turn,
+                step=int(lane_batch.steps[share.start : share.stop].min()),
                 seconds=float(seconds),
-                lanes=len(machine.seeds),
-                placement=list(asdict(machine.programs.placement).values()),
+                lanes=len(lane_batch.seeds),
+                placement=list(asdict(lane_batch.programs.placement).values()),
                 platform=jax.devices()[0].platform,
                 packages=package_versions(),
                 settings=settings,
                 diverged=health.of(share),
                 grown=directory.fingerprint_grown(),
             )
-            Checkpoints.of(directory).save(moment, as_tensors(machine.lanes, share))
+            Checkpoints.of(directory).save(moment, as_tensors(lane_batch.lanes, share))
         for directory in self.directories:  # not before all are saved: they must have a moment in common
             Checkpoints.of(directory).keep(kept_turns(Checkpoints.of(directory), self.saving.keep))
-        self.saved_turn = machine.turn
+        self.saved_turn = lane_batch.turn
         self.due.saved(begun)
 
-    def save_the_end(self, machine: Machine, health: Health, seconds: float) -> None:
+    def save_the_end(self, lane_batch: LaneBatch, health: Health, seconds: float) -> None:
         """Save finished runs, unless nothing would be kept of it: the last checkpoint serves until all is written."""
         if self.saving.final:
-            self.save(machine, health, seconds)
+            self.save(lane_batch, health, seconds)
 
-    def finish(self, machine: Machine, health: Health) -> None:
+    def finish(self, lane_batch: LaneBatch, health: Health) -> None:
         """Note that all runs are finished, and leave of their checkpoints what is wanted."""
-        for directory, share in zip(self.directories, machine.shares, strict=True):
+        for directory, share in zip(self.directories, lane_batch.shares, strict=True):
             directory.finish(health.of(share))
             if not self.saving.final:
                 Checkpoints.of(directory).keep(set())
@@ -115,7 +115,7 @@ def kept_turns(checkpoints: Checkpoints, keep: int) -> set[int]:
 
 
 def settings_digest(directory: RunDirectory) -> str:
-    """A digest of all that decides a training but its length."""
+    """A digest of all that decides a run but its length."""
     config = directory.read_json("config.json")
     training = config.get("training")
     plan = {key: value for key, value in training.items() if key != "steps"} if isinstance(training, dict) else {}

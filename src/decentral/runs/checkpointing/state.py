@@ -1,8 +1,8 @@
-"""All lanes of a run as named arrays, and back: the whole state of a training in the form in which it is saved.
+"""All lanes of a run as named arrays, and back: the whole state of a run in the form in which it is saved.
 
-agents      networks, targets, optimisers, notes and keys of all agents
+agents      networks, targets, optimisers, statistics and keys of all agents
 replays     what they remember: of each ring only the slots that were ever filled
-clock       the world's keys, steps, episodes, and the tally since the last test
+clock       the environments' keys, steps, episodes, and the tally since the last test
 """
 
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from decentral.records.tensors import Tensor
 from decentral.settings import Refused
 from decentral.training.loop import Lane
+from decentral.training.parameters import use_current_names
 from decentral.training.replay import Replay
 
 PARTS = ("agents", "replays", "clock")
@@ -30,6 +31,7 @@ def as_tensors(lanes: Lane, share: range) -> dict[str, dict[str, Tensor]]:
 def from_arrays(described: Lane, stored: dict[str, np.ndarray], source: str) -> Lane:
     """Lanes of the described shapes, on the host, from the arrays of all parts; whatever does not fit is refused."""
     expected = _named(described)
+    use_current_names(stored)
     for name in sorted(expected.keys() ^ stored.keys()):
         raise Refused(f"{source}: array {name} is {'missing' if name in expected else 'not part of this training'}")
     leaves = []

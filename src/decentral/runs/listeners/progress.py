@@ -1,4 +1,4 @@
-"""Listeners that show how a training goes: a live bar on a terminal, plain lines elsewhere; at the end a table."""
+"""Listeners that show how a run goes: a live bar on a terminal, plain lines elsewhere; at the end a table."""
 
 import time
 from collections import deque
@@ -26,7 +26,7 @@ def watcher() -> Listener:
 
 
 def announce(line: str) -> None:
-    """Show a line as it is, between trainings."""
+    """Show a line as it is, between runs."""
     Screen().say(line)
 
 
@@ -40,7 +40,7 @@ class Lines:
 
     @property
     def plan(self) -> Plan:
-        return self.runs[0].config.trainee.plan
+        return self.runs[0].config.setup.plan
 
     @property
     def place(self) -> Path:
@@ -154,12 +154,12 @@ def _title(config: Config) -> str:
 
 
 def _reports(config: Config) -> list[str]:
-    """What the world reports of every test besides returns."""
-    return list(config.trainee.environment.reports)
+    """What the environment reports of every test besides returns."""
+    return list(config.setup.environment.reports)
 
 
 def _scores(config: Config, rows: list[Rows]) -> str:
-    """The last test's return, and after it what the world reports besides."""
+    """The last test's return, and after it what the environment reports besides."""
     reported = [f"  {name.replace('_', ' ')} {_values(rows, f'test_{name}')}" for name in _reports(config)]
     return "".join([f"return {_values(rows, 'test_return_mean')}", *reported])
 

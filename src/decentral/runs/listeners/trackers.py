@@ -12,7 +12,7 @@ from decentral.runs.runner import Planned, Rows
 from decentral.settings import Refused
 
 
-class Log(ABC):
+class TrackerLog(ABC):
     """Where the numbers of one seed of one run go."""
 
     @abstractmethod
@@ -24,7 +24,7 @@ class Log(ABC):
         """Nothing more comes."""
 
 
-class RunLog(Log):
+class RunLog(TrackerLog):
     """A run as Weights & Biases has it, and those who copied its interface."""
 
     def __init__(self, run: Any):
@@ -41,7 +41,7 @@ class Tracker(ABC):
     """A tracker whose package is installed: making one imports it, and fails with ImportError where it is not."""
 
     @abstractmethod
-    def open(self, run: Planned, seed: int) -> Log:
+    def open(self, run: Planned, seed: int) -> TrackerLog:
         """A log of its own for one seed."""
 
 
@@ -51,11 +51,11 @@ class TensorBoard(Tracker):
 
         self._make = Writer
 
-    def open(self, run: Planned, seed: int) -> Log:
+    def open(self, run: Planned, seed: int) -> TrackerLog:
         return TensorBoardLog(self._make(str(run.out / "tensorboard" / f"seed-{seed}")))
 
 
-class TensorBoardLog(Log):
+class TensorBoardLog(TrackerLog):
     def __init__(self, writer: Any):
         self._writer = writer
 
@@ -74,7 +74,7 @@ class WeightsAndBiases(Tracker):
 
         self._wandb = wandb
 
-    def open(self, run: Planned, seed: int) -> Log:
+    def open(self, run: Planned, seed: int) -> TrackerLog:
         return RunLog(
             self._wandb.init(
                 project="decentral",
@@ -99,7 +99,7 @@ class MLflow(Tracker):
 
         self._mlflow = mlflow
 
-    def open(self, run: Planned, seed: int) -> Log:
+    def open(self, run: Planned, seed: int) -> TrackerLog:
         place = run.out.resolve()
         client = self._mlflow.MlflowClient(tracking_uri=f"sqlite:///{place / 'mlflow.db'}")
         known = client.get_experiment_by_name(EXPERIMENT)
@@ -113,7 +113,7 @@ class MLflow(Tracker):
         return MLflowLog(self._mlflow.entities.Metric, client, own.info.run_id)
 
 
-class MLflowLog(Log):
+class MLflowLog(TrackerLog):
     def __init__(self, metric: Any, client: Any, run: str):
         self._metric, self._client, self._run = metric, client, run
 
@@ -133,7 +133,7 @@ class Trackio(Tracker):
 
         self._trackio = trackio
 
-    def open(self, run: Planned, seed: int) -> Log:
+    def open(self, run: Planned, seed: int) -> TrackerLog:
         return RunLog(
             self._trackio.init(
                 project="decentral",
@@ -177,7 +177,7 @@ class Tracking:
     def __init__(self, tracker: Tracker):
         self._tracker = tracker
         self._runs: Sequence[Planned] = ()
-        self._logs: dict[tuple[Path, int], Log] = {}
+        self._logs: dict[tuple[Path, int], TrackerLog] = {}
 
     def started(self, runs: Sequence[Planned], memory: str) -> None:
         self._runs = runs
@@ -193,7 +193,7 @@ class Tracking:
             for row in own:
                 self._log(run, row["seed"]).write(scalars(row), row["step"])
 
-    def _log(self, run: Planned, seed: int) -> Log:
+    def _log(self, run: Planned, seed: int) -> TrackerLog:
         if (run.out, seed) not in self._logs:
             self._logs[run.out, seed] = self._tracker.open(run, seed)
         return self._logs[run.out, seed]

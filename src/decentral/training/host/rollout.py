@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
-from decentral.algorithms.base import Memory, Models, Notes
+from decentral.algorithms.base import Memory, Models, Statistics
 from decentral.algorithms.q_learning import Dice
 from decentral.environments.host.interface import BrokenOff, HostEnvironment, Percepts, Step
 from decentral.environments.host.stages import Stages
@@ -50,7 +50,7 @@ class Sheet:
         self.observation[0], self.available[0] = percepts
 
     def add(self, actions: np.ndarray, step: Step) -> None:
-        """Write down a step. The last one, by the task, the world's time or the limit, is followed by padding."""
+        """Write down a step. The last one, by the task, the environment's time or the limit, is followed by padding."""
         now = self.taken
         self.actions[now], self.rewards[now] = actions, step.reward
         self.terminated[now], self.happened[now] = step.terminated, True
@@ -81,14 +81,14 @@ class Cast(eqx.Module):
     """Who plays the next episodes of a lane, and their chance in choosing."""
 
     team: Team
-    bodies: tuple[Models, ...]  # by squad, as all that follow
-    notes: tuple[Notes, ...]
+    acting_models: tuple[Models, ...]  # by squad, as all that follow
+    statistics: tuple[Statistics, ...]
     epsilons: tuple[Array, ...]
     dice: tuple[Dice, ...]  # [episodes, T, n], or of one episode [T, n]
 
     @property
     def player(self) -> Player:
-        return team_player(self.team, self.bodies, self.notes, self.epsilons, self.dice)
+        return team_player(self.team, self.acting_models, self.statistics, self.epsilons, self.dice)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class HostRollout:
         self.dropped = 0  # episodes that broke off
 
     def close(self) -> None:
-        """Close the world, and say what goes wrong with that."""
+        """Close the environment, and say what goes wrong with that."""
         for trouble in self.stages.close():
             self.say(trouble)
 

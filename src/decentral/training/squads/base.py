@@ -1,6 +1,6 @@
 """A squad: agents that are alike, and what a team asks of it. Four kinds: separate, shared, joined and frozen.
 
-The places of a squad's agents in the world are fixed; all its arrays have an axis [n] over its own agents only.
+The places of a squad's agents in the environment are fixed; all its arrays have an axis [n] over its own agents only.
 """
 
 from abc import abstractmethod
@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from decentral.algorithms.base import Agent, Algorithm, Memory, Models, Notes
+from decentral.algorithms.base import AgentState, Algorithm, Memory, Models, Statistics
 from decentral.algorithms.q_learning import Dice, Scene, epsilon_greedy
 from decentral.training.batches import Batch
 from decentral.training.plan import Plan
@@ -41,15 +41,15 @@ class Squad(eqx.Module):
     team_size: int = eqx.field(static=True)
 
     @abstractmethod
-    def be_born(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agents:
-        """Newborn agents, each from its own key."""
+    def init_agents(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agents:
+        """New agents, each from its own key."""
 
     @abstractmethod
-    def bodies(self, agents: Agents) -> Models:
+    def acting_models(self, agents: Agents) -> Models:
         """What each agent acts with [n]; without that axis where all act with one network."""
 
     @abstractmethod
-    def notes(self, agents: Agents) -> Notes | None:
+    def statistics(self, agents: Agents) -> Statistics | None:
         """What each agent knows besides [n]; None where it does not bear on exploration."""
 
     @abstractmethod
@@ -71,7 +71,7 @@ class Squad(eqx.Module):
         """Every agent draws a batch from what it remembers and learns from it."""
 
     @abstractmethod
-    def grow_older(self, agents: Agents, episodes: int) -> Agents:
+    def after_episodes(self, agents: Agents, episodes: int) -> Agents:
         """Time passes for every agent."""
 
     def epsilon(self, plan: Plan, steps: Int[Array, ""]) -> Float[Array, ""]:
@@ -91,38 +91,42 @@ class Squad(eqx.Module):
         """Percepts [n, ...] as the agents' networks read them."""
         return percepts
 
-    def of_each(self, ask: Callable[..., Any], bodies: Models, *own: Any) -> Any:
+    def of_each(self, ask: Callable[..., Any], acting_models: Models, *own: Any) -> Any:
         """What every agent answers, asked with its networks and its own part of the rest [n]."""
         axes = (None if self.one_network else 0, *(0 for _ in own))
-        return jax.vmap(ask, axes, axis_size=len(self.places))(bodies, *own)
+        return jax.vmap(ask, axes, axis_size=len(self.places))(acting_models, *own)
 
-    def body_of(self, bodies: Models, number: int) -> Models:
+    def acting_model_of(self, acting_models: Models, number: int) -> Models:
         """What one agent of the squad acts with."""
-        return bodies if self.one_network else jax.tree.map(lambda leaf: leaf[number], bodies)
+        return acting_models if self.one_network else jax.tree.map(lambda leaf: leaf[number], acting_models)
 
-    def gather(self, bodies: Sequence[Models], axis: int = 0) -> Models:
-        """The inverse of `body_of`: what all agents act with, from what each does."""
-        return bodies[0] if self.one_network else jax.tree.map(lambda *leaves: np.stack(leaves, axis=axis), *bodies)
+    def gather(self, acting_models: Sequence[Models], axis: int = 0) -> Models:
+        """The inverse of `acting_model_of`: what all agents act with, from what each does."""
+        return (
+            acting_models[0]
+            if self.one_network
+            else jax.tree.map(lambda *leaves: np.stack(leaves, axis=axis), *acting_models)
+        )
 
-    def start(self, bodies: Models) -> Memory:
+    def start(self, acting_models: Models) -> Memory:
         """Every agent's memory before an episode."""
-        return self.of_each(self.algorithm.start, bodies)
+        return self.of_each(self.algorithm.start, acting_models)
 
     def roll(self, keys: Key[Array, " n"], length: int) -> Dice:
         """Every agent's dice for an episode [length, n]."""
         return jax.vmap(self.algorithm.roll, (0, None), 1)(keys, length)
 
     def act(
-        self, bodies: Models, notes: Notes | None, memories: Memory, scenes: Scene
+        self, acting_models: Models, statistics: Statistics | None, memories: Memory, scenes: Scene
     ) -> tuple[Int[Array, " n"], Memory]:
         """Every agent chooses by its own networks, memory and scene."""
 
-        def choose(body: Models, notes: Notes, memory: Memory, scene: Scene) -> tuple[Array, Memory]:
-            choice, memory = choose_one(self.algorithm, body, notes, memory, scene)
+        def choose(acting_model: Models, statistics: Statistics, memory: Memory, scene: Scene) -> tuple[Array, Memory]:
+            choice, memory = choose_one(self.algorithm, acting_model, statistics, memory, scene)
             return choice.action, memory
 
         told = eqx.tree_at(lambda scene: scene.percept, scenes, self.read(scenes.percept))
-        return self.of_each(choose, bodies, notes, memories, told)
+        return self.of_each(choose, acting_models, statistics, memories, told)
 
 
 class Choice(eqx.Module):
@@ -134,32 +138,32 @@ class Choice(eqx.Module):
 
 
 def choose_one(
-    algorithm: Algorithm, body: Models, notes: Notes | None, memory: Memory, scene: Scene
+    algorithm: Algorithm, acting_model: Models, statistics: Statistics | None, memory: Memory, scene: Scene
 ) -> tuple[Choice, Memory]:
     """One agent's choice, and its memory after the percept; without notes it does not explore by them."""
-    values, memory = algorithm.values(body, memory, scene)
+    values, memory = algorithm.values(acting_model, memory, scene)
     epsilon = scene.epsilon
-    if notes is not None:
-        epsilon = algorithm.explore(notes, scene.percept, epsilon)
+    if statistics is not None:
+        epsilon = algorithm.explore(statistics, scene.percept, epsilon)
     return Choice(epsilon_greedy(values, scene.percept.available, epsilon, scene.dice), values, epsilon), memory
 
 
-def fresh_keys(agent: Agent, count: int) -> tuple[Agent, Key[Array, " count"]]:
+def fresh_keys(agent: AgentState, count: int) -> tuple[AgentState, Key[Array, " count"]]:
     """`count` keys from one agent's stream."""
     keys = jax.random.split(agent.key, count + 1)
     return eqx.tree_at(lambda a: a.key, agent, keys[0]), keys[1:]
 
 
-def reflect_on_all(
-    algorithm: Algorithm, agent: Agent, episodes: Episode, epsilon: Float[Array, ""]
-) -> tuple[Agent, Episode]:
+def annotate_all(
+    algorithm: Algorithm, agent: AgentState, episodes: Episode, epsilon: Float[Array, ""]
+) -> tuple[AgentState, Episode]:
     """One learner reflects on its episodes [E, ...], one after the other, and writes its remarks beside them."""
-    agent, remarks = jax.lax.scan(lambda own, episode: algorithm.reflect(own, episode, epsilon), agent, episodes)
-    return agent, replace(episodes, remarks=remarks)
+    agent, annotations = jax.lax.scan(lambda own, episode: algorithm.annotate(own, episode, epsilon), agent, episodes)
+    return agent, replace(episodes, annotations=annotations)
 
 
-def with_blank_remarks(algorithm: Algorithm, agent: Agent, blank: Episode) -> Episode:
+def with_blank_annotations(algorithm: Algorithm, agent: AgentState, blank: Episode) -> Episode:
     """`blank` with room for one learner's remarks."""
-    _, remarks = jax.eval_shape(algorithm.reflect, agent, blank, jnp.zeros(()))
-    zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), remarks)
-    return replace(blank, remarks=zeros)
+    _, annotations = jax.eval_shape(algorithm.annotate, agent, blank, jnp.zeros(()))
+    zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), annotations)
+    return replace(blank, annotations=zeros)

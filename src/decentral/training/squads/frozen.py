@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from decentral.algorithms.base import Agent, Models
+from decentral.algorithms.base import AgentState, Models
 from decentral.centralised.sharing import Sharing
 from decentral.training.batches import Batch
 from decentral.training.plan import Plan
@@ -25,34 +25,38 @@ class Frozen(Squad):
             return percepts
         return self.sharing.read(percepts, jnp.eye(self.team_size)[np.asarray(self.places)])
 
-    def be_born(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agent:
-        def of_one(networks: Models, key: Array) -> Agent:
-            return Agent(networks, target=(), optimiser=(), target_age=jnp.zeros((), jnp.int32), notes=(), key=key)
+    def init_agents(self, spec: AgentSpec, keys: Key[Array, " n"]) -> AgentState:
+        def of_one(networks: Models, key: Array) -> AgentState:
+            return AgentState(
+                networks, target=(), optimiser=(), target_age=jnp.zeros((), jnp.int32), statistics=(), key=key
+            )
 
         return jax.vmap(of_one)(self.networks, keys)
 
-    def bodies(self, agents: Agent) -> Models:
+    def acting_models(self, agents: AgentState) -> Models:
         return agents.online
 
-    def notes(self, agents: Agent) -> None:
+    def statistics(self, agents: AgentState) -> None:
         return None
 
     def epsilon(self, plan: Plan, steps: Int[Array, ""]) -> Float[Array, ""]:
         return jnp.zeros(())
 
-    def draw_keys(self, agents: Agent, count: int) -> tuple[Agent, Key[Array, "count n"]]:
+    def draw_keys(self, agents: AgentState, count: int) -> tuple[AgentState, Key[Array, "count n"]]:
         return jax.vmap(fresh_keys, (0, None), (0, 1))(agents, count)
 
-    def empty_replays(self, agents: Agent, blank: Episode, capacity: int, kind: str) -> tuple[()]:
+    def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> tuple[()]:
         return ()
 
-    def remember(self, agents: Agent, replays: tuple[()], episodes: Episode, now: Now) -> tuple[Agent, tuple[()]]:
+    def remember(
+        self, agents: AgentState, replays: tuple[()], episodes: Episode, now: Now
+    ) -> tuple[AgentState, tuple[()]]:
         return agents, replays
 
     def learn(
-        self, agents: Agent, replays: tuple[()], batch: Batch, keys: Key[Array, " n"], now: Now
-    ) -> tuple[Agent, Metrics]:
+        self, agents: AgentState, replays: tuple[()], batch: Batch, keys: Key[Array, " n"], now: Now
+    ) -> tuple[AgentState, Metrics]:
         return agents, {}
 
-    def grow_older(self, agents: Agent, episodes: int) -> Agent:
+    def after_episodes(self, agents: AgentState, episodes: int) -> AgentState:
         return agents

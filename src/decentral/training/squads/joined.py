@@ -5,13 +5,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from decentral.algorithms.base import Agent, Models
+from decentral.algorithms.base import AgentState, Models
 from decentral.centralised.base import Centralised
 from decentral.centralised.sharing import Sharing
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
 from decentral.training.replay import Replay
-from decentral.training.squads.base import Now, Squad, fresh_keys, reflect_on_all, with_blank_remarks
+from decentral.training.squads.base import Now, Squad, annotate_all, fresh_keys, with_blank_annotations
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
@@ -31,35 +31,35 @@ class Joined(Squad):
     def read(self, percepts: Percept) -> Percept:
         return percepts if self.sharing is None else self.sharing.read(percepts)
 
-    def be_born(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agent:
-        return self.algorithm.be_born_as_team(spec, len(self.places), keys[0], self.sharing)
+    def init_agents(self, spec: AgentSpec, keys: Key[Array, " n"]) -> AgentState:
+        return self.algorithm.init_team(spec, len(self.places), keys[0], self.sharing)
 
-    def bodies(self, agents: Agent) -> Models:
-        return agents.online.bodies
+    def acting_models(self, agents: AgentState) -> Models:
+        return agents.online.acting_models
 
-    def notes(self, agents: Agent) -> None:
+    def statistics(self, agents: AgentState) -> None:
         return None
 
-    def draw_keys(self, agents: Agent, count: int) -> tuple[Agent, Key[Array, "count n"]]:
+    def draw_keys(self, agents: AgentState, count: int) -> tuple[AgentState, Key[Array, "count n"]]:
         agents, keys = fresh_keys(agents, count * len(self.places))
         return agents, keys.reshape(count, len(self.places))
 
-    def empty_replays(self, agents: Agent, blank: Episode, capacity: int, kind: str) -> Replay:
+    def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> Replay:
         of_all = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), blank)
-        remarked = with_blank_remarks(self.algorithm, agents, of_all)
+        remarked = with_blank_annotations(self.algorithm, agents, of_all)
         return ring.empty_replay(remarked, capacity, kind)
 
-    def remember(self, agents: Agent, replays: Replay, episodes: Episode, now: Now) -> tuple[Agent, Replay]:
+    def remember(self, agents: AgentState, replays: Replay, episodes: Episode, now: Now) -> tuple[AgentState, Replay]:
         together = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), episodes)  # [E, n, ...]
-        agents, together = reflect_on_all(self.algorithm, agents, together, now.epsilon)
+        agents, together = annotate_all(self.algorithm, agents, together, now.epsilon)
         return agents, ring.remember(replays, together, True)
 
     def learn(
-        self, agents: Agent, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
-    ) -> tuple[Agent, Metrics]:
+        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
+    ) -> tuple[AgentState, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
-        episodes = self.algorithm.felt(ring.sample(replays, batch.episodes, key_sample), now.episodes)
+        episodes = self.algorithm.learning_rewards(ring.sample(replays, batch.episodes, key_sample), now.episodes)
         return learn_from(self.algorithm, agents, episodes, batch, key_learn)
 
-    def grow_older(self, agents: Agent, episodes: int) -> Agent:
-        return self.algorithm.grow_older(agents, episodes)
+    def after_episodes(self, agents: AgentState, episodes: int) -> AgentState:
+        return self.algorithm.after_episodes(agents, episodes)

@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.base import Agent, Models, Moment, Notes
+from decentral.algorithms.base import AgentState, Models, Statistics, TeamClock
 from decentral.settings import Settings, setting
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
 from decentral.training.plan import Plan
 from decentral.training.replay import Replay
-from decentral.training.squads.base import Now, Squad, fresh_keys, reflect_on_all, with_blank_remarks
+from decentral.training.squads.base import Now, Squad, annotate_all, fresh_keys, with_blank_annotations
 from decentral.types import AgentSpec, Episode, Metrics
 
 
@@ -33,59 +33,59 @@ class Separate(Squad):
 
     clock: Clock = Clock()
 
-    def be_born(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agent:
-        return jax.vmap(self.algorithm.be_born, (None, 0))(spec, keys)
+    def init_agents(self, spec: AgentSpec, keys: Key[Array, " n"]) -> AgentState:
+        return jax.vmap(self.algorithm.init_agent, (None, 0))(spec, keys)
 
-    def bodies(self, agents: Agent) -> Models:
+    def acting_models(self, agents: AgentState) -> Models:
         return agents.online
 
-    def notes(self, agents: Agent) -> Notes:
-        return agents.notes
+    def statistics(self, agents: AgentState) -> Statistics:
+        return agents.statistics
 
     def epsilon(self, plan: Plan, steps: Int[Array, ""]) -> Float[Array, ""]:
         """By the agent's own time: it starts to count when it joins."""
         own = plan.epsilon(jnp.maximum(steps - self.clock.joins_at, 0))
         return jnp.where(steps < self.clock.joins_at, 1.0, own)
 
-    def draw_keys(self, agents: Agent, count: int) -> tuple[Agent, Key[Array, "count n"]]:
+    def draw_keys(self, agents: AgentState, count: int) -> tuple[AgentState, Key[Array, "count n"]]:
         return jax.vmap(fresh_keys, (0, None), (0, 1))(agents, count)
 
-    def empty_replays(self, agents: Agent, blank: Episode, capacity: int, kind: str) -> Replay:
-        def of_one(agent: Agent) -> Replay:
-            remarked = with_blank_remarks(self.algorithm, agent, blank)
+    def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> Replay:
+        def of_one(agent: AgentState) -> Replay:
+            remarked = with_blank_annotations(self.algorithm, agent, blank)
             return ring.empty_replay(remarked, capacity, kind)
 
         return jax.vmap(of_one)(agents)
 
-    def remember(self, agents: Agent, replays: Replay, episodes: Episode, now: Now) -> tuple[Agent, Replay]:
+    def remember(self, agents: AgentState, replays: Replay, episodes: Episode, now: Now) -> tuple[AgentState, Replay]:
         joined = self.has_joined(now)
 
-        def keep(agent: Agent, replay: Replay, episodes: Episode) -> tuple[Agent, Replay]:
-            wiser, episodes = reflect_on_all(self.algorithm, agent, episodes, now.epsilon)
+        def keep(agent: AgentState, replay: Replay, episodes: Episode) -> tuple[AgentState, Replay]:
+            wiser, episodes = annotate_all(self.algorithm, agent, episodes, now.epsilon)
             return _choose(joined, wiser, agent), ring.remember(replay, episodes, joined)
 
         return jax.vmap(keep)(agents, replays, episodes)
 
     def learn(
-        self, agents: Agent, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
-    ) -> tuple[Agent, Metrics]:
-        def study(agent: Agent, replay: Replay, number: Array, key: Array) -> tuple[Agent, Metrics]:
+        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
+    ) -> tuple[AgentState, Metrics]:
+        def study(agent: AgentState, replay: Replay, number: Array, key: Array) -> tuple[AgentState, Metrics]:
             key_sample, key_learn = jax.random.split(key)
-            episodes = self.algorithm.felt(ring.sample(replay, batch.episodes, key_sample), now.episodes)
+            episodes = self.algorithm.learning_rewards(ring.sample(replay, batch.episodes, key_sample), now.episodes)
             taught, metrics = learn_from(self.algorithm, agent, episodes, batch, key_learn)
             return _choose(self.learns_now(number, replay, batch.episodes, now), taught, agent), metrics
 
         return jax.vmap(study)(agents, replays, jnp.asarray(self.places), keys)
 
-    def grow_older(self, agents: Agent, episodes: int) -> Agent:
-        return jax.vmap(self.algorithm.grow_older, (0, None))(agents, episodes)
+    def after_episodes(self, agents: AgentState, episodes: int) -> AgentState:
+        return jax.vmap(self.algorithm.after_episodes, (0, None))(agents, episodes)
 
     def has_joined(self, now: Now) -> Bool[Array, ""] | bool:
         return True if self.clock.joins_at == 0 else now.steps > self.clock.joins_at
 
     def learns_now(self, number: Int[Array, ""], replay: Replay, batch: int, now: Now) -> Bool[Array, ""] | bool:
         """Is it time for the agent to learn, by its algorithm, its clock and what it remembers?"""
-        due = self.algorithm.learns_now(Moment(now.episodes, number, self.team_size))
+        due = self.algorithm.learns_now(TeamClock(now.episodes, number, self.team_size))
         if self.clock.update_period > 1:
             period = self.clock.update_period
             due = due & (now.episodes // period > (now.episodes - now.latest) // period)
@@ -94,7 +94,7 @@ class Separate(Squad):
         return due
 
 
-def _choose(condition: Bool[Array, ""] | bool, then: Agent, otherwise: Agent) -> Agent:
+def _choose(condition: Bool[Array, ""] | bool, then: AgentState, otherwise: AgentState) -> AgentState:
     if condition is True:
         return then
     return jax.tree.map(lambda one, other: jnp.where(condition, one, other), then, otherwise)

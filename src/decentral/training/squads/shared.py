@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from decentral.algorithms.base import Agent, Models, Notes, Remarks
+from decentral.algorithms.base import AgentState, Annotations, Models, Statistics
 from decentral.centralised.sharing import Sharing
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
 from decentral.training.replay import Replay
-from decentral.training.squads.base import Now, Squad, fresh_keys, reflect_on_all, with_blank_remarks
+from decentral.training.squads.base import Now, Squad, annotate_all, fresh_keys, with_blank_annotations
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
@@ -35,49 +35,51 @@ class Shared(Squad):
     def read(self, percepts: Percept) -> Percept:
         return self.sharing.read(percepts)
 
-    def be_born(self, spec: AgentSpec, keys: Key[Array, " n"]) -> Agent:
-        agent = self.algorithm.be_born(self.spec(spec), keys[0])
-        of_each = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), agent.notes)
-        return replace(agent, notes=of_each)
+    def init_agents(self, spec: AgentSpec, keys: Key[Array, " n"]) -> AgentState:
+        agent = self.algorithm.init_agent(self.spec(spec), keys[0])
+        of_each = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), agent.statistics)
+        return replace(agent, statistics=of_each)
 
-    def bodies(self, agents: Agent) -> Models:
+    def acting_models(self, agents: AgentState) -> Models:
         return agents.online
 
-    def notes(self, agents: Agent) -> Notes:
-        return agents.notes
+    def statistics(self, agents: AgentState) -> Statistics:
+        return agents.statistics
 
-    def draw_keys(self, agents: Agent, count: int) -> tuple[Agent, Key[Array, "count n"]]:
+    def draw_keys(self, agents: AgentState, count: int) -> tuple[AgentState, Key[Array, "count n"]]:
         agents, keys = fresh_keys(agents, count * len(self.places))
         return agents, keys.reshape(count, len(self.places))
 
-    def empty_replays(self, agents: Agent, blank: Episode, capacity: int, kind: str) -> Replay:
+    def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> Replay:
         of_all = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), blank)
-        one = replace(agents, notes=jax.tree.map(lambda leaf: leaf[0], agents.notes))
+        one = replace(agents, statistics=jax.tree.map(lambda leaf: leaf[0], agents.statistics))
         told = jax.tree.map(lambda leaf: leaf[0], self.told(of_all))
-        remarks = with_blank_remarks(self.algorithm, one, told).remarks
-        of_each = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), remarks)
-        return ring.empty_replay(replace(of_all, remarks=of_each), capacity, kind)
+        annotations = with_blank_annotations(self.algorithm, one, told).annotations
+        of_each = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), annotations)
+        return ring.empty_replay(replace(of_all, annotations=of_each), capacity, kind)
 
-    def remember(self, agents: Agent, replays: Replay, episodes: Episode, now: Now) -> tuple[Agent, Replay]:
-        def keep(notes: Notes, told: Episode) -> tuple[Notes, Remarks]:
-            wiser, told = reflect_on_all(self.algorithm, replace(agents, notes=notes), told, now.epsilon)
-            return wiser.notes, told.remarks
+    def remember(self, agents: AgentState, replays: Replay, episodes: Episode, now: Now) -> tuple[AgentState, Replay]:
+        def keep(statistics: Statistics, told: Episode) -> tuple[Statistics, Annotations]:
+            wiser, told = annotate_all(self.algorithm, replace(agents, statistics=statistics), told, now.epsilon)
+            return wiser.statistics, told.annotations
 
-        notes, remarks = jax.vmap(keep)(agents.notes, self.told(episodes))
-        together = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), replace(episodes, remarks=remarks))
-        return replace(agents, notes=notes), ring.remember(replays, together, True)  # [E, n, ...]
+        statistics, annotations = jax.vmap(keep)(agents.statistics, self.told(episodes))
+        together = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), replace(episodes, annotations=annotations))
+        return replace(agents, statistics=statistics), ring.remember(replays, together, True)  # [E, n, ...]
 
     def learn(
-        self, agents: Agent, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
-    ) -> tuple[Agent, Metrics]:
+        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
+    ) -> tuple[AgentState, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
         together = ring.sample(replays, batch.episodes, key_sample)  # [B, n, ...]
         told = jax.vmap(self.told)(together)
         samples = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), told)  # [B * n, ...], nothing is moved
-        return learn_from(self.algorithm, agents, self.algorithm.felt(samples, now.episodes), batch, key_learn)
+        return learn_from(
+            self.algorithm, agents, self.algorithm.learning_rewards(samples, now.episodes), batch, key_learn
+        )
 
-    def grow_older(self, agents: Agent, episodes: int) -> Agent:
-        return self.algorithm.grow_older(agents, episodes)
+    def after_episodes(self, agents: AgentState, episodes: int) -> AgentState:
+        return self.algorithm.after_episodes(agents, episodes)
 
     def told(self, episodes: Episode) -> Episode:
         """The agents' episodes [n, ...], with their ids where the network reads them."""

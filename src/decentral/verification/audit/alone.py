@@ -1,6 +1,6 @@
 """One agent, taught again from its own log alone: no other agent plays, remembers or learns here.
 
-`vmap` over several agents may differ from one agent in the last bit, so that a comparison to the bit needs a program
+`vmap` over several agents may differ from one agent in the last bit, so that a comparison bit for bit needs a program
 of the same shape. Every place of the agent's squad is therefore filled with a copy of the agent itself and of its own
 log: what comes out at its place can depend on nothing else.
 """
@@ -12,14 +12,14 @@ import numpy as np
 from jaxtyping import Array, Int, Key
 
 from decentral.training.batches import longest_of
-from decentral.training.loop import Lane, Trainee, absorb, keys_of_updates, newborn, stream_of
+from decentral.training.loop import Lane, TrainingSetup, agent_stream, init_lane, keys_of_updates, remember_and_learn
 from decentral.training.replay import Replay, sample
 from decentral.training.squads.base import Replays
 from decentral.training.team import Team
 from decentral.types import Episode
 
 
-class Log(eqx.Module):
+class AgentLog(eqx.Module):
     """What one agent lived through, turn by turn, and what was common to all: the clock, and how long updates were.
 
     The length says how much padding was computed with, which changes no more than the rounding.
@@ -30,46 +30,46 @@ class Log(eqx.Module):
     longest: Int[Array, "turns updates"] | Int[np.ndarray, "turns updates"]  # episode of each update, of all beside it
 
 
-def squad_of(trainee: Trainee, place: int) -> Trainee:
+def squad_of(setup: TrainingSetup, place: int) -> TrainingSetup:
     """The same training, of the squad that the agent at a place belongs to."""
-    squads = tuple(squad for squad in trainee.team.squads if place in squad.places)
-    return Trainee(Team(squads), trainee.environment, trainee.plan)
+    squads = tuple(squad for squad in setup.team.squads if place in squad.places)
+    return TrainingSetup(Team(squads), setup.environment, setup.plan)
 
 
-def begin_alone(trainee: Trainee, seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Lane:
+def begin_alone(setup: TrainingSetup, seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Lane:
     """The agent of a place before its first turn, with copies of itself in the places of its squad."""
-    (squad,) = trainee.team.squads
-    own = stream_of(seed, place)
-    return newborn(trainee, seed, (jnp.broadcast_to(own, (len(squad.places),)),))
+    (squad,) = setup.team.squads
+    own = agent_stream(seed, place)
+    return init_lane(setup, seed, (jnp.broadcast_to(own, (len(squad.places),)),))
 
 
-def told_turns(trainee: Trainee, lane: Lane, log: Log, which: Int[Array, "2"], learning: bool) -> Lane:
+def told_turns(setup: TrainingSetup, lane: Lane, log: AgentLog, which: Int[Array, "2"], learning: bool) -> Lane:
     """The turns `which` (from, to) of a log, not played but told: the agent remembers its own record, then learns."""
 
     def tell(turn: Int[Array, ""], lane: Lane) -> Lane:
-        return told_turn(trainee, lane, jax.tree.map(lambda leaf: leaf[turn], log), learning)
+        return told_turn(setup, lane, jax.tree.map(lambda leaf: leaf[turn], log), learning)
 
     return jax.lax.fori_loop(which[0], which[1], tell, lane)
 
 
-def told_turn(trainee: Trainee, lane: Lane, told: Log, learning: bool) -> Lane:
+def told_turn(setup: TrainingSetup, lane: Lane, told: AgentLog, learning: bool) -> Lane:
     """One turn of a log."""
-    (squad,) = trainee.team.squads
+    (squad,) = setup.team.squads
     agents, (_, keys_learn) = squad.draw_keys(lane.agents[0], 2)
-    epsilon = squad.epsilon(trainee.plan, lane.steps)
+    epsilon = squad.epsilon(setup.plan, lane.steps)
     lane = Lane(
         agents=(agents,),
         replays=lane.replays,
-        world=lane.world,
+        environment_key=lane.environment_key,
         steps=lane.steps + told.steps,
-        episodes=lane.episodes + trainee.plan.num_environments,
+        episodes=lane.episodes + setup.plan.num_environments,
         tally=lane.tally,
     )
     copies = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (len(squad.places), *leaf.shape)), told.episodes)
-    return absorb(trainee, lane, copies, (epsilon,), (keys_learn,), learning, jnp.asarray(told.longest))
+    return remember_and_learn(setup, lane, copies, (epsilon,), (keys_learn,), learning, jnp.asarray(told.longest))
 
 
-def longest_of_updates(trainee: Trainee, keys: Key[Array, " n"], replays: Replays) -> Int[Array, " updates"]:
+def longest_of_updates(setup: TrainingSetup, keys: Key[Array, " n"], replays: Replays) -> Int[Array, " updates"]:
     """How long the longest episode of each update of a turn was, over the agents of a squad.
 
     `keys` are those of the agents' learning in that turn, `replays` what they remembered when they learned.
@@ -77,7 +77,7 @@ def longest_of_updates(trainee: Trainee, keys: Key[Array, " n"], replays: Replay
 
     def longest(key: Key[Array, ""], replay: Replay) -> Int[Array, ""]:
         key_sample, _ = jax.random.split(key)
-        return longest_of(sample(replay, trainee.batch.episodes, key_sample))
+        return longest_of(sample(replay, setup.batch.episodes, key_sample))
 
-    (each,) = keys_of_updates(trainee.plan, (keys,))
+    (each,) = keys_of_updates(setup.plan, (keys,))
     return jnp.max(jax.vmap(jax.vmap(longest), (0, None))(each, replays), axis=1)

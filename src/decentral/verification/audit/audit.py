@@ -15,7 +15,7 @@ from decentral.runs.placement import use_every_core
 from decentral.settings import Refused
 from decentral.training.parameters import as_arrays, from_arrays
 from decentral.verification.audit.learning import teach_alone
-from decentral.verification.audit.logs import Lived, live_again, same_state
+from decentral.verification.audit.logs import RetrainedAgent, retrain_with_log, same_state
 from decentral.verification.audit.play import Play, PlayAudit
 
 
@@ -28,7 +28,7 @@ class AgentAudit:
     stored: str  # the parameters as the run left them
     lived_again: str  # once more with the team
     alone: str  # learned alone
-    same_state: bool  # is all else the same alone as in the team: optimiser, target, notes, stream of chance?
+    same_state: bool  # is all else the same alone as in the team: optimiser, target, notes, random stream?
     training: Play | None  # its actions while it learned; none where they could not be compared
     testing: Play
 
@@ -81,7 +81,7 @@ class Audited:
     def of(directory: RunDirectory, seed: int | None, agent: int) -> "Audited":
         """The agent of a place and, unless told otherwise, of the run's first seed."""
         config = read_config_file(directory.path / "config.json").resolve()
-        plan, places = config.trainee.plan, len(config.members)
+        plan, places = config.setup.plan, len(config.members)
         seed = plan.seed if seed is None else seed
         if not plan.seed <= seed < plan.seed + plan.seeds:
             raise Refused(f"seed must be one of the run's, {plan.seed} to {plan.seed + plan.seeds - 1}, got {seed}")
@@ -102,14 +102,14 @@ class Audited:
     def strictness(self) -> Strictness:
         return self.config.strictness
 
-    def audit(self, lived: Lived) -> AgentAudit:
+    def audit(self, lived: RetrainedAgent) -> AgentAudit:
         """Teach this agent alone by what it lived through, and compare what it becomes and what it does."""
-        trainee, member = self.config.trainee, self.config.members[self.agent]
+        setup, member = self.config.setup, self.config.members[self.agent]
         found = self.directory.read_agent(self.seed, self.agent)
         file = str(self.directory.agent_file(self.seed, self.agent))
-        stored = from_arrays(member.algorithm, trainee.environment.spec, found, file)
-        play = PlayAudit(trainee, self.seed, self.agent, lived)
-        alone = teach_alone(trainee, self.seed, self.agent, lived.log, play.watch)
+        stored = from_arrays(member.algorithm, setup.environment.spec, found, file)
+        play = PlayAudit(setup, self.seed, self.agent, lived)
+        alone = teach_alone(setup, self.seed, self.agent, lived.log, play.watch)
         return AgentAudit(
             self.agent,
             len(lived.log.steps),
@@ -117,24 +117,24 @@ class Audited:
             lived_again=fingerprint(as_arrays(lived.agent.online)),
             alone=fingerprint(as_arrays(alone.online)),
             same_state=same_state(alone, lived.agent),
-            training=play.training if trainee.plan.replay_type == "float32" else None,
+            training=play.training if setup.plan.replay_type == "float32" else None,
             testing=play.testing,
         )
 
     def check(self) -> None:
-        """Refuse an agent that did not learn alone, or one that can't be taught again to the bit."""
+        """Refuse an agent that did not learn alone, or one that can't be taught again bit for bit."""
         member = self.config.members[self.agent]
         if "arena" in self.directory.read_json("config.json"):
             raise Refused(f"messages must be given to audit {self.directory.path}, which is of an arena, got none")
-        if self.config.trainee.plan.sharing:
+        if self.config.setup.plan.sharing:
             raise Refused("RUN must be decentralised to be audited, got one with training.sharing true, which is not")
         if not self.strictness.decentralised:
             raise Refused(f"RUN must be decentralised to be audited, got one of {member.name}, which is not")
         if member.source is not None:
             raise Refused(f"agent must be one that learns, got {self.agent}, which is a frozen partner")
-        remarks = type(member.algorithm).reflect is not Algorithm.reflect
-        kept = self.config.trainee.plan.replay_type
-        if remarks and kept != "float32":
+        annotations = type(member.algorithm).annotate is not Algorithm.annotate
+        kept = self.config.setup.plan.replay_type
+        if annotations and kept != "float32":
             raise Refused(
                 f"training.replay_type must be float32 for {member.name} to be audited, got {kept}: "
                 "it reflects on what it saw before the replay rounds it"
@@ -147,7 +147,7 @@ def audit_all(audited: Sequence[Audited]) -> Iterator[AgentAudit]:
         own.check()
     use_every_core()
     keep_compiled_programs()
-    lived = live_again(audited[0].config.trainee, audited[0].seed, [own.agent for own in audited])
+    lived = retrain_with_log(audited[0].config.setup, audited[0].seed, [own.agent for own in audited])
     for own in audited:
         yield own.audit(lived[own.agent])
 

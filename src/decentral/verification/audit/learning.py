@@ -8,30 +8,32 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.algorithms.base import Agent
+from decentral.algorithms.base import AgentState
 from decentral.runs.lanes import programs
 from decentral.runs.placement import Placement
-from decentral.training.loop import Trainee
+from decentral.training.loop import TrainingSetup
 from decentral.training.spread import SEEDS
-from decentral.verification.audit.alone import Log, begin_alone, squad_of, told_turns
+from decentral.verification.audit.alone import AgentLog, begin_alone, squad_of, told_turns
 from decentral.verification.audit.logs import agent_at
 
 MOST_TURNS = 256  # told at once
 
-Watch = Callable[[int, Agent], None]  # is told, before every turn and after the last, its number and what the agent is
+Watch = Callable[
+    [int, AgentState], None
+]  # is told, before every turn and after the last, its number and what the agent is
 
 
-def teach_alone(trainee: Trainee, seed: int, place: int, log: Log, watch: Watch | None = None) -> Agent:
+def teach_alone(setup: TrainingSetup, seed: int, place: int, log: AgentLog, watch: Watch | None = None) -> AgentState:
     """What one agent becomes that is taught by its own log alone."""
-    seeds, squad = trainee.plan.seeds, squad_of(trainee, place)
-    placement = Placement.of(trainee, seeds)
+    seeds, squad = setup.plan.seeds, squad_of(setup, place)
+    placement = Placement.of(setup, seeds)
     begin, tell = _programs_of_one(placement)
     (own,) = squad.team.squads
-    at = (seed - trainee.plan.seed, own.places.index(place))
+    at = (seed - setup.plan.seed, own.places.index(place))
     placed = programs(placement, False).placed
     with placed():
         lanes = begin(squad, np.full(seeds, seed), place)
-    for first, count, learning in _stretches(len(log.steps), trainee.plan.idle_turns):
+    for first, count, learning in _stretches(len(log.steps), setup.plan.idle_turns):
         with placed():
             told = jax.tree.map(jnp.asarray, _cut(log, first, count))
         for start, end in [(0, count)] if watch is None else [(turn, turn + 1) for turn in range(count)]:
@@ -56,7 +58,7 @@ def _stretches(turns: int, idle: int) -> Iterator[tuple[int, int, bool]]:
         first += count
 
 
-def _cut(log: Log, first: int, count: int) -> Log:
+def _cut(log: AgentLog, first: int, count: int) -> AgentLog:
     """A stretch of a log, filled up to the most turns that are told at once: one shape, one program."""
 
     def cut(leaf: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A training lived through again by the whole team, to write down what single agents lived through: their logs.
+"""A run lived through again by the whole team, to write down what single agents lived through: their logs.
 
 A log is read from the agent's own replay, turn by turn, while the run's own program trains it: what is written down
 changes nothing of what is computed.
@@ -15,21 +15,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
-from decentral.algorithms.base import Agent, Models
+from decentral.algorithms.base import AgentState, Models
 from decentral.environments.host.interface import HostEnvironment
 from decentral.runs.host import rollout_for
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from decentral.runs.runner import test_steps
 from decentral.training.evaluation import greedy_episodes
 from decentral.training.host.loop import host_greedy_episodes
-from decentral.training.loop import Trainee, key_of_test
+from decentral.training.loop import TrainingSetup, key_of_test
 from decentral.training.parameters import as_arrays
 from decentral.training.replay import Replay, unpack
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.squads.base import Agents, Replays
 from decentral.training.squads.separate import Separate
 from decentral.types import Episode
-from decentral.verification.audit.alone import Log, longest_of_updates
+from decentral.verification.audit.alone import AgentLog, longest_of_updates
 
 MOST_TURNS = 256  # written down at once
 ROUNDING = 1e-5
@@ -45,34 +45,34 @@ class Test:
 
 
 @dataclass(frozen=True)
-class Lived:
-    """What one agent was at the end of a training, and all that it lived through."""
+class RetrainedAgent:
+    """What one agent was at the end of a run, and all that it lived through."""
 
-    agent: Agent
-    log: Log
+    agent: AgentState
+    log: AgentLog
     tests: list[Test]
 
 
-def live_again(trainee: Trainee, seed: int, places: Sequence[int]) -> dict[int, Lived]:
+def retrain_with_log(setup: TrainingSetup, seed: int, places: Sequence[int]) -> dict[int, RetrainedAgent]:
     """Train and test the whole team again: what some agents of one seed became, and their logs."""
-    wheres = {place: _squad_and_number(trainee, place) for place in places}
-    parts: dict[int, list[Log]] = {place: [] for place in places}
+    wheres = {place: _squad_and_number(setup, place) for place in places}
+    parts: dict[int, list[AgentLog]] = {place: [] for place in places}
     tests: dict[int, list[Test]] = {place: [] for place in places}
-    lane, at_once = seed - trainee.plan.seed, min(_turns_at_once(trainee, own) for own, _ in wheres.values())
-    with closing(Machine.start(trainee)) as machine, closing(_Tester(trainee, seed)) as tester:
-        for step in test_steps(trainee.plan):
-            if machine.turn > 0 and machine.steps.min() >= step:
+    lane, at_once = seed - setup.plan.seed, min(_turns_at_once(setup, own) for own, _ in wheres.values())
+    with closing(LaneBatch.start(setup)) as lane_batch, closing(_Tester(setup, seed)) as tester:
+        for step in test_steps(setup.plan):
+            if lane_batch.turn > 0 and lane_batch.steps.min() >= step:
                 continue  # as in the run: a turn is longer than the interval
-            while left := machine.turns_until(step):
-                for place, part in _live(machine, min(left, at_once), lane, wheres).items():
+            while left := lane_batch.turns_until(step):
+                for place, part in _live(lane_batch, min(left, at_once), lane, wheres).items():
                     parts[place].append(part)
-            told = tester.test(machine, lane)
+            told = tester.test(lane_batch, lane)
             for place in places:
                 own = jax.tree.map(lambda leaf, place=place: leaf[place], told)
-                tests[place].append(Test(machine.turn, int(machine.steps[lane]), own))
+                tests[place].append(Test(lane_batch.turn, int(lane_batch.steps[lane]), own))
         return {
-            place: Lived(
-                agent_at(machine.lanes.agents[own], lane, number),
+            place: RetrainedAgent(
+                agent_at(lane_batch.lanes.agents[own], lane, number),
                 jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts[place]),
                 tests[place],
             )
@@ -81,22 +81,22 @@ def live_again(trainee: Trainee, seed: int, places: Sequence[int]) -> dict[int, 
 
 
 class _Tester:
-    """Plays the tests of a training once more and keeps what every agent lived through in them."""
+    """Plays the tests of a run once more and keeps what every agent lived through in them."""
 
-    def __init__(self, trainee: Trainee, seed: int):
-        self.trainee, self.seed = trainee, seed
-        self.rollout = rollout_for(trainee) if isinstance(trainee.environment, HostEnvironment) else None
+    def __init__(self, setup: TrainingSetup, seed: int):
+        self.setup, self.seed = setup, seed
+        self.rollout = rollout_for(setup) if isinstance(setup.environment, HostEnvironment) else None
 
-    def test(self, machine: Machine, lane: int) -> Episode:
+    def test(self, lane_batch: LaneBatch, lane: int) -> Episode:
         """Every agent's record of the test that is due now [N, E, ...]."""
-        team, plan = self.trainee.team, self.trainee.plan
-        bodies = team.each(lambda squad, own: squad.bodies(own), machine.lanes.agents)
-        bodies = jax.device_get(jax.tree.map(lambda leaf: leaf[lane], bodies))
-        key = key_of_test(int(machine.steps[lane]), self.seed)
+        team, plan = self.setup.team, self.setup.plan
+        acting_models = team.each(lambda squad, own: squad.acting_models(own), lane_batch.lanes.agents)
+        acting_models = jax.device_get(jax.tree.map(lambda leaf: leaf[lane], acting_models))
+        key = key_of_test(int(lane_batch.steps[lane]), self.seed)
         if self.rollout is None:
-            return jax.device_get(_greedy_records(self.trainee, bodies, key))
-        alone = jax.tree.map(lambda leaf: leaf[None], bodies)
-        lived = host_greedy_episodes(self.rollout, self.trainee, alone, plan.test_episodes, key)
+            return jax.device_get(_greedy_records(self.setup, acting_models, key))
+        alone = jax.tree.map(lambda leaf: leaf[None], acting_models)
+        lived = host_greedy_episodes(self.rollout, self.setup, alone, plan.test_episodes, key)
         return jax.device_get(_handed_out(jax.tree.map(lambda leaf: leaf[0], lived)))
 
     def close(self) -> None:
@@ -105,15 +105,17 @@ class _Tester:
 
 
 @jax.jit
-def _greedy_records(trainee: Trainee, bodies: tuple[Models, ...], key: Key[Array, ""]) -> Episode:
-    return _handed_out(greedy_episodes(trainee.team, trainee.compiled_world, bodies, trainee.plan.test_episodes, key))
+def _greedy_records(setup: TrainingSetup, acting_models: tuple[Models, ...], key: Key[Array, ""]) -> Episode:
+    return _handed_out(
+        greedy_episodes(setup.team, setup.compiled_environment, acting_models, setup.plan.test_episodes, key)
+    )
 
 
 def _handed_out(lived: Trajectory) -> Episode:
     return jax.vmap(hand_out, out_axes=1)(lived)
 
 
-def agent_at(agents: Agents, lane: int, number: int) -> Agent:
+def agent_at(agents: Agents, lane: int, number: int) -> AgentState:
     """One agent of a squad's [S, n], by itself; taken off the devices where the training is spread over several."""
 
     def on_host(leaf: Array) -> np.ndarray | Key[Array, ""]:
@@ -126,11 +128,11 @@ def agent_at(agents: Agents, lane: int, number: int) -> Agent:
 
 
 @jax.jit
-def _at(agents: Agents, lane: Int[Array, ""] | int, number: Int[Array, ""] | int) -> Agent:
+def _at(agents: Agents, lane: Int[Array, ""] | int, number: Int[Array, ""] | int) -> AgentState:
     return jax.tree.map(lambda leaf: leaf[lane, number], agents)
 
 
-def same_state(one: Agent, other: Agent) -> bool:
+def same_state(one: AgentState, other: AgentState) -> bool:
     """Are two agents the same in all that they are, up to the rounding of what is not networks?"""
     pairs = zip(_arrays(one).values(), _arrays(other).values(), strict=True)
     return all(_same_numbers(ours, theirs) for ours, theirs in pairs)
@@ -143,74 +145,76 @@ def _same_numbers(one: np.ndarray, other: np.ndarray) -> bool:
     return np.allclose(one, other, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
 
 
-def _arrays(agent: Agent) -> dict[str, np.ndarray]:
+def _arrays(agent: AgentState) -> dict[str, np.ndarray]:
     return as_arrays(eqx.tree_at(lambda own: own.key, agent, jax.random.key_data(agent.key)))
 
 
-def _live(machine: Machine, count: int, lane: int, wheres: dict[int, tuple[int, int]]) -> dict[int, Log]:
+def _live(lane_batch: LaneBatch, count: int, lane: int, wheres: dict[int, tuple[int, int]]) -> dict[int, AgentLog]:
     """The next turns of a machine, as some agents lived through them; blank before they joined."""
     squads = {squad for squad, _ in wheres.values()}
-    before, steps = {squad: _remembered(machine, squad)[lane] for squad in squads}, machine.steps[lane]
-    keys = {squad: _keys_of_learning(machine.trainee, machine.lanes.agents[squad], squad) for squad in squads}
-    machine.advance(count)
-    longest = {squad: _longest(machine.trainee, keys[squad], machine.lanes.replays[squad]) for squad in squads}
-    passed = np.asarray([machine.steps[lane] - steps])
+    before, steps = {squad: _remembered(lane_batch, squad)[lane] for squad in squads}, lane_batch.steps[lane]
+    keys = {squad: _keys_of_learning(lane_batch.setup, lane_batch.lanes.agents[squad], squad) for squad in squads}
+    lane_batch.advance(count)
+    longest = {squad: _longest(lane_batch.setup, keys[squad], lane_batch.lanes.replays[squad]) for squad in squads}
+    passed = np.asarray([lane_batch.steps[lane] - steps])
     return {
-        place: _read(machine, count, (lane, *where), before[where[0]], (passed, np.asarray(longest[where[0]])))
+        place: _read(lane_batch, count, (lane, *where), before[where[0]], (passed, np.asarray(longest[where[0]])))
         for place, where in wheres.items()
     }
 
 
 def _read(
-    machine: Machine, count: int, where: tuple[int, int, int], before: np.ndarray, common: tuple[np.ndarray, ...]
-) -> Log:
+    lane_batch: LaneBatch, count: int, where: tuple[int, int, int], before: np.ndarray, common: tuple[np.ndarray, ...]
+) -> AgentLog:
     """What one agent put into its replay in the last turns."""
     (lane, squad, number), (passed, longest) = where, common
-    plan, each = machine.trainee.plan, np.tile(longest, (count, 1))
-    slots = (before[number] + np.arange(count * plan.num_environments)) % machine.trainee.replay_capacity
-    episodes = jax.device_get(_written(machine.lanes.replays[squad], lane, number, slots))
+    plan, each = lane_batch.setup.plan, np.tile(longest, (count, 1))
+    slots = (before[number] + np.arange(count * plan.num_environments)) % lane_batch.setup.replay_capacity
+    episodes = jax.device_get(_written(lane_batch.lanes.replays[squad], lane, number, slots))
     told = jax.tree.map(lambda leaf: leaf.reshape(count, plan.num_environments, *leaf.shape[1:]), episodes)
-    if _remembered(machine, squad)[lane, number] == before[number]:
-        return Log(jax.tree.map(np.zeros_like, told), passed, each)
-    return Log(told, told.happened.sum(axis=(1, 2), dtype=np.int32), each)
+    if _remembered(lane_batch, squad)[lane, number] == before[number]:
+        return AgentLog(jax.tree.map(np.zeros_like, told), passed, each)
+    return AgentLog(told, told.happened.sum(axis=(1, 2), dtype=np.int32), each)
 
 
 @partial(jax.jit, static_argnums=2)
-def _keys_of_learning(trainee: Trainee, agents: Agents, squad: int) -> Key[Array, "lanes n"]:
+def _keys_of_learning(setup: TrainingSetup, agents: Agents, squad: int) -> Key[Array, "lanes n"]:
     """What the agents of a squad will draw for their learning in the next turn."""
-    return jax.vmap(lambda own: trainee.team.squads[squad].draw_keys(own, 2)[1][1])(agents)
+    return jax.vmap(lambda own: setup.team.squads[squad].draw_keys(own, 2)[1][1])(agents)
 
 
 @jax.jit
-def _longest(trainee: Trainee, keys: Key[Array, "lanes n"], replays: Replays) -> Int[Array, " updates"]:
+def _longest(setup: TrainingSetup, keys: Key[Array, "lanes n"], replays: Replays) -> Int[Array, " updates"]:
     """How long the longest episode of each update of the last turn was, over lanes and agents."""
-    if len(trainee.batch.lengths) == 1:
-        return jnp.full(trainee.plan.updates_per_turn, trainee.environment.time_limit)
-    return jnp.max(jax.vmap(partial(longest_of_updates, trainee))(keys, replays), axis=0)
+    if len(setup.batch.lengths) == 1:
+        return jnp.full(setup.plan.updates_per_turn, setup.environment.time_limit)
+    return jnp.max(jax.vmap(partial(longest_of_updates, setup))(keys, replays), axis=0)
 
 
-def _remembered(machine: Machine, squad: int) -> np.ndarray:
+def _remembered(lane_batch: LaneBatch, squad: int) -> np.ndarray:
     """How many episodes every agent of a squad has put into its replay [S, n]."""
-    return np.asarray(machine.lanes.replays[squad].remembered)
+    return np.asarray(lane_batch.lanes.replays[squad].remembered)
 
 
 @jax.jit
-def _written(replays: Replay, lane: int, number: int, slots: np.ndarray) -> Episode:
+def _written(
+    replays: Replay, lane: Int[Array, ""] | int, number: Int[Array, ""] | int, slots: Int[Array, " slots"]
+) -> Episode:
     """What one agent's replay holds in its slots, without the remarks that follow from it."""
-    return replace(unpack(jax.tree.map(lambda leaf: leaf[lane, number, slots], replays.episodes)), remarks=())
+    return replace(unpack(jax.tree.map(lambda leaf: leaf[lane, number, slots], replays.episodes)), annotations=())
 
 
-def _squad_and_number(trainee: Trainee, place: int) -> tuple[int, int]:
+def _squad_and_number(setup: TrainingSetup, place: int) -> tuple[int, int]:
     """The squad of a place, and the agent's number in it."""
     return next(
-        (own, squad.places.index(place)) for own, squad in enumerate(trainee.team.squads) if place in squad.places
+        (own, squad.places.index(place)) for own, squad in enumerate(setup.team.squads) if place in squad.places
     )
 
 
-def _turns_at_once(trainee: Trainee, own: int) -> int:
+def _turns_at_once(setup: TrainingSetup, own: int) -> int:
     """No more than a replay holds; one by one to see when an agent joins that joins later, or how long updates are."""
-    squad = trainee.team.squads[own]
+    squad = setup.team.squads[own]
     joins_later = isinstance(squad, Separate) and squad.clock.joins_at > 0
-    if joins_later or len(trainee.batch.lengths) > 1:
+    if joins_later or len(setup.batch.lengths) > 1:
         return 1
-    return min(MOST_TURNS, trainee.replay_capacity // trainee.plan.num_environments)
+    return min(MOST_TURNS, setup.replay_capacity // setup.plan.num_environments)

@@ -12,15 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.base import Agent, Algorithm, Memory
+from decentral.algorithms.base import AgentState, Algorithm, Memory
 from decentral.algorithms.q_learning import Scene, last_actions, mask_unavailable
 from decentral.training.evaluation import keys_of_test_episodes
-from decentral.training.loop import Trainee, key_of_test
+from decentral.training.loop import TrainingSetup, key_of_test
 from decentral.training.plan import Plan
 from decentral.training.squads.base import Squad, choose_one, fresh_keys
 from decentral.types import Episode
 from decentral.verification.audit.alone import squad_of
-from decentral.verification.audit.logs import Lived, Test
+from decentral.verification.audit.logs import RetrainedAgent, Test
 
 
 class Chosen(eqx.Module):
@@ -34,7 +34,7 @@ class Chosen(eqx.Module):
 @jax.jit
 def choose_alone(
     algorithm: Algorithm,
-    agent: Agent,
+    agent: AgentState,
     epsilon: Float[Array, ""],
     key: Key[Array, ""],
     greedy: Bool[Array, ""] | bool,
@@ -49,7 +49,7 @@ def choose_alone(
         percept, last_action, die, taken = now
         scene = Scene(percept, last_action, planned, die)
         best, after = choose_one(algorithm, agent.online, None, memory, scene)
-        exploring, _ = choose_one(algorithm, agent.online, agent.notes, memory, scene)
+        exploring, _ = choose_one(algorithm, agent.online, agent.statistics, memory, scene)
         choice = jax.tree.map(lambda one, other: jnp.where(greedy, one, other), best, exploring)
         values = mask_unavailable(choice.values, percept.available)
         highest = jnp.max(values, axis=-1)
@@ -62,7 +62,7 @@ def choose_alone(
 
 @jax.jit
 def chance_of_turn(
-    squad: Squad, plan: Plan, agent: Agent, steps: Int[Array, ""] | int
+    squad: Squad, plan: Plan, agent: AgentState, steps: Int[Array, ""] | int
 ) -> tuple[Float[Array, ""], Key[Array, " E"]]:
     """How much an agent explores in its next turn, and its chance in each of the episodes, from its own stream."""
     _, (key_act, _) = fresh_keys(agent, 2)
@@ -115,14 +115,14 @@ class Play:
 class PlayAudit:
     """Compares an agent's actions with those that it chooses alone, while it is taught alone turn by turn."""
 
-    def __init__(self, trainee: Trainee, seed: int, place: int, lived: Lived):
-        (self.squad,) = squad_of(trainee, place).team.squads
-        self.plan, self.seed, self.place, self.lived = trainee.plan, seed, place, lived
+    def __init__(self, setup: TrainingSetup, seed: int, place: int, lived: RetrainedAgent):
+        (self.squad,) = squad_of(setup, place).team.squads
+        self.plan, self.seed, self.place, self.lived = setup.plan, seed, place, lived
         self.tests = list(lived.tests)
         self.steps = 0
         self.training, self.testing = Play(), Play()
 
-    def watch(self, turn: int, agent: Agent) -> None:
+    def watch(self, turn: int, agent: AgentState) -> None:
         """Before a turn, and after the last: compare the tests that were due then, and the turn."""
         while self.tests and self.tests[0].turns == turn:
             self.testing = self._tested(agent, self.tests.pop(0))
@@ -130,7 +130,7 @@ class PlayAudit:
             self.training = self._trained(agent, turn)
             self.steps += int(self.lived.log.steps[turn])
 
-    def _trained(self, agent: Agent, turn: int) -> Play:
+    def _trained(self, agent: AgentState, turn: int) -> Play:
         epsilon, keys = chance_of_turn(self.squad, self.plan, agent, self.steps)
         play, first = self.training, turn * self.plan.num_environments
         for number, key in enumerate(keys):
@@ -139,7 +139,7 @@ class PlayAudit:
             play = compared(play, episode, jax.device_get(alone), Difference(first + number, 0, 0, 0))
         return play
 
-    def _tested(self, agent: Agent, test: Test) -> Play:
+    def _tested(self, agent: AgentState, test: Test) -> Play:
         keys = chance_of_test(self.squad, self.plan, self.place, test.steps, self.seed)
         play = self.testing
         for number, key in enumerate(keys):

@@ -82,13 +82,13 @@ class TriedVariant:
 class Check:
     """A recording and a simulator, compared."""
 
-    world: Battle
+    environment: Battle
     episodes: RecordedEpisodes
     seed: int
 
     def summary(self) -> str:
         """What was recorded."""
-        episodes, scale = self.episodes, reward_scale(self.world.roster)
+        episodes, scale = self.episodes, reward_scale(self.environment.roster)
         final = episodes.rewards[np.arange(len(episodes.lengths)), episodes.lengths - 1]
         won = (final >= WIN / scale).mean()
         told = f"{len(episodes.lengths)} episodes, {episodes.lengths.sum():,} steps"
@@ -106,59 +106,65 @@ class Check:
 
     def steps(self) -> tuple[list[StepError], list[Reading]]:
         """The errors of single steps, and what else the replay tells."""
-        world, episodes = self.world, self.episodes
-        usual = usual_jitter(world, episodes)
-        foreseen, still = foresee(world, episodes, usual), errors_of(world, episodes, nothing_changes(episodes))
+        environment, episodes = self.environment, self.episodes
+        usual = usual_jitter(environment, episodes)
+        foreseen, still = (
+            foresee(environment, episodes, usual),
+            errors_of(environment, episodes, nothing_changes(episodes)),
+        )
         keys = jax.random.split(jax.random.key(self.seed))
-        played, again = (play_on(world, episodes, drawn_jitter(world, episodes, key)) for key in keys)
-        simulated = as_recorded(world, episodes, played)
-        chance = errors_of(world, simulated, foresee(world, simulated, usual))
-        ours = errors_of(world, episodes, foreseen)
+        played, again = (play_on(environment, episodes, drawn_jitter(environment, episodes, key)) for key in keys)
+        simulated = as_recorded(environment, episodes, played)
+        chance = errors_of(environment, simulated, foresee(environment, simulated, usual))
+        ours = errors_of(environment, episodes, foreseen)
         errors = [StepError(what, *(one.mean(what) for one in (ours, chance, still))) for what in (*STATES, REWARD)]
         return errors, [*self._headings(foreseen.after), self._parting(played.before, again.before)]
 
     def trials(self) -> Iterator[TriedVariant]:
         """Every other value of the settings that are open, one at a time."""
-        usual = usual_jitter(self.world, self.episodes)
-        still = errors_of(self.world, self.episodes, nothing_changes(self.episodes))
+        usual = usual_jitter(self.environment, self.episodes)
+        still = errors_of(self.environment, self.episodes, nothing_changes(self.episodes))
 
-        def tried(world: Battle) -> Errors:
-            return errors_of(world, self.episodes, foresee(world, self.episodes, usual))
+        def tried(environment: Battle) -> Errors:
+            return errors_of(environment, self.episodes, foresee(environment, self.episodes, usual))
 
-        base = tried(self.world)
+        base = tried(self.environment)
         yield TriedVariant(ASKED, None, float(base.shares(still).mean()), 0.0, 0.0)
-        for name, value in variants(self.world):
-            other = tried(replace(self.world, **{name: value}))
+        for name, value in variants(self.environment):
+            other = tried(replace(self.environment, **{name: value}))
             yield TriedVariant(name, value, float(other.shares(still).mean()), *better_by(base, other, still))
 
     def _start(self) -> Iterator[Reading]:
-        start, world = start_in(self.world, self.episodes), self.world
+        start, environment = start_in(self.environment, self.episodes), self.environment
         fits = " or ".join(start.packings) or f"none of ours (more than {FITS} cells off)"
         misfits = ", ".join(f"{name} {misfit:.2f}" for name, misfit in start.misfits.items())
         yield Reading(
-            "packing (cells off)", f"{fits} ({misfits})", world.packing, _same(world.packing in start.packings)
+            "packing (cells off)",
+            f"{fits} ({misfits})",
+            environment.packing,
+            _same(environment.packing in start.packings),
         )
-        turned = world.packing == "rings"
+        turned = environment.packing == "rings"
         told = AGREES if (start.spread > FITS) == turned else DIFFERS
         yield Reading("places vary by, cells", f"{start.spread:.2f}", "by chance" if turned else "0.00", told)
         told = UNCLEAR
         if start.enemy_ids in ("fixed", "shuffled", "shuffled_by_kind"):
-            one_kind = len(set(world.roster.kind[world.roster.their_side].tolist())) == 1
+            one_kind = len(set(environment.roster.kind[environment.roster.their_side].tolist())) == 1
             same = (
                 {start.enemy_ids, "shuffled_by_kind"}
                 if one_kind and start.enemy_ids == "shuffled"
                 else {start.enemy_ids}
             )
-            told = _same(world.enemy_ids in same)
-        yield Reading("enemy ids", start.enemy_ids, world.enemy_ids, told)
+            told = _same(environment.enemy_ids in same)
+        yield Reading("enemy ids", start.enemy_ids, environment.enemy_ids, told)
 
     def _numbers_of_units(self) -> Iterator[Reading]:
-        roster = self.world.roster
-        for kind, pace in paces(self.world, self.episodes).items():
+        roster = self.environment.roster
+        for kind, pace in paces(self.environment, self.episodes).items():
             own = roster.kind.tolist().index(roster.kinds.index(kind))
             speed = float(roster.speed[own]) * LOOPS_PER_STEP
             yield Reading(f"{kind}: cells per step", f"{pace:.3f}", f"{speed:.3f}", _same(abs(pace / speed - 1) < 0.02))
-        for kind, found in periods(self.world, self.episodes).items():
+        for kind, found in periods(self.environment, self.episodes).items():
             own = roster.kind.tolist().index(roster.kinds.index(kind))
             period = float(roster.period[own])
             low, mean, high = (period + EARLIEST + part * (LATEST - EARLIEST) for part in (0.05, 0.5, 0.95))
@@ -173,19 +179,19 @@ class Check:
 
     def _availability(self) -> Reading:
         """How often the simulator allows an agent the same actions in the recorded state."""
-        world, episodes = self.world, self.episodes
+        environment, episodes = self.environment, self.episodes
 
         def allowed(visible: Visible, enemy_of_id: np.ndarray) -> Any:
-            field = shown(world.roster, start_of(world.roster, visible, enemy_of_id), visible)
-            return available_actions(world.roster, world.battle_map.ground, field)
+            field = shown(environment.roster, start_of(environment.roster, visible, enemy_of_id), visible)
+            return available_actions(environment.roster, environment.battle_map.ground, field)
 
         ours = jax.jit(jax.vmap(jax.vmap(allowed, (0, None))))(episodes.visible, episodes.enemy_of_id)
         same = (np.asarray(ours) == episodes.available).all(axis=-1)[episodes.happened].mean()
         return Reading("actions available", "all", f"{same:.2%} alike", _same(same > 0.999))
 
     def _headings(self, foreseen: Visible) -> Iterator[Reading]:
-        recorded = headings(self.world, self.episodes, shifted(self.episodes.visible))
-        ours = headings(self.world, self.episodes, foreseen)
+        recorded = headings(self.environment, self.episodes, shifted(self.episodes.visible))
+        ours = headings(self.environment, self.episodes, foreseen)
         for what, place in (("nearest ally", 0), ("allies' start", 1)):
             both = (f"{recorded[place]:.0%} of {recorded[2]}", f"{ours[place]:.0%} of {ours[2]}")
             enough = min(recorded[2], ours[2]) >= ENOUGH
@@ -202,32 +208,34 @@ class Check:
         )
 
 
-def speaks_for(world: Battle, trials: list[TriedVariant]) -> dict[str, list[Any]]:
+def speaks_for(environment: Battle, trials: list[TriedVariant]) -> dict[str, list[Any]]:
     """By setting, the values that fit the recording; all of them where it tells no difference."""
     fitting = {}
     for name in dict.fromkeys(trial.setting for trial in trials if trial.setting != ASKED):
         tried = {trial.value: (trial.worse, trial.uncertainty) for trial in trials if trial.setting == name}
-        tried[getattr(world, name)] = (0.0, 0.0)
+        tried[getattr(environment, name)] = (0.0, 0.0)
         best, doubt = min(tried.values())
         fitting[name] = [value for value, (more, own) in tried.items() if more - best <= CLEAR * max(own, doubt)]
     return fitting
 
 
-def variants(world: Battle) -> Iterator[tuple[str, Any]]:
+def variants(environment: Battle) -> Iterator[tuple[str, Any]]:
     """The other values of each setting that is tried."""
-    kinds = {field.name: field.type for field in fields(world)}
+    kinds = {field.name: field.type for field in fields(environment)}
     for name in TRIED:
         known = get_args(kinds[name]) if get_origin(kinds[name]) is Literal else (False, True)
-        yield from ((name, value) for value in known if value != getattr(world, name))
+        yield from ((name, value) for value in known if value != getattr(environment, name))
 
 
 def _same(agrees: bool) -> str:
     return AGREES if agrees else DIFFERS
 
 
-def as_recorded(world: Battle, episodes: RecordedEpisodes, played: Course) -> RecordedEpisodes:
+def as_recorded(environment: Battle, episodes: RecordedEpisodes, played: Course) -> RecordedEpisodes:
     """What the simulator played, as if it had been recorded, up to the end of each battle."""
     alive = played.before.alive
-    goes_on = alive[..., world.roster.our_side].any(axis=-1) & alive[..., world.roster.their_side].any(axis=-1)
+    goes_on = alive[..., environment.roster.our_side].any(axis=-1) & alive[..., environment.roster.their_side].any(
+        axis=-1
+    )
     lengths = np.minimum(episodes.lengths, goes_on.sum(axis=1))
     return replace(episodes, visible=played.before, rewards=played.rewards, lengths=lengths)

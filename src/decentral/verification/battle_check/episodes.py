@@ -53,17 +53,17 @@ class RecordedEpisodes:
         return np.arange(self.actions.shape[1])[None, :] < self.lengths[:, None] - 1
 
 
-def episodes_of(world: Battle, recording: GameRecording, most: int) -> RecordedEpisodes:
+def episodes_of(environment: Battle, recording: GameRecording, most: int) -> RecordedEpisodes:
     """The first episodes of a recording, `most` at the most."""
     ends = np.flatnonzero(recording.last) + 1
     starts = np.concatenate([[0], ends[:-1]])
-    whole = [_is_whole(world, state) for state in recording.state[starts]]
+    whole = [_is_whole(environment, state) for state in recording.state[starts]]
     kept = [(start, end) for start, end, sound in zip(starts, ends, whole, strict=True) if sound][:most]
     if not kept:
         raise Refused("no episode of the recording begins with all units of its map unhurt")
     lengths = np.asarray([end - start for start, end in kept])
-    if lengths.max() > world.time_limit:
-        limit = f"{world.time_limit} steps on {recording.map_name}"
+    if lengths.max() > environment.time_limit:
+        limit = f"{environment.time_limit} steps on {recording.map_name}"
         raise Refused(f"an episode of the recording must have at most {limit}, got {lengths.max()}: is last marked?")
 
     def padded(rows: np.ndarray) -> np.ndarray:
@@ -73,9 +73,9 @@ def episodes_of(world: Battle, recording: GameRecording, most: int) -> RecordedE
         return block
 
     states = padded(recording.state)
-    enemy_of_id = np.stack([enemies_by_kind(world, state) for state in states[:, 0]])
+    enemy_of_id = np.stack([enemies_by_kind(environment, state) for state in states[:, 0]])
     return RecordedEpisodes(
-        visible=visible_in(world, states, enemy_of_id),
+        visible=visible_in(environment, states, enemy_of_id),
         actions=padded(recording.actions),
         rewards=padded(recording.rewards),
         available=None if recording.available is None else padded(recording.available),
@@ -85,28 +85,28 @@ def episodes_of(world: Battle, recording: GameRecording, most: int) -> RecordedE
     )
 
 
-def enemies_by_kind(world: Battle, state: np.ndarray) -> np.ndarray:
+def enemies_by_kind(environment: Battle, state: np.ndarray) -> np.ndarray:
     """Which enemy of the roster each id stands for, told by its kind; those of one kind in order."""
-    theirs = world.roster.kind[world.roster.their_side]
+    theirs = environment.roster.kind[environment.roster.their_side]
     order = np.zeros(len(theirs), np.int32)
-    order[np.argsort(kinds_of_ids(world, state), kind="stable")] = np.argsort(theirs, kind="stable")
+    order[np.argsort(kinds_of_ids(environment, state), kind="stable")] = np.argsort(theirs, kind="stable")
     return order
 
 
-def kinds_of_ids(world: Battle, state: np.ndarray) -> np.ndarray:
+def kinds_of_ids(environment: Battle, state: np.ndarray) -> np.ndarray:
     """The kind of the enemy behind each id [enemies], in the first state of an episode."""
-    roster = world.roster
+    roster = environment.roster
     if roster.type_bits == 0:
         return roster.kind[roster.their_side]
-    bits = _rows(world, state)[1][:, -roster.type_bits :]
+    bits = _rows(environment, state)[1][:, -roster.type_bits :]
     numbers = bits.argmax(axis=1)
-    return len(roster.kinds) - 1 - numbers if world.swapped_types else numbers
+    return len(roster.kinds) - 1 - numbers if environment.swapped_types else numbers
 
 
-def visible_in(world: Battle, states: np.ndarray, enemy_of_id: np.ndarray) -> Visible:
+def visible_in(environment: Battle, states: np.ndarray, enemy_of_id: np.ndarray) -> Visible:
     """What states [E, T, S] show, where ids mean these enemies [E, enemies]."""
-    roster = world.roster
-    ours, theirs = _rows(world, states)
+    roster = environment.roster
+    ours, theirs = _rows(environment, states)
     theirs = np.take_along_axis(theirs, np.argsort(enemy_of_id, axis=1)[:, None, :, None], axis=2)
 
     def of_all(own: int, other: int) -> np.ndarray:
@@ -127,10 +127,10 @@ def _shields(roster: Roster, rows: np.ndarray, side: slice, column: int) -> np.n
     return share * roster.shield[side]
 
 
-def _rows(world: Battle, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rows(environment: Battle, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows of a state about allies and enemies, as they stand there."""
-    roster = world.roster
-    of_ally, of_enemy = row_sizes(world)
+    roster = environment.roster
+    of_ally, of_enemy = row_sizes(environment)
     middle = roster.allies * of_ally
     end = middle + roster.enemies * of_enemy
     return (
@@ -139,14 +139,14 @@ def _rows(world: Battle, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _is_whole(world: Battle, state: np.ndarray) -> bool:
+def _is_whole(environment: Battle, state: np.ndarray) -> bool:
     """Is it the first of an episode: everyone there, unhurt, and of the kinds that the map has?"""
-    roster = world.roster
-    ours, theirs = _rows(world, state)
+    roster = environment.roster
+    ours, theirs = _rows(environment, state)
     if ours[:, 0].min() < UNHURT or theirs[:, 0].min() < UNHURT:
         return False
     if roster.type_bits == 0:
         return True
     own = ours[:, -roster.type_bits :].argmax(axis=1)
-    same_enemies = (np.sort(kinds_of_ids(world, state)) == np.sort(roster.kind[roster.their_side])).all()
+    same_enemies = (np.sort(kinds_of_ids(environment, state)) == np.sort(roster.kind[roster.their_side])).all()
     return bool((own == roster.kind[roster.our_side]).all() and same_enemies)

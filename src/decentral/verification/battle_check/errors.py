@@ -36,14 +36,14 @@ class Errors:
         return np.mean(parts, axis=0) if parts else np.zeros(len(self.sums[REWARD]))
 
 
-def errors_of(world: Battle, episodes: RecordedEpisodes, foreseen: Course) -> Errors:
+def errors_of(environment: Battle, episodes: RecordedEpisodes, foreseen: Course) -> Errors:
     """What was foreseen, beside what was recorded."""
     seen, after = episodes.visible, shifted(episodes.visible)
     there = seen.alive & episodes.followed[..., None]
     walked = there & after.alive  # the dead have no place
     off = np.hypot(foreseen.after.x - after.x, foreseen.after.y - after.y)
     lost = np.abs(_points(foreseen.after) - _points(after))
-    sides = {"allies'": world.roster.our_side, "enemies'": world.roster.their_side}
+    sides = {"allies'": environment.roster.our_side, "enemies'": environment.roster.their_side}
     sums, counts = {}, {}
     for side, own in sides.items():
         for what, error, counted in (("places", off, walked), ("health", lost, there)):

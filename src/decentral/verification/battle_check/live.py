@@ -51,14 +51,14 @@ def record_live(map_name: str, episodes: int, share: float, seed: int) -> GameRe
             stage.close()
 
 
-def record_stage(world: Battle, stage: SmacStage, episodes: int, share: float, seed: int) -> GameRecording:
+def record_stage(environment: Battle, stage: SmacStage, episodes: int, share: float, seed: int) -> GameRecording:
     """The same with a game that is there. An episode in which the connection was lost is played again."""
-    decide = jax.jit(lambda field, memory, key: choose(world, share, field, memory, key))
+    decide = jax.jit(lambda field, memory, key: choose(environment, share, field, memory, key))
     lived: list[list[tuple]] = []
     lost = 0
     while len(lived) < episodes:
         try:
-            lived.append(_episode(world, stage, decide, (seed + len(lived) + lost) % 2**31))
+            lived.append(_episode(environment, stage, decide, (seed + len(lived) + lost) % 2**31))
         except BrokenOff as why:
             lost += 1
             if lost > MOST_LOST:
@@ -66,19 +66,21 @@ def record_stage(world: Battle, stage: SmacStage, episodes: int, share: float, s
     steps = [step for episode in lived for step in episode]
     columns = zip((np.float32, np.int32, np.float32, bool, bool), zip(*steps, strict=True), strict=True)
     arrays = (np.asarray(column, kind) for kind, column in columns)
-    return GameRecording(world.battle_map.name, "the game, through the package smac", *arrays)
+    return GameRecording(environment.battle_map.name, "the game, through the package smac", *arrays)
 
 
-def _episode(world: Battle, stage: SmacStage, decide: Decide, seed: int) -> list[tuple]:
+def _episode(environment: Battle, stage: SmacStage, decide: Decide, seed: int) -> list[tuple]:
     """State, actions, reward, end and available actions of every step."""
     key, available = jax.random.key(seed), stage.reset(seed).available.astype(bool)
     state = np.asarray(stage.game.get_state(), np.float32)
-    enemy_of_id = enemies_by_kind(world, state)
-    field, memory, over, steps = None, script_of(world).start(), False, []
+    enemy_of_id = enemies_by_kind(environment, state)
+    field, memory, over, steps = None, script_of(environment).start(), False, []
     while not over:
-        visible = jax.tree.map(lambda column: column[0, 0], visible_in(world, state[None, None], enemy_of_id[None]))
-        field = start_of(world.roster, visible, enemy_of_id) if field is None else field
-        field = shown(world.roster, field, visible)
+        visible = jax.tree.map(
+            lambda column: column[0, 0], visible_in(environment, state[None, None], enemy_of_id[None])
+        )
+        field = start_of(environment.roster, visible, enemy_of_id) if field is None else field
+        field = shown(environment.roster, field, visible)
         key, key_choice = jax.random.split(key)
         wanted, memory = decide(field, memory, key_choice)
         allowed = np.take_along_axis(available, np.asarray(wanted)[:, None], axis=1)[:, 0]

@@ -35,9 +35,9 @@ class Sample:
         return Sample(len(values), float(low), float(values.mean()), float(high))
 
 
-def paces(world: Battle, episodes: RecordedEpisodes) -> dict[str, float]:
+def paces(environment: Battle, episodes: RecordedEpisodes) -> dict[str, float]:
     """Cells that an ally covers in a step when it is sent somewhere and nobody is near, by kind: the median."""
-    roster, seen = world.roster, episodes.visible
+    roster, seen = environment.roster, episodes.visible
     apart = distances(seen.x, seen.y, seen.alive)
     moves = (episodes.actions >= NORTH) & (episodes.actions < ATTACK)
     alone = (apart.min(axis=-1) > ALONE)[..., roster.our_side]
@@ -45,37 +45,37 @@ def paces(world: Battle, episodes: RecordedEpisodes) -> dict[str, float]:
     covered = np.hypot(*_moved(seen))[..., roster.our_side]
     return {
         kind: float(np.median(covered[:, :-1][..., own][steps[:, :-1][..., own]]))
-        for kind, own in _allies_by_kind(world).items()
+        for kind, own in _allies_by_kind(environment).items()
         if steps[:, :-1][..., own].any()
     }
 
 
-def periods(world: Battle, episodes: RecordedEpisodes) -> dict[str, Sample]:
+def periods(environment: Battle, episodes: RecordedEpisodes) -> dict[str, Sample]:
     """Loops from one shot of an ally to the next, by kind.
 
     Each is read off one step: a weapon that was ready after c loops and is ready c' loops after the step has, if it
     fired at once, a period of 8 + c' - c.
     """
-    roster, seen = world.roster, episodes.visible
+    roster, seen = environment.roster, episodes.visible
     before, after = seen.cooldown[:, :-1], seen.cooldown[:, 1:]
     attacks = (episodes.actions >= ATTACK) & _goes_on(episodes)[..., roster.our_side]
     goes_on_firing = attacks[:, 1:-1] & (episodes.actions[:, 1:-1] == episodes.actions[:, :-2])
-    goes_on_firing = np.pad(goes_on_firing, ((0, 0), (1, 0), (0, 0))) & _in_reach(world, episodes)[:, :-1]
+    goes_on_firing = np.pad(goes_on_firing, ((0, 0), (1, 0), (0, 0))) & _in_reach(environment, episodes)[:, :-1]
     fired = goes_on_firing & (before > 0) & (before < LOOPS_PER_STEP) & (after > before)
     found = {
         kind: Sample.of((LOOPS_PER_STEP + after - before)[..., own][fired[..., own]])
-        for kind, own in _allies_by_kind(world).items()
+        for kind, own in _allies_by_kind(environment).items()
     }
     return {kind: sample for kind, sample in found.items() if sample is not None}
 
 
-def headings(world: Battle, episodes: RecordedEpisodes, after: Visible) -> tuple[float, float, int]:
+def headings(environment: Battle, episodes: RecordedEpisodes, after: Visible) -> tuple[float, float, int]:
     """Of the enemies that walk: how many head for the nearest ally, how many for their goal, and how many were counted.
 
     Only those count for whom the two lie in different directions. `after` [E, T] holds where they are after each step:
     as it was recorded, or as the simulator says.
     """
-    roster, seen = world.roster, episodes.visible
+    roster, seen = environment.roster, episodes.visible
     ours, theirs = roster.our_side, roster.their_side
     move = _unit(after.x[..., theirs] - seen.x[..., theirs], after.y[..., theirs] - seen.y[..., theirs])
     nearest = distances(seen.x, seen.y, seen.alive)[..., theirs, ours].argmin(axis=-1)
@@ -127,9 +127,9 @@ def _moved(seen: Visible) -> tuple[np.ndarray, np.ndarray]:
     return after.x - seen.x, after.y - seen.y
 
 
-def _in_reach(world: Battle, episodes: RecordedEpisodes) -> np.ndarray:
+def _in_reach(environment: Battle, episodes: RecordedEpisodes) -> np.ndarray:
     """[E, T, agents]: the enemy that this action attacks is in the weapon's reach."""
-    roster, seen = world.roster, episodes.visible
+    roster, seen = environment.roster, episodes.visible
     attacked = np.clip(episodes.actions - ATTACK, 0, roster.enemies - 1)
     enemy = roster.allies + np.take_along_axis(episodes.enemy_of_id[:, None, :], attacked, axis=2)
     apart = distances(seen.x, seen.y, seen.alive)[..., roster.our_side, :]
@@ -137,6 +137,6 @@ def _in_reach(world: Battle, episodes: RecordedEpisodes) -> np.ndarray:
     return np.take_along_axis(apart, enemy[..., None], axis=-1)[..., 0] <= reach
 
 
-def _allies_by_kind(world: Battle) -> dict[str, np.ndarray]:
-    own = world.roster.kind[world.roster.our_side]
-    return {world.roster.kinds[kind]: np.flatnonzero(own == kind) for kind in sorted(set(own.tolist()))}
+def _allies_by_kind(environment: Battle) -> dict[str, np.ndarray]:
+    own = environment.roster.kind[environment.roster.our_side]
+    return {environment.roster.kinds[kind]: np.flatnonzero(own == kind) for kind in sorted(set(own.tolist()))}

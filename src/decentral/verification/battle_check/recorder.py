@@ -15,44 +15,44 @@ from decentral.environments.battles.battlefield import Battlefield
 from decentral.verification.battle_check.recording import GameRecording
 
 
-def record_simulated(world: Battle, episodes: int, share: float, seed: int) -> GameRecording:
+def record_simulated(environment: Battle, episodes: int, share: float, seed: int) -> GameRecording:
     """Battles of the simulator under its settings."""
 
     def play(key: Key[Array, ""]) -> tuple:
         def step(now: tuple, key: Key[Array, ""]) -> tuple[tuple, tuple]:
             field, memory, before = now
             key_choice, key_world = jax.random.split(key)
-            actions, memory = choose(world, share, field, memory, key_choice)
-            after, outcome = world.step(field, actions, key_world)
-            told = world.state_vector(field, before), actions, outcome, world.perceive(field).available
+            actions, memory = choose(environment, share, field, memory, key_choice)
+            after, outcome = environment.step(field, actions, key_world)
+            told = environment.state_vector(field, before), actions, outcome, environment.perceive(field).available
             return (after, memory, actions), told
 
         key_start, key_steps = jax.random.split(key)
-        nothing_done = jnp.full(world.num_agents, -1, jnp.int32)
-        start = (world.reset(key_start), script_of(world).start(), nothing_done)
-        return jax.lax.scan(step, start, jax.random.split(key_steps, world.time_limit))[1]
+        nothing_done = jnp.full(environment.num_agents, -1, jnp.int32)
+        start = (environment.reset(key_start), script_of(environment).start(), nothing_done)
+        return jax.lax.scan(step, start, jax.random.split(key_steps, environment.time_limit))[1]
 
     keys = jax.random.split(jax.random.key(seed), episodes)
     states, actions, outcomes, available = jax.device_get(jax.jit(jax.vmap(play))(keys))
     over = np.cumsum(outcomes.terminated, axis=1) > 0
     happened = ~np.pad(over[:, :-1], ((0, 0), (1, 0)))
-    last = happened & (over | (np.arange(world.time_limit) == world.time_limit - 1)[None, :])
+    last = happened & (over | (np.arange(environment.time_limit) == environment.time_limit - 1)[None, :])
     columns = (array[happened] for array in (states, actions, outcomes.reward, last, available))
-    return GameRecording(world.battle_map.name, "the simulator of decentral", *columns)
+    return GameRecording(environment.battle_map.name, "the simulator of decentral", *columns)
 
 
 def choose(
-    world: Battle, share: float, field: Battlefield, memory: Array, key: Key[Array, ""]
+    environment: Battle, share: float, field: Battlefield, memory: Array, key: Key[Array, ""]
 ) -> tuple[Int[Array, " agents"], Array]:
     """The script's actions, each with the chance `share` replaced by any that is available."""
     key_random, key_drawn = jax.random.split(key)
-    scripted, memory = script_of(world).choose(field, memory)
-    keys = jax.random.split(key_drawn, world.num_agents)
-    drawn = jax.vmap(world.spec.actions.sample)(world.perceive(field).available, keys).astype(jnp.int32)
-    is_random = jax.random.uniform(key_random, (world.num_agents,)) < share
+    scripted, memory = script_of(environment).choose(field, memory)
+    keys = jax.random.split(key_drawn, environment.num_agents)
+    drawn = jax.vmap(environment.spec.actions.sample)(environment.perceive(field).available, keys).astype(jnp.int32)
+    is_random = jax.random.uniform(key_random, (environment.num_agents,)) < share
     return jnp.where(is_random, drawn, scripted), memory
 
 
-def script_of(world: Battle) -> Script:
+def script_of(environment: Battle) -> Script:
     """The one that keeps to what agents may do."""
-    return world.scripts()["restricted script"]
+    return environment.scripts()["restricted script"]

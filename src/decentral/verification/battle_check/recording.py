@@ -77,47 +77,47 @@ def read_recording(file: Path) -> GameRecording:
     )
 
 
-def state_sizes(world: Battle) -> tuple[int, int]:
+def state_sizes(environment: Battle) -> tuple[int, int]:
     """How long SMAC's state is without and with everybody's last action."""
-    roster = world.roster
-    of_ally, of_enemy = row_sizes(world)
+    roster = environment.roster
+    of_ally, of_enemy = row_sizes(environment)
     units = roster.allies * of_ally + roster.enemies * of_enemy
-    return units, units + roster.allies * world.spec.actions.count
+    return units, units + roster.allies * environment.spec.actions.count
 
 
-def row_sizes(world: Battle) -> tuple[int, int]:
+def row_sizes(environment: Battle) -> tuple[int, int]:
     """How many numbers SMAC's state has for an ally and for an enemy."""
-    roster = world.roster
+    roster = environment.roster
     shields = (roster.has_shields(side) for side in (roster.our_side, roster.their_side))
     ours, theirs = (int(has_them) + roster.type_bits for has_them in shields)
     return 4 + ours, 3 + theirs
 
 
-def _check_shapes(file: Path, world: Battle, arrays: dict[str, np.ndarray]) -> None:
+def _check_shapes(file: Path, environment: Battle, arrays: dict[str, np.ndarray]) -> None:
     steps = len(arrays["state"]) if arrays["state"].ndim else 0
-    agents, actions = world.num_agents, world.spec.actions.count
+    agents, actions = environment.num_agents, environment.spec.actions.count
     if steps == 0:
         raise Refused(f"{file}: state must have a row for every step, got shape {arrays['state'].shape}")
     shapes = {"actions": (steps, agents), "rewards": (steps,), "last": (steps,), "available": (steps, agents, actions)}
     for name, shape in shapes.items():
         if name in arrays and arrays[name].shape != shape:
             raise Refused(f"{file}: {name} must have shape {shape}, got {arrays[name].shape}")
-    sizes = state_sizes(world)
+    sizes = state_sizes(environment)
     if arrays["state"].shape not in [(steps, size) for size in sizes]:
-        words = f"{sizes[1]} numbers, or {sizes[0]} without last actions, on {world.battle_map.name}"
+        words = f"{sizes[1]} numbers, or {sizes[0]} without last actions, on {environment.battle_map.name}"
         raise Refused(f"{file}: a state must have {words}, got shape {arrays['state'].shape}")
 
 
-def _check_values(file: Path, world: Battle, arrays: dict[str, np.ndarray]) -> None:
+def _check_values(file: Path, environment: Battle, arrays: dict[str, np.ndarray]) -> None:
     for name in ("state", "rewards"):
         if not np.isfinite(arrays[name]).all():
             raise Refused(f"{file}: {name} must be finite numbers throughout")
-    actions, count = arrays["actions"], world.spec.actions.count
+    actions, count = arrays["actions"], environment.spec.actions.count
     if not (actions.min() >= 0 and actions.max() < count and (actions == np.floor(actions)).all()):
         raise Refused(
             f"{file}: actions must be whole numbers from 0 to {count - 1}, got {actions.min()} to {actions.max()}"
         )
-    units = arrays["state"][:, : state_sizes(world)[0]]
+    units = arrays["state"][:, : state_sizes(environment)[0]]
     if units.min() < -1.0 or units.max() > 1.5:
         raise Refused(
             f"{file}: a state must hold shares and places as SMAC scales them, got {units.min():g} to {units.max():g}"

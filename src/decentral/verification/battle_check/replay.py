@@ -26,24 +26,24 @@ class Course(eqx.Module):
     rewards: Column  # [E, T]
 
 
-def usual_jitter(world: Battle, episodes: RecordedEpisodes) -> Jitter:
+def usual_jitter(environment: Battle, episodes: RecordedEpisodes) -> Jitter:
     """No chance: every period is as long as it is on average."""
-    return jnp.full((*episodes.rewards.shape, world.roster.units), (EARLIEST + LATEST) / 2)
+    return jnp.full((*episodes.rewards.shape, environment.roster.units), (EARLIEST + LATEST) / 2)
 
 
-def drawn_jitter(world: Battle, episodes: RecordedEpisodes, key: Key[Array, ""]) -> Jitter:
+def drawn_jitter(environment: Battle, episodes: RecordedEpisodes, key: Key[Array, ""]) -> Jitter:
     """The chance of a battle, as it is drawn in play."""
-    return jax.random.uniform(key, (*episodes.rewards.shape, world.roster.units), minval=EARLIEST, maxval=LATEST)
+    return jax.random.uniform(key, (*episodes.rewards.shape, environment.roster.units), minval=EARLIEST, maxval=LATEST)
 
 
-def foresee(world: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> Course:
+def foresee(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> Course:
     """Where each recorded step leads in the simulator, from the recorded state and by the recorded actions."""
-    return _follow(world, episodes, jitter, is_led=True)
+    return _follow(environment, episodes, jitter, is_led=True)
 
 
-def play_on(world: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> Course:
+def play_on(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> Course:
     """The recorded actions from the recorded starts, without a look at the recording in between."""
-    return _follow(world, episodes, jitter, is_led=False)
+    return _follow(environment, episodes, jitter, is_led=False)
 
 
 def shown(roster: Roster, field: Battlefield, visible: Visible) -> Battlefield:
@@ -75,24 +75,24 @@ def what_is_visible(roster: Roster, field: Battlefield) -> Visible:
     return Visible(field.x, field.y, field.health, field.shield, ready_at_0)
 
 
-def _follow(world: Battle, episodes: RecordedEpisodes, jitter: Jitter, is_led: bool) -> Course:
+def _follow(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter, is_led: bool) -> Course:
     told = (episodes.visible, episodes.enemy_of_id, episodes.actions, jitter)
-    return jax.device_get(_courses(world, *told, jnp.asarray(is_led)))
+    return jax.device_get(_courses(environment, *told, jnp.asarray(is_led)))
 
 
 @eqx.filter_jit
 def _courses(
-    world: Battle, visible: Visible, enemy_of_id: Column, actions: Column, jitter: Jitter, is_led: Bool[Array, ""]
+    environment: Battle, visible: Visible, enemy_of_id: Column, actions: Column, jitter: Jitter, is_led: Bool[Array, ""]
 ) -> Course:
     """Episodes side by side, by one program whether they are led or not."""
-    roster = world.roster
+    roster = environment.roster
 
     def one(visible: Visible, enemy_of_id: Array, actions: Array, jitter: Array) -> Course:
         def step(field: Battlefield, now: tuple) -> tuple[Battlefield, Course]:
             seen, chosen, chance = now
             led = shown(roster, field, seen)
             field = jax.tree.map(lambda told, own: jnp.where(is_led, told, own), led, field)
-            after, outcome = world.step_by(field, chosen, chance)
+            after, outcome = environment.step_by(field, chosen, chance)
             return after, Course(what_is_visible(roster, field), what_is_visible(roster, after), outcome.reward)
 
         start = start_of(roster, jax.tree.map(lambda column: column[0], visible), enemy_of_id)

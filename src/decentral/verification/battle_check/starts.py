@@ -32,21 +32,21 @@ class StartingPlaces:
         return [name for name, misfit in self.misfits.items() if misfit <= min(FITS, least + ALIKE)]
 
 
-def start_in(world: Battle, episodes: RecordedEpisodes) -> StartingPlaces:
+def start_in(environment: Battle, episodes: RecordedEpisodes) -> StartingPlaces:
     """Read the beginnings of all episodes."""
     places = np.stack([episodes.visible.x[:, 0], episodes.visible.y[:, 0]], axis=-1)  # [E, units, 2]
-    allies = places[:, world.roster.our_side]  # whose order is that of their places
-    misfits = {packing: _misfit(world, packing, places) for packing in get_args(Packing)}
+    allies = places[:, environment.roster.our_side]  # whose order is that of their places
+    misfits = {packing: _misfit(environment, packing, places) for packing in get_args(Packing)}
     spread = float(np.sqrt(allies.var(axis=0).sum(axis=-1)).mean())
-    return StartingPlaces(misfits, spread, _ids(world.roster, episodes, places[:, world.roster.their_side]))
+    return StartingPlaces(misfits, spread, _ids(environment.roster, episodes, places[:, environment.roster.their_side]))
 
 
-def _misfit(world: Battle, packing: Packing, places: np.ndarray) -> float:
+def _misfit(environment: Battle, packing: Packing, places: np.ndarray) -> float:
     """The mean distance between units and a packing. Sides are laid upon each other by their centres.
 
     So it does not matter that all enemies have already walked for a loop.
     """
-    roster = roster_of(world.battle_map, world.profile, packing)
+    roster = roster_of(environment.battle_map, environment.profile, packing)
     off = []
     for side in (roster.our_side, roster.their_side):
         recorded, packed = _centred(places[:, side]), _centred(roster.start[side])

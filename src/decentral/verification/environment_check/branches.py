@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from decentral.environments.base import World
+from decentral.environments.base import BaseEnvironment
 from decentral.environments.host.compiled import SteppedStage
 from decentral.environments.host.interface import Percepts, Stage
-from decentral.verification.environment_check.episodes import Lived, choices, play, random_actions, replay
+from decentral.verification.environment_check.episodes import PlayedEpisode, choices, play, random_actions, replay
 
 MOMENTS = 24  # at which each agent's action is changed
-FEWEST_MOMENTS = 12  # however slow the world is
+FEWEST_MOMENTS = 12  # however slow the environment is
 MOST_ACTIONS = 5  # that are tried at one moment
 FOLLOWED = 6  # steps, from the one that is changed
 LONGEST_PAST = 30  # steps before it
@@ -36,22 +36,22 @@ class Branch:
 Moment = dict[int, Branch]  # by the action that was tried there
 
 
-def moments_of(world: World, stage: Stage, acting: int, chance: np.random.Generator) -> list[Moment]:
+def moments_of(environment: BaseEnvironment, stage: Stage, acting: int, rng: np.random.Generator) -> list[Moment]:
     """Moments of several episodes at which one agent's action is changed; those that look alike count once."""
     found: list[Moment] = []
     known: set[bytes] = set()
     spent = 0
     for number in range(MOMENTS):
-        past = _past(world, stage, number, chance)
+        past = _past(environment, stage, number, rng)
         now = past.steps[-1].percepts if past.steps else past.start
         look = numbers_of(now).tobytes()
-        if past.over or (look in known and world.time_limit > 1):
+        if past.over or (look in known and environment.time_limit > 1):
             continue
         known.add(look)
-        tried = sorted(chance.permutation(choices(world, now, acting))[:MOST_ACTIONS].tolist())
-        found.append(_branches(world, stage, past, (acting, tried), chance))
+        tried = sorted(rng.permutation(choices(environment, now, acting))[:MOST_ACTIONS].tolist())
+        found.append(_branches(environment, stage, past, (acting, tried), rng))
         spent += len(tried) * (len(past.actions) + FOLLOWED)
-        if len(found) >= FEWEST_MOMENTS and spent > MOST_STEPS // world.num_agents:
+        if len(found) >= FEWEST_MOMENTS and spent > MOST_STEPS // environment.num_agents:
             break
     return found
 
@@ -62,38 +62,46 @@ def numbers_of(percepts: Percepts) -> np.ndarray:
     return np.where(np.isfinite(every), every, np.nan)
 
 
-def _past(world: World, stage: Stage, number: int, chance: np.random.Generator) -> Lived:
+def _past(environment: BaseEnvironment, stage: Stage, number: int, rng: np.random.Generator) -> PlayedEpisode:
     """An episode up to a moment: in turn an early one, one somewhere, and one near the end."""
-    lived = Lived(number)
-    play(world, stage, lived, chance, most=min(world.time_limit, LONGEST_PAST))
+    lived = PlayedEpisode(number)
+    play(environment, stage, lived, rng, most=min(environment.time_limit, LONGEST_PAST))
     last = max(0, len(lived.actions) - 1)
-    cuts = (number // 3 % FOLLOWED, int(chance.integers(0, last + 1)), last - number // 3 % FOLLOWED)
+    cuts = (number // 3 % FOLLOWED, int(rng.integers(0, last + 1)), last - number // 3 % FOLLOWED)
     cut = int(np.clip(cuts[number % 3], 0, last))
-    return Lived(lived.seed, lived.start, lived.actions[:cut], lived.steps[:cut])
+    return PlayedEpisode(lived.seed, lived.start, lived.actions[:cut], lived.steps[:cut])
 
 
 def _branches(
-    world: World, stage: Stage, past: Lived, who: tuple[int, list[int]], chance: np.random.Generator
+    environment: BaseEnvironment,
+    stage: Stage,
+    past: PlayedEpisode,
+    who: tuple[int, list[int]],
+    rng: np.random.Generator,
 ) -> Moment:
     """What each of the tried actions of one agent leads to; all later actions are those drawn in the first branch."""
     acting, tried = who
     now = past.steps[-1].percepts if past.steps else past.start
-    joint, go_back = random_actions(world, now, chance), _way_back(stage, past)
+    joint, go_back = random_actions(environment, now, rng), _way_back(stage, past)
     later: list[np.ndarray] = []
     found: Moment = {}
     for action in tried:
         go_back()
         chosen = joint.copy()
         chosen[acting] = action
-        found[action] = _follow(world, stage, [chosen, *later], None if found else later, chance)
+        found[action] = _follow(environment, stage, [chosen, *later], None if found else later, rng)
     return found
 
 
 def _follow(
-    world: World, stage: Stage, actions: list[np.ndarray], drawn: list[np.ndarray] | None, chance: np.random.Generator
+    environment: BaseEnvironment,
+    stage: Stage,
+    actions: list[np.ndarray],
+    drawn: list[np.ndarray] | None,
+    rng: np.random.Generator,
 ) -> Branch:
     """Take these actions; where `drawn` is given, draw further ones and add them to it."""
-    sizes = world.num_agents, world.spec.observation_size + world.spec.actions.count
+    sizes = environment.num_agents, environment.spec.observation_size + environment.spec.actions.count
     branch = Branch(np.full((FOLLOWED, *sizes), np.nan), np.full(FOLLOWED, np.nan), np.full(FOLLOWED, np.nan))
     for number, joint in enumerate(actions):  # which grows on the way where actions are drawn
         step = stage.step(joint)
@@ -103,9 +111,9 @@ def _follow(
         if over or number + 1 == FOLLOWED:
             break
         if drawn is not None:
-            drawn.append(random_actions(world, step.percepts, chance))
+            drawn.append(random_actions(environment, step.percepts, rng))
             actions.append(drawn[-1])
-        elif number + 1 < len(actions) and not _possible(world, step.percepts, actions[number + 1]):
+        elif number + 1 < len(actions) and not _possible(environment, step.percepts, actions[number + 1]):
             break
     return branch
 
@@ -118,12 +126,12 @@ def _finite(reward: Any) -> float:
         return np.nan
 
 
-def _possible(world: World, percepts: Percepts, joint: np.ndarray) -> bool:
-    return all(joint[agent] in choices(world, percepts, agent) for agent in range(world.num_agents))
+def _possible(environment: BaseEnvironment, percepts: Percepts, joint: np.ndarray) -> bool:
+    return all(joint[agent] in choices(environment, percepts, agent) for agent in range(environment.num_agents))
 
 
-def _way_back(stage: Stage, past: Lived) -> Callable[[], None]:
-    """How to come back to the end of a past: a compiled world is put there, another is led there again."""
+def _way_back(stage: Stage, past: PlayedEpisode) -> Callable[[], None]:
+    """How to come back to the end of a past: a compiled environment is put there, another is led there again."""
     replay(stage, past)
     if not isinstance(stage, SteppedStage):
         return partial(_lead, stage, past)
@@ -135,5 +143,5 @@ def _way_back(stage: Stage, past: Lived) -> Callable[[], None]:
     return put
 
 
-def _lead(stage: Stage, past: Lived) -> None:
+def _lead(stage: Stage, past: PlayedEpisode) -> None:
     replay(stage, past)

@@ -1,4 +1,4 @@
-"""Episodes of random play, kept as the world told them: nothing is checked while they are played."""
+"""Episodes of random play, kept as the environment told them: nothing is checked while they are played."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from decentral.environments.adapters.pettingzoo import PettingZoo
-from decentral.environments.base import Environment, World
+from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.host.compiled import SteppedStage
 from decentral.environments.host.interface import HostEnvironment, Percepts, Stage, Step
 from decentral.errors import Refused
@@ -15,7 +15,7 @@ from decentral.types import Continuous
 
 
 @dataclass
-class Lived:
+class PlayedEpisode:
     """One episode: what was told at its start, and every joint action with what it brought about."""
 
     seed: int
@@ -25,7 +25,7 @@ class Lived:
 
     @property
     def over(self) -> bool:
-        """Has the world said that it is over?"""
+        """Has the environment said that it is over?"""
         return bool(self.steps) and bool(self.steps[-1].terminated or self.steps[-1].truncated)
 
     def told(self) -> Iterator[tuple[str, Percepts]]:
@@ -35,32 +35,32 @@ class Lived:
             yield f"at step {number}", step.percepts
 
 
-def stage_of(world: World) -> Stage:
-    """A stage of any world; rewards that differ don't stop it."""
-    if isinstance(world, Environment):
-        return SteppedStage(world)
-    if isinstance(world, PettingZoo) and world.rewards == "shared":
-        world = replace(world, rewards="mean")
-    if isinstance(world, HostEnvironment):
-        return world.open()
-    raise TypeError(f"{type(world).__name__} is neither compiled nor lives in Python")
+def stage_of(environment: BaseEnvironment) -> Stage:
+    """A stage of any environment; rewards that differ don't stop it."""
+    if isinstance(environment, Environment):
+        return SteppedStage(environment)
+    if isinstance(environment, PettingZoo) and environment.rewards == "shared":
+        environment = replace(environment, rewards="mean")
+    if isinstance(environment, HostEnvironment):
+        return environment.open()
+    raise TypeError(f"{type(environment).__name__} is neither compiled nor a host environment")
 
 
-def play(world: World, stage: Stage, lived: Lived, chance: np.random.Generator, most: int) -> None:
+def play(environment: BaseEnvironment, stage: Stage, lived: PlayedEpisode, rng: np.random.Generator, most: int) -> None:
     """Go on with an episode, at random among what is available, for at most so many steps."""
     if lived.start is None:
         lived.start = _expect(stage.reset(lived.seed), Percepts)
     percepts = lived.steps[-1].percepts if lived.steps else lived.start
     while len(lived.steps) < most and not lived.over:
-        actions = random_actions(world, percepts, chance)
+        actions = random_actions(environment, percepts, rng)
         lived.actions.append(actions)
         lived.steps.append(_expect(stage.step(actions), Step))
         percepts = _expect(lived.steps[-1].percepts, Percepts)
 
 
-def replay(stage: Stage, lived: Lived) -> Lived:
+def replay(stage: Stage, lived: PlayedEpisode) -> PlayedEpisode:
     """The same seed and the same actions once more."""
-    again = Lived(lived.seed, stage.reset(lived.seed))
+    again = PlayedEpisode(lived.seed, stage.reset(lived.seed))
     for actions in lived.actions:
         if again.over:
             break
@@ -69,19 +69,21 @@ def replay(stage: Stage, lived: Lived) -> Lived:
     return again
 
 
-def random_actions(world: World, percepts: Percepts, chance: np.random.Generator) -> np.ndarray:
+def random_actions(environment: BaseEnvironment, percepts: Percepts, rng: np.random.Generator) -> np.ndarray:
     """An available action for every agent; any action where what is available makes no sense."""
-    kind = world.spec.actions
+    kind = environment.spec.actions
     if isinstance(kind, Continuous):
-        return chance.uniform(kind.low, kind.high, world.num_agents).astype(np.float32)
-    return np.asarray([chance.choice(choices(world, percepts, agent)) for agent in range(world.num_agents)], np.int32)
+        return rng.uniform(kind.low, kind.high, environment.num_agents).astype(np.float32)
+    return np.asarray(
+        [rng.choice(choices(environment, percepts, agent)) for agent in range(environment.num_agents)], np.int32
+    )
 
 
-def choices(world: World, percepts: Percepts, agent: int) -> np.ndarray:
+def choices(environment: BaseEnvironment, percepts: Percepts, agent: int) -> np.ndarray:
     """The actions that an agent may choose from."""
     available = np.asarray(percepts.available)
-    every = np.arange(world.spec.actions.count)
-    if available.shape != (world.num_agents, len(every)) or not available[agent].any():
+    every = np.arange(environment.spec.actions.count)
+    if available.shape != (environment.num_agents, len(every)) or not available[agent].any():
         return every
     return np.flatnonzero(available[agent])
 

@@ -1,4 +1,4 @@
-"""What an examination of a world finds: one rule, and in plain words whether the world keeps it."""
+"""What an examination of an environment finds: one rule, and in plain words whether the environment keeps it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a world of PettingZoo must keep to besides, judged by what it said itself."""
+"""What an environment of PettingZoo must keep to besides, judged by what it said itself."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from decentral.verification.environment_check.findings import Finding, judged
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a world said at one moment."""
+class SpaceAnswers:
+    """What an environment said at one moment."""
 
     when: str
     asked: list[Any]  # the agents that were there
@@ -23,57 +23,57 @@ class Said:
 
 
 class Overheard:
-    """A parallel world all of whose words are kept."""
+    """A parallel environment all of whose words are kept."""
 
-    def __init__(self, world: Any):
-        self.world = world
-        self.said: list[Said] = []
+    def __init__(self, environment: Any):
+        self.environment = environment
+        self.said: list[SpaceAnswers] = []
         self.episodes = self.taken = 0
 
     @property
     def agents(self) -> Any:
-        return self.world.agents
+        return self.environment.agents
 
     def observation_space(self, agent: Any) -> Any:
-        return self.world.observation_space(agent)
+        return self.environment.observation_space(agent)
 
     def action_space(self, agent: Any) -> Any:
-        return self.world.action_space(agent)
+        return self.environment.action_space(agent)
 
     def reset(self, seed: int) -> Any:
-        answer = self.world.reset(seed=seed)
+        answer = self.environment.reset(seed=seed)
         self.episodes, self.taken = self.episodes + 1, 0
-        there = list(self.world.agents)
-        self.said.append(Said(f"episode {self.episodes}, at reset", there, there, answer[0]))
+        there = list(self.environment.agents)
+        self.said.append(SpaceAnswers(f"episode {self.episodes}, at reset", there, there, answer[0]))
         return answer
 
     def step(self, actions: dict) -> Any:
-        asked = list(self.world.agents)
-        answer = self.world.step(actions)
+        asked = list(self.environment.agents)
+        answer = self.environment.step(actions)
         self.taken += 1
         when = f"episode {self.episodes}, at step {self.taken}"
-        self.said.append(Said(when, asked, list(self.world.agents), *answer[:4]))
+        self.said.append(SpaceAnswers(when, asked, list(self.environment.agents), *answer[:4]))
         return answer
 
     def close(self) -> None:
-        self.world.close()
+        self.environment.close()
 
 
-def overheard_stage(world: PettingZoo) -> tuple[Stage, Overheard]:
-    """A stage of a world of PettingZoo, and who listens to what the world itself says."""
-    listener = Overheard(type(world).factory())
-    rewards = "mean" if world.rewards == "shared" else world.rewards
-    return PettingZooStage(listener, world.sizes, rewards), listener
+def overheard_stage(environment: PettingZoo) -> tuple[Stage, Overheard]:
+    """A stage of an environment of PettingZoo, and who listens to what the environment itself says."""
+    listener = Overheard(type(environment).factory())
+    rewards = "mean" if environment.rewards == "shared" else environment.rewards
+    return PettingZooStage(listener, environment.sizes, rewards), listener
 
 
-def zoo_findings(world: PettingZoo, heard: Overheard) -> list[Finding]:
+def zoo_findings(environment: PettingZoo, heard: Overheard) -> list[Finding]:
     """What was heard, judged."""
     shared = "all agents are given the same reward"
-    if world.rewards != "shared":
-        shared = f"the team's reward is the {world.rewards} of the agents' own"
+    if environment.rewards != "shared":
+        shared = f"the team's reward is the {environment.rewards} of the agents' own"
     return [
         judged("spaces", _outside(heard), "every observation lies in its agent's space"),
-        judged("sharing", _unequal(heard) if world.rewards == "shared" else (), shared),
+        judged("sharing", _unequal(heard) if environment.rewards == "shared" else (), shared),
         judged("leaving", _overstaying(heard), "agents leave when they end or their time is up, and only then"),
     ]
 

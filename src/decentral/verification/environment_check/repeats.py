@@ -7,20 +7,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.environments.base import Environment, World
+from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.host.interface import Percepts, Stage
 from decentral.types import Continuous
-from decentral.verification.environment_check.episodes import Lived, replay, stage_of
+from decentral.verification.environment_check.episodes import PlayedEpisode, replay, stage_of
 from decentral.verification.environment_check.findings import Finding, judged
 
 
-def compiled(world: Environment) -> Finding:
+def compiled(environment: Environment) -> Finding:
     """The state keeps its shapes and types, and an outcome has those of one reward and one end."""
     key = jax.random.key(0)
-    state = jax.eval_shape(world.reset, key)
-    kind = jnp.float32 if isinstance(world.spec.actions, Continuous) else jnp.int32
-    actions = jax.ShapeDtypeStruct((world.num_agents,), kind)
-    after, outcome = jax.eval_shape(world.step, state, actions, key)
+    state = jax.eval_shape(environment.reset, key)
+    kind = jnp.float32 if isinstance(environment.spec.actions, Continuous) else jnp.int32
+    actions = jax.ShapeDtypeStruct((environment.num_agents,), kind)
+    after, outcome = jax.eval_shape(environment.step, state, actions, key)
 
     def faults() -> Iterator[str]:
         if str(jax.tree.structure(state)) != str(jax.tree.structure(after)):
@@ -44,9 +44,9 @@ RULE = "repeats"
 MOST_REPLAYED = 3  # episodes
 
 
-def repeats(world: World, stage: Stage, episodes: Sequence[Lived]) -> Finding:
+def repeats(environment: BaseEnvironment, stage: Stage, episodes: Sequence[PlayedEpisode]) -> Finding:
     """Play some episodes again, on the stage where they were played and on a new one."""
-    new = stage_of(world)
+    new = stage_of(environment)
     try:
         for where, again in (("on the same stage", stage), ("on a stage opened anew", new)):
             for lived in episodes[:MOST_REPLAYED]:
@@ -55,12 +55,14 @@ def repeats(world: World, stage: Stage, episodes: Sequence[Lived]) -> Finding:
                     return Finding(RULE, "wrong", f"{said}; all chance must come from the seed")
     finally:
         new.close()
-    alike = all(difference(Lived(0, lived.start), Lived(0, episodes[0].start)) is None for lived in episodes)
+    alike = all(
+        difference(PlayedEpisode(0, lived.start), PlayedEpisode(0, episodes[0].start)) is None for lived in episodes
+    )
     seeds = "; all seeds start alike" if alike else "; seeds start differently"
-    return Finding(RULE, "right", f"the same seed and actions gave the same episode, to the bit{seeds}")
+    return Finding(RULE, "right", f"the same seed and actions gave the same episode, bit for bit{seeds}")
 
 
-def difference(first: Lived, again: Lived) -> str | None:
+def difference(first: PlayedEpisode, again: PlayedEpisode) -> str | None:
     """Where two episodes of the same seed and actions differ."""
     for (when, one), (_, other) in zip(first.told(), again.told(), strict=False):
         for name, ours, theirs in zip(Percepts._fields, one, other, strict=True):

@@ -1,10 +1,10 @@
-"""Is an agent told what another one did, other than through the world?
+"""Is an agent told what another one did, other than through the environment?
 
-One agent's action alone is changed (`branches`). What others perceive may change with it, through the world: a teammate
-that went elsewhere is seen elsewhere, and stays there. A copy is another thing. It follows the action in one fixed way,
-whatever else is the case, and is gone when it has been told. So a number tells an action if the change that it makes to
-the number is the same in all episodes and at all times, and is taken back some steps later. Differences are looked at,
-not values: noise, other numbers that it is added to, and the time that it takes don't hide it.
+One agent's action alone is changed (`branches`). What others perceive may change with it, through the environment: a
+teammate that went elsewhere is seen elsewhere, and stays there. A copy is another thing. It follows the action in one
+fixed way, whatever else is the case, and is gone when it has been told. So a number tells an action if the change that
+it makes to the number is the same in all episodes and at all times, and is taken back some steps later. Differences are
+looked at, not values: noise, other numbers that it is added to, and the time that it takes don't hide it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from decentral.environments.base import World
+from decentral.environments.base import BaseEnvironment
 from decentral.environments.host.interface import Stage
 from decentral.types import Continuous
 from decentral.verification.environment_check.branches import Moment, moments_of
@@ -36,19 +36,19 @@ class Fixed:
     taken_back: bool
 
 
-def secrets(world: World, stage: Stage, chance: np.random.Generator) -> Finding:
+def secrets(environment: BaseEnvironment, stage: Stage, rng: np.random.Generator) -> Finding:
     """Change one agent's action at several moments, and look for copies of it in what others are told."""
-    if world.num_agents < 2 or isinstance(world.spec.actions, Continuous):
-        why = "there is one agent alone" if world.num_agents < 2 else "actions are not of a small number"
+    if environment.num_agents < 2 or isinstance(environment.spec.actions, Continuous):
+        why = "there is one agent alone" if environment.num_agents < 2 else "actions are not of a small number"
         return Finding(RULE, "unclear", f"nobody's action can be told to others: {why}")
     trials = changed = looked_at = 0
     doubts: list[str] = []
-    for acting in range(world.num_agents):
-        moments = moments_of(world, stage, acting, chance)
+    for acting in range(environment.num_agents):
+        moments = moments_of(environment, stage, acting, rng)
         trials += sum(len(moment) - 1 for moment in moments)
         changed += sum(_noticed(moment, acting) for moment in moments)
         looked_at += sum(count >= ENOUGH for count in _tried(moments).values()) > 1
-        for certain, said in _told(world, moments, acting):
+        for certain, said in _told(environment, moments, acting):
             if certain:
                 return Finding(RULE, "wrong", f"{said}: agents must not be shown what others did")
             doubts.append(said)
@@ -62,7 +62,7 @@ def secrets(world: World, stage: Stage, chance: np.random.Generator) -> Finding:
         "right",
         "no copy of another's action was found in percepts, in the reward's low digits or in the end: of "
         f"{trials} times that one action alone was changed, {changed} changed what others perceived right after, as "
-        "through the world",
+        "through the environment",
     )
 
 
@@ -78,11 +78,11 @@ def _noticed(moment: Moment, acting: int) -> int:
     return sum(bool((other != first).any()) for other in rest)
 
 
-def _told(world: World, moments: Sequence[Moment], acting: int) -> Iterator[tuple[bool, str]]:
+def _told(environment: BaseEnvironment, moments: Sequence[Moment], acting: int) -> Iterator[tuple[bool, str]]:
     """What tells one agent's action: whether that is certain, and in words."""
-    features = world.spec.observation_size
-    for listener in set(range(world.num_agents)) - {acting}:
-        for number in range(features + world.spec.actions.count):
+    features = environment.spec.observation_size
+    for listener in set(range(environment.num_agents)) - {acting}:
+        for number in range(features + environment.spec.actions.count):
             where = _where(features, listener, number)
             seen = [{action: branch.numbers[:, listener, number] for action, branch in m.items()} for m in moments]
             if _decided(seen):
