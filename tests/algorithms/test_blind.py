@@ -12,8 +12,8 @@ from decentral.algorithms.base import Algorithm
 from decentral.algorithms.iql import IQL
 
 SOURCE = Path(decentral.__file__).parent
-FILES = [*sorted((SOURCE / "algorithms").glob("*.py")), *sorted((SOURCE / "networks").glob("*.py"))]
-ROOMS = ("algorithms", "networks", "types", "settings", "refusal")  # that know of one agent only
+FILES = [*sorted((SOURCE / "algorithms").rglob("*.py")), *sorted((SOURCE / "networks").glob("*.py"))]
+ROOMS = ("algorithms", "networks", "types", "settings", "errors")  # that know of one agent only
 
 # What looks beyond the lane of a `vmap`: over a named axis, or out of the program.
 BEYOND = {"psum", "pmean", "pmax", "pmin", "all_gather", "all_to_all", "ppermute", "axis_index", "pbroadcast"}
@@ -21,7 +21,7 @@ BEYOND |= {"pure_callback", "io_callback", "callback", "host_callback", "debug_c
 
 # Of one agent: its state and parts of it, its episodes, percepts and chance, sizes, and clocks that all can read.
 OWN = {"agent", "models", "memory", "statistics", "episode", "episodes", "percept", "scene", "key", "spec", "length"}
-OWN |= {"epsilon", "lived", "moment"}
+OWN |= {"epsilon", "episodes_so_far", "clock"}
 ANSWERS = [name for name, part in vars(Algorithm).items() if inspect.isfunction(part) and not name.startswith("_")]
 
 

@@ -1,6 +1,6 @@
-"""What an algorithm is, for ONE agent: how it is born, what it acts on, how it learns, and what it notes of its life.
+"""The interface of an algorithm, for ONE agent: how it is initialised, acts, annotates its episodes and learns.
 
-No function here or in a sibling file has an axis for agents: it can't see another agent's data. `training/` makes
+No function here or in a sibling file has an axis over agents, so it can't see another agent's data. `training/` makes
 the team.
 """
 
@@ -16,15 +16,15 @@ from decentral.algorithms.q_learning import Dice, Scene, risen, roll
 from decentral.settings import Settings, setting
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
-Models = Any  # each algorithm's own module of networks, or of tables
-Memory = Any  # what the networks keep within an episode
-Statistics = Any  # what an agent knows besides its networks, such as how often it has been somewhere
-Annotations = Any  # what an agent writes beside the steps of an episode before it remembers them [T, ...]
+Models = Any  # an algorithm's networks, or tables
+Memory = Any  # the networks' hidden state within an episode
+Statistics = Any  # what an agent keeps besides its networks, such as visit counts
+Annotations = Any  # what an agent stores with the steps of an episode [T, ...]
 Values = Float[Array, " actions"]
 
 
 class AgentState(eqx.Module):
-    """One learner's state, all its own."""
+    """The state of one learner. Nothing of it is shared."""
 
     online: Models
     target: Models
@@ -35,16 +35,16 @@ class AgentState(eqx.Module):
 
 
 class TeamClock(eqx.Module):
-    """A clock that everyone can read and an agent's place in the order: common knowledge, no message."""
+    """The time that all agents can read, and an agent's place in the order: common knowledge, no message."""
 
-    episodes: Int[Array, ""]  # lived so far
+    episodes: Int[Array, ""]  # so far
     number: Int[Array, ""]  # the agent's place
     team_size: int = eqx.field(static=True)
 
 
 @dataclass(frozen=True)
 class Strictness:
-    """What of its learning an agent has to itself."""
+    """Which parts of learning an agent shares with nobody."""
 
     own_networks: bool = True
     own_replays: bool = True
@@ -56,7 +56,7 @@ class Strictness:
 
 
 class Algorithm(Settings):
-    """The hyper-parameters of one agent's learning, and the answers that everything else is made of."""
+    """The hyper-parameters of one agent's learning, and the functions that everything else is made of."""
 
     strictness: ClassVar[Strictness] = Strictness()
 
@@ -66,7 +66,7 @@ class Algorithm(Settings):
 
     @abstractmethod
     def build(self, spec: AgentSpec) -> Models:
-        """What the agent learns, described: `networks.layers.draw` draws the initial values."""
+        """The agent's networks, described: `networks.layers.draw` draws their initial values."""
 
     @abstractmethod
     def init_agent(self, spec: AgentSpec, key: Key[Array, ""]) -> AgentState:
@@ -78,24 +78,24 @@ class Algorithm(Settings):
 
     @abstractmethod
     def values(self, models: Models, memory: Memory, scene: Scene) -> tuple[Values, Memory]:
-        """The values that this choice is made on, and the memory after the percept."""
+        """The action values at this step, and the memory after the percept."""
 
     @abstractmethod
     def learn(self, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:
-        """One update from a batch of the agent's own episodes [B, T], and what is worth recording."""
+        """One update from a batch of the agent's own episodes [B, T], and its metrics."""
 
     def roll(self, key: Key[Array, ""], length: int) -> Dice:
-        """The dice of an episode; an algorithm may tie some of them together."""
+        """The random numbers of an episode's choices; an algorithm may tie some of them together."""
         return roll(key, length)
 
     def explore(self, statistics: Statistics, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
-        """The probability of a random action; `epsilon` is what the plan of the training says."""
+        """The probability of a random action; `epsilon` is what the training plan says."""
         return epsilon
 
     def annotate(
         self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
     ) -> tuple[AgentState, Annotations]:
-        """After an episode, before it is remembered: bring the notes up to date, and remark on its steps."""
+        """After an episode, before it is stored: update the statistics, and annotate its steps."""
         return agent, ()
 
     def contexts_in(self, models: Models, episode: Episode) -> Float[Array, "T contexts"] | None:
@@ -106,14 +106,14 @@ class Algorithm(Settings):
         return None
 
     def learning_rewards(self, episodes: Episode, episodes_so_far: Int[Array, ""]) -> Episode:
-        """Episodes as the agent learns from them when it has lived so many: penalties may count for less."""
+        """The episodes with the rewards that learning counts: early on, penalties may count for less (`forgive`)."""
         counts = risen(self.forgive, self.forgive_fade, episodes_so_far)
         return replace(episodes, rewards=jnp.maximum(episodes.rewards, counts * episodes.rewards))
 
-    def learns_now(self, moment: TeamClock) -> Bool[Array, ""] | bool:
+    def learns_now(self, clock: TeamClock) -> Bool[Array, ""] | bool:
         """Is it this agent's turn to learn?"""
         return True
 
     def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
-        """What passing time does to an agent, after `episodes` more."""
+        """Called after every turn of `episodes` episodes, for what follows a schedule: target networks, counters."""
         return agent

@@ -17,5 +17,5 @@ class MA2QL(ValueLearner):
     def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
         return jnp.ones_like(surprise)
 
-    def learns_now(self, moment: TeamClock) -> Bool[Array, ""]:
-        return (moment.episodes // self.turn_length) % moment.team_size == moment.number
+    def learns_now(self, clock: TeamClock) -> Bool[Array, ""]:
+        return (clock.episodes // self.turn_length) % clock.team_size == clock.number
