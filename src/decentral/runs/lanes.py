@@ -63,20 +63,20 @@ class LaneBatch:
 
         They are placed where it is best, unless told otherwise.
         """
-        setup, seeds, own = _prepare(setups, placement)
-        with own.placed():
-            lanes = own.begin(setup, seeds) if lanes is None else own.placement.put(lanes)
-            oracle = own.oracle(setup) if setup.plan.diagnostics else None
-        lane_batch = LaneBatch(setup, seeds, lanes, 0, own, oracle)
+        setup, seeds, programs = _prepare(setups, placement)
+        with programs.placed():
+            lanes = programs.begin(setup, seeds) if lanes is None else programs.placement.put(lanes)
+            oracle = programs.oracle(setup) if setup.plan.diagnostics else None
+        lane_batch = LaneBatch(setup, seeds, lanes, 0, programs, oracle)
         lane_batch.idle_turns = max(0, setup.plan.idle_turns - lane_batch.turn)
         return lane_batch
 
     @staticmethod
     def describe(*setups: TrainingSetup) -> Lane:
         """The shapes of all lanes. What is traced for them is not traced again at the start."""
-        setup, seeds, own = _prepare(setups)
-        with own.placed():
-            return jax.eval_shape(own.begin, setup, seeds)
+        setup, seeds, programs = _prepare(setups)
+        with programs.placed():
+            return jax.eval_shape(programs.begin, setup, seeds)
 
     def advance(self, count: int) -> None:
         """Play and, once there is enough to learn from, learn for `count` turns."""

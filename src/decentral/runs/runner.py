@@ -85,15 +85,15 @@ def run_together(
     `resume`: runs that have begun already go on where they were saved, and end as if nothing had happened.
     `deadline`: when to save and stop, by the clock `time.monotonic`, as if a signal had come.
     """
-    check_one_shape([own.config for own in runs])
-    setups = [own.config.setup for own in runs]
-    directories = [RunDirectory(own.out) for own in runs]
+    check_one_shape([planned.config for planned in runs])
+    setups = [planned.config.setup for planned in runs]
+    directories = [RunDirectory(planned.out) for planned in runs]
     lanes = sum(setup.plan.seeds for setup in setups)
-    begun = [own for own in runs if resume and RunDirectory(own.out).has_begun]
-    fresh = [own for own in runs if not any(own is other for other in begun)]
+    begun = [planned for planned in runs if resume and RunDirectory(planned.out).has_begun]
+    fresh = [planned for planned in runs if not any(planned is other for other in begun)]
     with ExitStack() as entered:
-        for own in begun:  # alone from here on: what is found must be what is gone on from
-            entered.enter_context(RunDirectory(own.out).alone())
+        for planned in begun:  # alone from here on: what is found must be what is gone on from
+            entered.enter_context(RunDirectory(planned.out).alone())
         start = Start.find(directories, lanes) if resume else Start(directories, lanes, [], [])
         use_every_core(start.devices)
         keep_compiled_programs()
@@ -109,8 +109,8 @@ def run_together(
         signals = entered.enter_context(Signals(deadline))
         # The machine first: what it reads may be refused, and nothing has been changed yet.
         lane_batch = entered.enter_context(closing(start.lane_batch(setups, described)))
-        for own in begun:
-            note_resumption(RunDirectory(own.out), own.config, start.step)
+        for planned in begun:
+            note_resumption(RunDirectory(planned.out), planned.config, start.step)
         start.forget_later()
         Training(runs, setups, start, lane_batch, saving, listeners).finish(signals)
     return directories
@@ -118,10 +118,10 @@ def run_together(
 
 def _create(runs: Sequence[Planned], entered: ExitStack) -> None:
     """New runs, with all that is known of them before they begin; none, if one of the places is taken."""
-    for own in runs:
-        entered.enter_context(RunDirectory.created_alone(own.out))
-    for own in runs:
-        describe(own)
+    for planned in runs:
+        entered.enter_context(RunDirectory.created_alone(planned.out))
+    for planned in runs:
+        describe(planned)
 
 
 def describe(planned: Planned, **more: Any) -> None:
@@ -177,22 +177,22 @@ class Training:
         self.keeper.finish(self.lane_batch, self.health)
         rows = [directory.read_metrics()[-self.lane_batch.setup.plan.seeds :] for directory in self.directories]
         for listener in self.listeners:
-            for own in self.health.found.values():
-                listener.noted(str(own))
+            for divergence in self.health.found.values():
+                listener.noted(str(divergence))
             listener.finished(rows, self.seconds)
 
     def _look_round(self, signals: Signals) -> None:
         for listener in self.listeners if not signals.asked else []:  # the terminal may have gone
             listener.advanced(int(self.lane_batch.steps.min()))
-        for own in self.health.look(self.lane_batch):
+        for divergence in self.health.look(self.lane_batch):
             for listener in self.listeners:
-                listener.noted(f"{own}; other seeds go on")
+                listener.noted(f"{divergence}; other seeds go on")
 
     def _test(self) -> None:
         rows = _records(self.setups, self.lane_batch)
-        for directory, own in zip(self.directories, rows, strict=True):
-            directory.append_metrics(own)
-            directory.append_time(own[0]["step"], self.seconds)
+        for directory, records in zip(self.directories, rows, strict=True):
+            directory.append_metrics(records)
+            directory.append_time(records[0]["step"], self.seconds)
         self.tested = True
         for listener in self.listeners:
             listener.tested(rows)
@@ -266,8 +266,8 @@ def _diagnostics(diagnosis: Diagnosis | None, lane: int, team: Team) -> dict[str
     """What a test said besides its returns: per agent, and of the team as a whole."""
     if diagnosis is None:
         return {}
-    own = jax.tree.map(itemgetter(lane), diagnosis)
-    return _by_agent(team, own.agents) | {name: float(value) for name, value in own.team.items()}
+    measured = jax.tree.map(itemgetter(lane), diagnosis)
+    return _by_agent(team, measured.agents) | {name: float(value) for name, value in measured.team.items()}
 
 
 def _by_agent(team: Team, measured: tuple[Metrics, ...]) -> dict[str, Any]:
@@ -279,15 +279,17 @@ def _by_agent(team: Team, measured: tuple[Metrics, ...]) -> dict[str, Any]:
             if values.ndim == 0:  # one learner for the whole team
                 metrics[name] = [float(values)]
                 continue
-            own = metrics.setdefault(name, [None] * size)
+            of_agents = metrics.setdefault(name, [None] * size)
             for place, value in zip(squad.places, values.tolist(), strict=True):
-                own[place] = value
+                of_agents[place] = value
     return metrics
 
 
 def _save_agents(directories: Sequence[RunDirectory], lane_batch: LaneBatch) -> None:
     team = lane_batch.setup.team
-    acting_models = jax.device_get(team.each(lambda squad, own: squad.acting_models(own), lane_batch.lanes.agents))
+    acting_models = jax.device_get(
+        team.each(lambda squad, agents: squad.acting_models(agents), lane_batch.lanes.agents)
+    )
     for directory, share in zip(directories, lane_batch.shares, strict=True):
         for lane in share:
             _save_team(directory, int(lane_batch.seeds[lane]), team, jax.tree.map(itemgetter(lane), acting_models))
@@ -296,5 +298,5 @@ def _save_agents(directories: Sequence[RunDirectory], lane_batch: LaneBatch) -> 
 def _save_team(directory: RunDirectory, seed: int, team: Team, acting_models: tuple[Models, ...]) -> None:
     for squad, models in zip(team.squads, acting_models, strict=True):
         for number, place in enumerate(squad.places):
-            own = jax.tree.map(np.array, squad.acting_model_of(models, number))
-            directory.write_agent(seed, place, as_arrays(own))
+            networks = jax.tree.map(np.array, squad.acting_model_of(models, number))
+            directory.write_agent(seed, place, as_arrays(networks))

@@ -32,9 +32,11 @@ def diagnose(team: Team, acting_models: tuple[Models, ...], oracle: Oracle | Non
     episodes = jax.vmap(hand_out, out_axes=1)(played)
     actions = jax.vmap(jax.vmap(one_hot_actions))(episodes)
 
-    def measure(squad: Squad, acting_models: Models, own: Episode) -> Metrics:
-        own = replace(own, percepts=squad.read(own.percepts))
-        return _value_metrics(squad, acting_models, own) | _context_metrics(squad, acting_models, own, actions)
+    def measure(squad: Squad, acting_models: Models, episodes: Episode) -> Metrics:
+        episodes = replace(episodes, percepts=squad.read(episodes.percepts))
+        return _value_metrics(squad, acting_models, episodes) | _context_metrics(
+            squad, acting_models, episodes, actions
+        )
 
     measured = team.each(measure, acting_models, team.share_out(episodes))
     return Diagnosis(measured, {} if oracle is None else {"oracle_agreement": agreement(oracle, played)})
@@ -88,19 +90,19 @@ def agreement(oracle: Oracle, played: Trajectory) -> Float[Array, ""]:
     return masked_mean(jnp.where(approved, 1.0, 0.0), played.happened)
 
 
-def _value_metrics(squad: Squad, acting_models: Models, own: Episode) -> Metrics:
+def _value_metrics(squad: Squad, acting_models: Models, episodes: Episode) -> Metrics:
     """Means over the episodes [n, E, ...] of each agent of a squad."""
     of_one = jax.vmap(promised_and_achieved, (None, None, 0))
-    start, achieved = squad.of_each(partial(of_one, squad.algorithm), acting_models, own)
+    start, achieved = squad.of_each(partial(of_one, squad.algorithm), acting_models, episodes)
     measured = {"value_start": start, "value_achieved": achieved, "value_gap": start - achieved}
     return {name: jnp.mean(values, axis=1) for name, values in measured.items()}
 
 
 def _context_metrics(
-    squad: Squad, acting_models: Models, own: Episode, actions: Float[Array, "agents episodes T actions"]
+    squad: Squad, acting_models: Models, episodes: Episode, actions: Float[Array, "agents episodes T actions"]
 ) -> Metrics:
     """What each agent's contexts tell of its partners' actions at the same steps, means over partners."""
-    contexts = squad.of_each(jax.vmap(squad.algorithm.contexts_in, (None, 0)), acting_models, own)
+    contexts = squad.of_each(jax.vmap(squad.algorithm.contexts_in, (None, 0)), acting_models, episodes)
     if contexts is None or len(actions) < 2:
         return {}
     counts = jnp.einsum("netc,peta->npca", contexts, actions)

@@ -156,10 +156,12 @@ def prepare_turn(setup: TrainingSetup, lane: Lane) -> tuple[Lane, TurnInputs]:
     """The lane with its random streams moved on, and what its next turn starts from."""
     key_play, environment_key = jax.random.split(lane.environment_key)
     drawn = setup.team.each(lambda squad, agents: squad.draw_keys(agents, 2), lane.agents)
-    agents, keys_act, keys_learn = (tuple(part) for part in zip(*((own, *keys) for own, keys in drawn), strict=True))
+    agents, keys_act, keys_learn = (
+        tuple(part) for part in zip(*((agents, *keys) for agents, keys in drawn), strict=True)
+    )
     inputs = TurnInputs(
-        acting_models=setup.team.each(lambda squad, own: squad.acting_models(own), agents),
-        statistics=setup.team.each(lambda squad, own: squad.statistics(own), agents),
+        acting_models=setup.team.each(lambda squad, agents: squad.acting_models(agents), agents),
+        statistics=setup.team.each(lambda squad, agents: squad.statistics(agents), agents),
         epsilons=setup.team.each(lambda squad: squad.epsilon(setup.plan, lane.steps)),
         keys_act=keys_act,
         keys_learn=keys_learn,
@@ -199,8 +201,8 @@ def remember_and_learn(
     team, plan = setup.team, setup.plan
     nows = tuple(Now(lane.steps, lane.episodes, epsilon, plan.num_environments) for epsilon in epsilons)
     shared = team.share_out(episodes)
-    kept = team.each(lambda squad, *own: squad.remember(*own), lane.agents, lane.replays, shared, nows)
-    agents, replays = tuple(own for own, _ in kept), tuple(replay for _, replay in kept)
+    kept = team.each(lambda squad, *of_squad: squad.remember(*of_squad), lane.agents, lane.replays, shared, nows)
+    agents, replays = tuple(agents for agents, _ in kept), tuple(replay for _, replay in kept)
 
     def update(now: tuple, drawn: tuple[Keys, Int[Array, ""]]) -> tuple[tuple, None]:
         agents, tally = now
@@ -214,7 +216,7 @@ def remember_and_learn(
             nows,
         )
         metrics = tuple(measured for _, measured in taught)
-        return (tuple(own for own, _ in taught), _count_update(tally, metrics)), None
+        return (tuple(agents for agents, _ in taught), _count_update(tally, metrics)), None
 
     tally = lane.tally
     if learning:
@@ -226,7 +228,7 @@ def remember_and_learn(
 
 def keys_of_updates(plan: Plan, keys: Keys) -> Keys:
     """The chance of every update of a turn: by squad its agents' [updates, n]."""
-    return tuple(jax.vmap(jax.random.split, (0, None), 1)(own, plan.updates_per_turn) for own in keys)
+    return tuple(jax.vmap(jax.random.split, (0, None), 1)(of_squad, plan.updates_per_turn) for of_squad in keys)
 
 
 def evaluate_lane(
@@ -236,7 +238,7 @@ def evaluate_lane(
 
     The test's chance comes from the seed and the step, so that testing more or less often changes no training.
     """
-    acting_models = setup.team.each(lambda squad, own: squad.acting_models(own), lane.agents)
+    acting_models = setup.team.each(lambda squad, agents: squad.acting_models(agents), lane.agents)
     scores, diagnosis = on_every_device(_play_test)(setup, acting_models, oracle, key_of_test(lane.steps, seed))
     return scores, diagnosis, lane.tally, with_fresh_tally(lane)
 
@@ -270,7 +272,9 @@ def _play_side_by_side(
 
 def keys_of_episodes(plan: Plan, keys_act: Keys, key: Key[Array, ""]) -> tuple[Keys, Key[Array, " episodes"]]:
     """The chance of every episode of a turn: by squad its agents' [E, n], and its environment's."""
-    keys_each = tuple(jax.vmap(jax.random.split, (0, None), 1)(own, plan.num_environments) for own in keys_act)
+    keys_each = tuple(
+        jax.vmap(jax.random.split, (0, None), 1)(of_squad, plan.num_environments) for of_squad in keys_act
+    )
     return keys_each, jax.random.split(key, plan.num_environments)
 
 

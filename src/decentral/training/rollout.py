@@ -166,7 +166,7 @@ def team_player(
         chosen = team.each(act, acting_models, statistics, memories, shared, epsilons, dice)
         return team.in_order(tuple(actions for actions, _ in chosen)), tuple(memory for _, memory in chosen)
 
-    return Player(team.each(lambda squad, own: squad.start(own), acting_models), dice, choose)
+    return Player(team.each(lambda squad, models: squad.start(models), acting_models), dice, choose)
 
 
 def greedy_player(team: Team, acting_models: tuple[Models, ...], length: int, key: Key[Array, ""]) -> Player:
@@ -182,7 +182,7 @@ def greedily(team: Team) -> tuple[tuple[None, ...], tuple[Float[Array, ""], ...]
 def unbiased_dice(team: Team, length: int, key: Key[Array, ""]) -> tuple[Dice, ...]:
     """Dice for every agent of a team, by squad [length, n], from one key."""
     keys = team.share_out(jax.random.split(key, sum(len(squad.places) for squad in team.squads)))
-    return team.each(lambda squad, own: squad.roll(own, length), keys)
+    return team.each(lambda squad, keys: squad.roll(keys, length), keys)
 
 
 def random_player(environment: Environment, key: Key[Array, ""]) -> Player:

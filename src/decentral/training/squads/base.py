@@ -91,10 +91,10 @@ class Squad(eqx.Module):
         """Percepts [n, ...] as the agents' networks read them."""
         return percepts
 
-    def of_each(self, ask: Callable[..., Any], acting_models: Models, *own: Any) -> Any:
+    def of_each(self, ask: Callable[..., Any], acting_models: Models, *of_agents: Any) -> Any:
         """What every agent answers, asked with its networks and its own part of the rest [n]."""
-        axes = (None if self.one_network else 0, *(0 for _ in own))
-        return jax.vmap(ask, axes, axis_size=len(self.places))(acting_models, *own)
+        axes = (None if self.one_network else 0, *(0 for _ in of_agents))
+        return jax.vmap(ask, axes, axis_size=len(self.places))(acting_models, *of_agents)
 
     def acting_model_of(self, acting_models: Models, number: int) -> Models:
         """What one agent of the squad acts with."""
@@ -158,7 +158,9 @@ def annotate_all(
     algorithm: Algorithm, agent: AgentState, episodes: Episode, epsilon: Float[Array, ""]
 ) -> tuple[AgentState, Episode]:
     """One learner reflects on its episodes [E, ...], one after the other, and writes its remarks beside them."""
-    agent, annotations = jax.lax.scan(lambda own, episode: algorithm.annotate(own, episode, epsilon), agent, episodes)
+    agent, annotations = jax.lax.scan(
+        lambda agent, episode: algorithm.annotate(agent, episode, epsilon), agent, episodes
+    )
     return agent, replace(episodes, annotations=annotations)
 
 
