@@ -3,9 +3,9 @@
 import numpy as np
 
 from decentral.records import RunDirectory
-from decentral.records.tensors import Tensor
 from decentral.runs.checkpointing.files import CheckpointInfo, Checkpoints
 from decentral.runs.checkpointing.schedule import kept_turns, settings_digest
+from decentral.tensors import Tensor
 
 PARTS = ("agents", "replays", "clock")
 

@@ -11,13 +11,13 @@ from decentral.arenas.log import check_log
 from decentral.arenas.standing import ArenaState
 from decentral.records import RunDirectory
 from decentral.records.durable import check_unchanged
-from decentral.records.tensors import Tensor
 from decentral.runs.checkpointing.files import CheckpointInfo, Checkpoints
 from decentral.runs.checkpointing.restore import Start, check_moment
 from decentral.runs.checkpointing.schedule import Due, Saving, kept_turns, settings_digest
 from decentral.runs.divergence import Divergence
 from decentral.runs.provenance import package_versions
 from decentral.settings import Refused
+from decentral.tensors import Tensor
 
 PART = "world"  # of a checkpoint
 

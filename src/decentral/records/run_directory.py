@@ -25,8 +25,8 @@ import numpy as np
 from decentral.plain_files import parse_json, read_json, read_plain
 from decentral.records import durable
 from decentral.records.durable import Fingerprint, read_sealed, sealed
-from decentral.records.tensors import Tensor, pieces, read_tensors
 from decentral.settings import Refused
+from decentral.tensors import Tensor, pieces, read_tensors
 
 LARGEST_COUNT = 2**53  # of a seed or a step
 LARGEST = 1e39  # of a measured number: those of a run have 32 bits and end before it

@@ -1,4 +1,4 @@
-"""Run an exported agent with NumPy and safetensors alone: no JAX, nothing of the rest of the library.
+"""Run an exported agent with NumPy alone: no JAX, nothing of the rest of the library.
 
 from decentral.runtime import load
 

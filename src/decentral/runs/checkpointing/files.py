@@ -18,7 +18,7 @@ from decentral.errors import Refused
 from decentral.records import durable
 from decentral.records.durable import Fingerprint, read_sealed, sealed
 from decentral.records.run_directory import RunDirectory
-from decentral.records.tensors import Tensor, pieces, read_tensors
+from decentral.tensors import Tensor, pieces, read_tensors
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -10,8 +10,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from decentral.records.tensors import Tensor
 from decentral.settings import Refused
+from decentral.tensors import Tensor
 from decentral.training.loop import Lane
 from decentral.training.parameters import use_current_names
 from decentral.training.replay import Replay
