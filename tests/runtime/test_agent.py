@@ -33,7 +33,8 @@ def test_an_action_that_is_not_available_is_never_taken(tmp_path):
 def test_it_runs_where_there_is_no_jax_and_none_of_the_library_besides(tmp_path):
     program = (
         "import sys\n"
-        "for name in 'jax equinox optax jaxtyping rich matplotlib safetensors ml_dtypes'.split(): sys.modules[name] = None\n"
+        "for name in 'jax equinox optax jaxtyping rich matplotlib safetensors ml_dtypes'.split():\n"
+        "    sys.modules[name] = None\n"
         "from decentral.runtime import load\n"
         f"agent = load({str(write(tmp_path))!r})\n"
         "print(agent.act([-3.0], None, agent.start())[0])\n"
