@@ -28,11 +28,11 @@ LARGEST_SIZE = 2**20  # of an observation or of a choice
 class Circumstances(Settings):
     """Where an agent finds itself."""
 
-    seed: int = setting(0, "seed of its chance", at_least=0)
+    seed: int = setting(0, "seed of its random numbers", at_least=0)
     time_limit: int = setting(100, "steps after which an episode is cut off", at_least=1, at_most=2**20)
     may_end_early: bool = setting(True, "can an episode end before that? If never, saying so saves compiling")
     place: int = setting(0, "its place in the order of a team: no two agents of one seed should share it", at_least=0)
-    update_period: int = setting(1, "episodes between two times of learning", at_least=1)
+    update_period: int = setting(1, "episodes between two updates", at_least=1)
     team_size: int = setting(1, "how many take turns to learn, for an algorithm in which agents do", at_least=1)
 
     def check_together(self) -> None:

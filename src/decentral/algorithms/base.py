@@ -60,8 +60,8 @@ class Algorithm(Settings):
 
     strictness: ClassVar[Strictness] = Strictness()
 
-    discount: float = setting(0.99, "gamma", at_least=0, at_most=1)
-    forgive: float = setting(0.0, "episodes in which negative rewards count for nothing in learning", at_least=0)
+    discount: float = setting(0.99, "gamma, the discount factor", at_least=0, at_most=1)
+    forgive: float = setting(0.0, "episodes in which learning counts negative rewards as 0", at_least=0)
     forgive_fade: float = setting(0.0, "episodes over which they then come to count in full (0: at once)", at_least=0)
 
     @abstractmethod

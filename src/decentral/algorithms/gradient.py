@@ -18,11 +18,13 @@ class GradientLearner(Algorithm):
     """An algorithm that answers with a loss; the defaults are PyMARL's."""
 
     hidden: int = setting(64, "units of the hidden layer and of the GRU", at_least=1)
-    learning_rate: float = setting(5e-4, "alpha of RMSprop", above=0)
-    rms_decay: float = setting(0.99, "RMSprop's memory of squared gradients", at_least=0, below=1)
-    rms_epsilon: float = setting(1e-5, "added to RMSprop's root, outside it as in PyTorch", above=0)
-    clip: float = setting(10.0, "largest norm of the agent's own gradient", above=0)
-    target_period: int = setting(200, "episodes between two copies of the online network to the target", at_least=1)
+    learning_rate: float = setting(5e-4, "alpha, the step size of RMSprop", above=0)
+    rms_decay: float = setting(0.99, "decay of RMSprop's mean of squared gradients", at_least=0, below=1)
+    rms_epsilon: float = setting(1e-5, "added to the root in RMSprop's denominator, as in PyTorch", above=0)
+    clip: float = setting(10.0, "largest norm of the agent's gradient; longer ones are scaled down to it", above=0)
+    target_period: int = setting(
+        200, "episodes between two copies of the online network into the target network", at_least=1
+    )
 
     @abstractmethod
     def losses(

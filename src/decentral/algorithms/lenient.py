@@ -38,7 +38,7 @@ class Lenient(ValueLearner):
         0.999, "mu, by which the ceiling of T shrinks with each episode", at_least=0, at_most=1
     )
     exploration: Literal["temperature", "epsilon"] = setting(
-        "temperature", "explore as warm as the state is, or by the training's epsilon"
+        "temperature", "explore by the temperature of the state, or by the training's epsilon"
     )
     exploration_power: float = setting(0.25, "xi: a random action has probability (mean T)^xi", above=0)
     buckets: int = setting(65_536, "buckets that states are hashed into", at_least=1, at_most=2**24)
