@@ -78,7 +78,7 @@ def test_docstrings_and_comments_name_what_exists():
 )
 def test_a_name_of_nothing_is_found(wrong):
     right = (
-        "`dynamics`, `DAC.following`, `--training.steps`, `decentral train dac 3m --seeds 5`, `make test`, `vmap(f)`"
+        "`dynamics`, `DAC.next_value`, `--training.steps`, `decentral train dac 3m --seeds 5`, `make test`, `vmap(f)`"
     )
     assert list(wrong_names(right)) == []
     assert len(list(wrong_names(f"{right} and {wrong}"))) == 1

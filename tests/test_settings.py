@@ -1,10 +1,10 @@
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 import jax
 import pytest
 
-from decentral.settings import Refused, Settings, as_data, build, setting
+from decentral.settings import Refused, Settings, as_data, build, headed_fields, setting
 
 
 class Oven(Settings):
@@ -12,6 +12,22 @@ class Oven(Settings):
     trays: int = setting(2, "trays", at_least=1)
     fan: bool = setting(False, "with the fan on")
     mode: Literal["bake", "grill"] = setting("bake", "how")
+
+
+class SteamOven(Oven):
+    heading: ClassVar[str] = "Steam"
+    water: float = setting(1.0, "litres", at_least=0)
+    trays: int = setting(3, "trays", at_least=1)
+
+
+class OwnOven(SteamOven):
+    colour: str = setting("white", "of the door")
+
+
+def test_settings_stand_under_the_heading_of_the_class_that_first_declared_them():
+    named = {heading: [field.name for field in fields] for heading, fields in headed_fields(OwnOven).items()}
+    assert named == {"": ["heat", "trays", "fan", "mode", "colour"], "Steam": ["water"]}
+    assert list(headed_fields(Oven)) == [""]
 
 
 def test_numbers_are_leaves_and_the_rest_shapes_the_program():

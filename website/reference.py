@@ -10,7 +10,7 @@ from decentral.arenas.terms import Terms
 from decentral.centralised import CENTRALISED
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.environments.registry import ENVIRONMENTS
-from decentral.settings import Settings, allowed, as_data, setting_fields
+from decentral.settings import Settings, allowed, as_data, headed_fields
 from decentral.training.plan import Plan
 
 
@@ -58,13 +58,16 @@ def sections_of(kinds: Mapping[str, type[Settings]]) -> list[str]:
 
 
 def table_of(kind: type[Settings]) -> str:
-    """Name, default, range and meaning of every setting of a module."""
-    defaults = as_data(kind())
-    rows = [
-        (f"`{field.name}`", f"`{json.dumps(defaults[field.name])}`", allowed(field), field.metadata["meaning"])
-        for field in setting_fields(kind)
-    ]
-    lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
-    return "\n".join(
-        ["| setting | default | takes | meaning |", "|---|---|---|---|", *(f"| {line} |" for line in lines)]
-    )
+    """Name, default, range and meaning of every setting of a module; a table for each heading."""
+    defaults, parts = as_data(kind()), []
+    for heading, fields in headed_fields(kind).items():
+        rows = [
+            (f"`{field.name}`", f"`{json.dumps(defaults[field.name])}`", allowed(field), field.metadata["meaning"])
+            for field in fields
+        ]
+        lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
+        parts += [f"**{heading}**"] if heading else []
+        parts.append(
+            "\n".join(["| setting | default | takes | meaning |", "|---|---|---|---|", *map("| {} |".format, lines)])
+        )
+    return "\n\n".join(parts)

@@ -6,9 +6,10 @@ every other field shapes the program and is static.
 """
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, ClassVar, Literal, get_args, get_origin
 
 import equinox as eqx
 import numpy as np
@@ -42,7 +43,12 @@ def setting(
 
 
 class Settings(eqx.Module):
-    """A frozen module of settings, refused at birth when a value makes no sense."""
+    """A frozen module of settings, refused at birth when a value makes no sense.
+
+    A class may give the settings that it declares a `heading`, under which help and lists then show them.
+    """
+
+    heading: ClassVar[str] = ""
 
     def __check_init__(self) -> None:
         for field in setting_fields(type(self)):
@@ -56,6 +62,18 @@ class Settings(eqx.Module):
 def setting_fields(kind: type[Settings]) -> list[dataclasses.Field]:
     """The fields of a settings class that carry a meaning, in order of declaration."""
     return [field for field in dataclasses.fields(kind) if "meaning" in field.metadata]
+
+
+def headed_fields(kind: type[Settings]) -> dict[str, list[dataclasses.Field]]:
+    """The same fields by the heading of the class that declares each; those without one, under "", come first."""
+    headings: dict[str, str] = {}
+    for declaring in reversed(kind.__mro__):
+        for name in inspect.get_annotations(declaring):
+            headings.setdefault(name, declaring.__dict__.get("heading", ""))
+    found: dict[str, list[dataclasses.Field]] = {"": []}
+    for field in setting_fields(kind):
+        found.setdefault(headings[field.name], []).append(field)
+    return {heading: fields for heading, fields in found.items() if fields}
 
 
 def build(kind: type[Settings], values: dict[str, Any], group: str) -> Any:

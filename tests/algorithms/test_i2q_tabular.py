@@ -21,7 +21,7 @@ def i2q(**settings):
     return I2QTabular(**{"states": STATES, "successors": 3, "learning_rate": 0.5, "discount": 0.5} | settings)
 
 
-def agent(values=None, terms=None, successors=3):
+def agent(values=None, seen=None, successors=3):
     """An agent with these entries of Q, and these next states with their QSS; all else is 0 or unseen."""
     table, following, pairs = (
         np.zeros((STATES, 2), np.float32),
@@ -30,7 +30,7 @@ def agent(values=None, terms=None, successors=3):
     )
     for at, value in (values or {}).items():
         table[at] = value
-    for at, states in (terms or {}).items():
+    for at, states in (seen or {}).items():
         for place, (after, worth) in enumerate(states):
             following[(*at, place)], pairs[(*at, place)] = after, worth
     tables = Tables(jnp.asarray(table), jnp.asarray(following), jnp.asarray(pairs))
@@ -101,7 +101,7 @@ def test_all_other_entries_stay_as_they_are():
         untouched[at] = False
         old, new = np.asarray(getattr(before.online, name)), getattr(tables, name)
         np.testing.assert_array_equal(old[untouched], new[untouched])
-    np.testing.assert_array_equal(tables.terms, before.online.terms)
+    np.testing.assert_array_equal(tables.seen, before.online.seen)
 
 
 def test_nothing_follows_a_step_that_ended_the_task():
@@ -152,9 +152,9 @@ def test_padding_leaves_no_trace():
     np.testing.assert_allclose(tables.values[[A, B, C], 0], [2.25, 3.0, 7.0])
     np.testing.assert_allclose(tables.pairs[[A, B, C], 0, 0], [2.5, 2.0, 0.0])
     np.testing.assert_allclose(metrics["loss"], 4.5**2, rtol=1e-6)
-    terms = np.asarray(annotate(i2q(), agent(), padded).online.terms)
-    np.testing.assert_array_equal(terms[A, 0], [B, NEVER, NEVER])
-    assert int(np.sum(terms != NEVER)) == 1
+    seen = np.asarray(annotate(i2q(), agent(), padded).online.seen)
+    np.testing.assert_array_equal(seen[A, 0], [B, NEVER, NEVER])
+    assert int(np.sum(seen != NEVER)) == 1
 
 
 def test_padding_of_the_very_same_entry_is_no_second_sample():
@@ -167,26 +167,26 @@ def test_padding_of_the_very_same_entry_is_no_second_sample():
 
 def test_next_states_are_entered_in_order_of_appearance_and_once():
     older = annotate(i2q(), agent(), lived([0, 2, 0, 1, 0, 2, 0, 3], [0, 1, 0, 1, 0, 0, 1]))
-    terms = np.asarray(older.online.terms)
-    np.testing.assert_array_equal(terms[A, 0], [C, B, NEVER])
-    np.testing.assert_array_equal(terms[A, 1], [D, NEVER, NEVER])
-    np.testing.assert_array_equal(terms[C], [[A, NEVER, NEVER], [A, NEVER, NEVER]])
-    np.testing.assert_array_equal(terms[B, 1], [A, NEVER, NEVER])
-    assert int(np.sum(terms != NEVER)) == 6
+    seen = np.asarray(older.online.seen)
+    np.testing.assert_array_equal(seen[A, 0], [C, B, NEVER])
+    np.testing.assert_array_equal(seen[A, 1], [D, NEVER, NEVER])
+    np.testing.assert_array_equal(seen[C], [[A, NEVER, NEVER], [A, NEVER, NEVER]])
+    np.testing.assert_array_equal(seen[B, 1], [A, NEVER, NEVER])
+    assert int(np.sum(seen != NEVER)) == 6
 
 
 def test_where_the_list_is_full_new_states_are_dropped():
     algorithm = i2q(successors=2)
     older = annotate(algorithm, agent(successors=2), lived([0, 1, 0, 2, 0, 3, 0], [0, 1, 0, 1, 0, 1]))
-    terms = np.asarray(older.online.terms)
-    np.testing.assert_array_equal(terms[A, 0], [B, C])
-    np.testing.assert_array_equal(terms[D, 1], [A, NEVER])
-    np.testing.assert_array_equal(terms[A, 1], [NEVER, NEVER])  # nothing spills over to the next entry
+    seen = np.asarray(older.online.seen)
+    np.testing.assert_array_equal(seen[A, 0], [B, C])
+    np.testing.assert_array_equal(seen[D, 1], [A, NEVER])
+    np.testing.assert_array_equal(seen[A, 1], [NEVER, NEVER])  # nothing spills over to the next entry
 
 
 def test_a_newborn_has_seen_nothing_and_values_all_within_one_half():
     born = jax.jit(lambda key: i2q().init_agent(SPEC, key))(jax.random.key(0)).online
-    assert np.all(np.asarray(born.terms) == NEVER)
+    assert np.all(np.asarray(born.seen) == NEVER)
     values = np.asarray(born.values)
     assert np.abs(values).max() <= 0.5
     assert values.std() == pytest.approx(12**-0.5, abs=0.05)

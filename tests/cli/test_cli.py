@@ -88,6 +88,23 @@ def test_show_prints_the_resolved_configuration(capsys):
     assert config["environment"]["observe_teammate"] is True and config["algorithm"]["window"] == 3
 
 
+FIRST_OF_EACH = ("window ", "window_start ", "next_context ", "context_source ")  # of the settings under each heading
+
+
+@pytest.mark.parametrize("words", [["show", "dac"], ["train", "dac", "--help"], ["sweep", "dac", "matrix-game", "-h"]])
+def test_the_settings_of_dac_stand_under_four_headings(capsys, words):
+    code, out, _ = outcome(capsys, *words)
+    lines = [line.rstrip(":") for line in out.splitlines()]
+    marks = [lines.index(heading) for heading in ("The paper's", "Open choices", "Extensions", "Controls")]
+    firsts = [next(at for at, line in enumerate(lines) if name in line and "  " in line) for name in FIRST_OF_EACH]
+    assert code == 0 and sorted(marks + firsts) == [at for pair in zip(marks, firsts, strict=True) for at in pair]
+
+
+def test_the_settings_of_other_algorithms_stand_under_one(capsys):
+    _, out, _ = outcome(capsys, "show", "iql")
+    assert [line for line in out.splitlines()[1:] if line and not line.startswith(" ")] == ["General"]
+
+
 def test_oracle_prints_the_exact_returns(capsys):
     _, out, _ = outcome(capsys, "oracle", "--penalty", "0.5")
     assert "28.89  -11.40" in out
@@ -111,6 +128,7 @@ def test_help_is_help(capsys, words):
         (["train"], "required: ALGORITHM, ENVIRONMENT"),
         (["train", "--seeds", "3"], "required"),
         (["train", "sarsa", "matrix-game"], "unknown algorithm 'sarsa': choose one of iql, hyst"),
+        (["train", "iql"], "an environment must follow iql: one of matrix-game"),
         (["train", "iql", "chess"], "unknown environment 'chess'"),
         (["train", "iql", "matrix-game", "--sedes", "3"], "unknown flag --sedes: did you mean --seeds?"),
         (["train", "iql", "matrix-game", "more"], "unknown argument more"),

@@ -10,7 +10,7 @@ from decentral.environments.registry import PredatorPrey
 from decentral.inspection.films import Mind, film, frames_of
 from decentral.runs.trained import Trained
 from decentral.settings import Refused
-from decentral.training.evaluation import greedy_episodes, worlds_of
+from decentral.training.evaluation import environments_of, greedy_episodes
 from decentral.training.rollout import Trajectory, play, random_player, retrace
 from decentral.training.team import Team
 from tests.environments.test_conformance import worlds
@@ -76,7 +76,7 @@ def test_the_worlds_of_an_episode_are_those_that_its_agents_perceived():
         acting_models = squad.acting_models(squad.init_agents(world.spec, jax.random.split(key, 2)))
         every = greedy_episodes(team, world, (acting_models,), 3, key)
         lived = jax.tree.map(lambda leaf: leaf[2], every)
-        return lived.percepts, jax.vmap(world.perceive)(worlds_of(world, lived, 2, 3, key))
+        return lived.percepts, jax.vmap(world.perceive)(environments_of(world, lived, 2, 3, key))
 
     perceived, again = relive()
     np.testing.assert_array_equal(perceived.observation, again.observation)

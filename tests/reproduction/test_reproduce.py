@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from decentral.algorithms.dac import DAC
+from decentral.algorithms.dac import FullDAC
 from decentral.environments.registry import SwitchingWind
 from decentral.inspection.context_study import ContextStudy
 from decentral.reproduction import matrix_game, switching_wind
@@ -20,7 +20,7 @@ def tiny(monkeypatch):
     """All targets at a tiny scale: a hundred steps of two methods, three updates of a context model."""
 
     def tiny_study(window, contexts, scale):
-        learner = DAC(window=2, contexts=6, encoder_width=4, decoder_width=4)
+        learner = FullDAC(window=2, contexts=6, encoder_width=4, decoder_width=4)
         world = SwitchingWind(length=6, period=2, start_range=5.0)
         sizes = {"episodes": 4, "batch_episodes": 2, "fresh_episodes": 2, "seeds": scale.seeds}
         return ContextStudy(learner, world, updates=3, **sizes)
@@ -81,7 +81,7 @@ def test_an_interrupted_reproduction_goes_on(capsys, tmp_path, monkeypatch):
         return np.broadcast_to(modes, (2, 1, 6)), np.broadcast_to(modes, (2, 1, 6))
 
     def study_of(window, contexts, scale):
-        return ContextStudy(DAC(window=window, contexts=contexts), SwitchingWind(), updates=1, seeds=2)
+        return ContextStudy(FullDAC(window=window, contexts=contexts), SwitchingWind(), updates=1, seeds=2)
 
     ran, interrupted_at = [], 5
     monkeypatch.setattr(switching_wind, "study_of", study_of)
@@ -114,7 +114,7 @@ def test_several_processes_share_the_pieces_of_a_target(capsys, tmp_path):
 
 def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
     def study_of(window, contexts, scale):
-        return ContextStudy(DAC(window=window, contexts=contexts), SwitchingWind(), updates=updates)
+        return ContextStudy(FullDAC(window=window, contexts=contexts), SwitchingWind(), updates=updates)
 
     monkeypatch.setattr(switching_wind, "study_of", study_of)
     monkeypatch.setattr(ContextStudy, "run", lambda self, say: (np.zeros((5, 1, 6), int), np.zeros((5, 1, 6), int)))

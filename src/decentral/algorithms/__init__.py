@@ -2,7 +2,7 @@
 
 from decentral.algorithms.base import Algorithm
 from decentral.algorithms.bql import BQL
-from decentral.algorithms.dac import DAC
+from decentral.algorithms.dac import FullDAC
 from decentral.algorithms.distributed import Distributed
 from decentral.algorithms.hysteretic import Hysteretic
 from decentral.algorithms.i2q import I2Q
@@ -24,5 +24,5 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "ma2ql": MA2QL,
     "bql": BQL,
     "rac": RAC,
-    "dac": DAC,
+    "dac": FullDAC,
 }

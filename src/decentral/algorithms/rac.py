@@ -7,10 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from decentral.algorithms.context_sources import interval
-from decentral.algorithms.context_value import ContextValue, optimistic_marginal_value
 from decentral.algorithms.q_learning import episode_inputs, mask_unavailable, masked_mean, taken_and_wanted
-from decentral.algorithms.value_learner import MultiNetworkLearner, ValueNetwork, mean_squares
+from decentral.algorithms.value_learner import ContextValue, MultiNetworkLearner, ValueNetwork, mean_squares
 from decentral.networks.heads import CONTEXT_HEADS
 from decentral.networks.trunk import Trunk
 from decentral.settings import Refused, setting
@@ -71,7 +69,7 @@ class RAC(MultiNetworkLearner):
         given_context, wanted = taken_and_wanted(values, slow, episode, self.discount, self.double_q)
         acting, slow_acting = online.acting.unroll(episode), target.acting.unroll(episode)
         taken, acting_wanted = taken_and_wanted(acting, slow_acting, episode, self.discount, self.double_q)
-        phi = jax.lax.stop_gradient(optimistic_marginal_value(online.context.head.every(hidden)))
+        phi = jax.lax.stop_gradient(jnp.max(online.context.head.every(hidden), axis=-2))  # over contexts
         available = episode.percepts.available
         divergence = boltzmann_divergence(mask_unavailable(acting, available), mask_unavailable(phi, available))
         return {
@@ -85,6 +83,14 @@ class RAC(MultiNetworkLearner):
         """The interval of the episode's undiscounted return, one-hot; the outer ones hold what lies beyond."""
         earned = jnp.sum(jnp.where(episode.happened, episode.rewards, 0.0))
         return interval(earned, self.return_low, self.return_high, self.contexts)
+
+
+def interval(
+    number: Float[Array, "*batch"], low: Float[Array, ""] | float, high: Float[Array, ""] | float, count: int
+) -> Float[Array, "*batch count"]:
+    """Which of `count` intervals from low to high holds a number, one-hot; the outer ones hold what lies beyond."""
+    place = jnp.floor(count * (number - low) / (high - low))
+    return jax.nn.one_hot(jnp.clip(place, 0, count - 1), count)
 
 
 def boltzmann_divergence(

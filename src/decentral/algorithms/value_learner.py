@@ -14,6 +14,7 @@ from decentral.algorithms.base import Models, Values
 from decentral.algorithms.gradient import GradientLearner
 from decentral.algorithms.q_learning import Scene, episode_inputs, masked_mean, scene_inputs, taken_and_wanted
 from decentral.networks.backend import gathered
+from decentral.networks.heads import ContextHead
 from decentral.networks.layers import Linear
 from decentral.networks.trunk import Trunk
 from decentral.settings import setting
@@ -42,6 +43,13 @@ class ValueNetwork(eqx.Module):
     def unroll(self, episode: Episode) -> Float[Array, "P *B actions"]:
         """The values of all actions at every percept of an episode, or of many that lie side by side."""
         return self.head(self.trunk.unroll(episode_inputs(episode)))
+
+
+class ContextValue(eqx.Module):
+    """Q(h, ., c): the trunk, which knows no context, and a head that does."""
+
+    trunk: Trunk
+    head: ContextHead
 
 
 class ValueActor(GradientLearner):

@@ -9,6 +9,8 @@ import numpy as np
 
 from decentral.algorithms.base import Algorithm, Models
 from decentral.algorithms.dac import DAC, DACModels
+from decentral.algorithms.dac.attainable import prior_of
+from decentral.algorithms.dac.extensions import ExtendedDAC
 from decentral.algorithms.hashing import multipliers
 from decentral.algorithms.i2q_tabular import I2QTabular
 from decentral.algorithms.value_learner import ValueActor, ValueNetwork
@@ -47,7 +49,7 @@ def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) 
         arrays = {"values": np.asarray(models.values), "multipliers": multipliers(spec.observation_size)}
         return Policy("table", 0, {"table": table}, arrays)
     if isinstance(algorithm, DAC):
-        if algorithm.max_over == "sampled":
+        if isinstance(algorithm, ExtendedDAC) and algorithm.max_over == "sampled":
             raise Refused("export needs max_over all, got sampled: its contexts depend on the last bits of the memory")
         return _with_contexts(algorithm, models)
     network = algorithm.acting(models) if isinstance(algorithm, ValueActor) else models
@@ -100,12 +102,13 @@ def without_padding(policy: Policy, padded: AgentSpec, own: AgentSpec) -> Policy
 
 
 def _with_contexts(algorithm: DAC, models: DACModels) -> Policy:
-    share = 0.0 if models.prior is None else float(algorithm.delta(models.prior))
+    prior = prior_of(models)
+    share = float(algorithm.delta(prior)) if isinstance(algorithm, ExtendedDAC) and prior is not None else 0.0
     kind, head = _head(models.value.head)
     contexts = {"count": algorithm.contexts, "head": kind, "attainable": share}
     arrays = _within("trunk", models.value.trunk) | head
-    if share > 0 and models.prior is not None:
-        arrays |= _within("prior.first", models.prior.first) | _within("prior.second", models.prior.second)
+    if share > 0 and prior is not None:
+        arrays |= _within("prior.first", prior.first) | _within("prior.second", prior.second)
     return Policy("contexts", _width(models.value.trunk), {"contexts": contexts}, arrays)
 
 

@@ -24,7 +24,7 @@ COMMANDS = {
     "audit": "Train one agent of a run again from its own log alone, and compare its parameters bit for bit.",
     "export": "Write one trained agent as a bundle that runs without JAX, after checking that it acts the same.",
     "list": "List the algorithms and environments.",
-    "show": "Print the resolved configuration of an algorithm or a team on an environment, as JSON.",
+    "show": "Print the resolved configuration of an algorithm or a team on an environment, as JSON; or its settings.",
     "oracle": "Print the exact returns of predator-prey: the best joint policy's and uniformly random play's.",
     "probe": "Play an environment at random and by policies written for it by hand: how hard is it?",
     "check-env": "Examine an environment, such as your own, and say in plain words what is right and what is wrong.",

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from decentral.cli.numbers import whole_number
 from decentral.runs.listeners.trackers import TRACKERS
-from decentral.settings import Refused, Settings, allowed, as_data, setting_fields
+from decentral.settings import Refused, Settings, allowed, as_data, headed_fields, setting_fields
 
 
 def add_short_flags(parser: argparse.ArgumentParser) -> None:
@@ -37,16 +37,20 @@ def add_track_flag(parser: argparse.ArgumentParser) -> None:
 
 def add_flags(parser: argparse.ArgumentParser, group: str, defaults: Settings, bare: bool = False) -> None:
     """A flag `--group.field`, and if `bare` also `--field`, for every setting of a module that holds the defaults."""
-    section = parser.add_argument_group(group)
     values = as_data(defaults)
-    for field in setting_fields(type(defaults)):
-        _add_flag(section, group, field, json.dumps(values[field.name]), bare)
+    for heading, fields in headed_fields(type(defaults)).items():
+        section = parser.add_argument_group(heading or group)
+        for field in fields:
+            _add_flag(section, group, field, json.dumps(values[field.name]), bare)
 
 
 def add_flags_of_several(
     parser: argparse.ArgumentParser, group: str, defaults: Mapping[str, Settings], bare: bool = False
 ) -> None:
     """A flag for every setting that at least one of several modules, given by name, has; with the default of each."""
+    if len(defaults) == 1:
+        add_flags(parser, group, next(iter(defaults.values())), bare)
+        return
     section = parser.add_argument_group(group)
     fields: dict[str, dataclasses.Field] = {}
     values: dict[str, dict[str, str]] = {}

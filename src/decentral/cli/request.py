@@ -42,6 +42,8 @@ class Request:
         names = list(itertools.takewhile(lambda word: not word.startswith("-"), words[:2]))
         if names and is_environment_name(names[0]) and not (len(names) == 2 and is_name_of_code(names[0])):
             names = names[:1]
+        if len(names) == 1 and names[0] in EVERY_ALGORITHM:
+            _explain_settings(command, names[0], words)
         file = _file(words)
         file.check_groups(command, Path(_value_of("--config", words) or ""))
         algorithm, environment = _named(names, file, _value_of("--agents", words))
@@ -110,6 +112,19 @@ def _explain(command: str, words: list[str], missing: str) -> NoReturn:
     general.epilog = f"decentral {command} ALGORITHM ENVIRONMENT --help lists all their settings."
     general.parse_all(words)
     general.error("ALGORITHM and ENVIRONMENT come first")
+
+
+def _explain_settings(command: str, algorithm: str, words: list[str]) -> NoReturn:
+    """Say what can be set about an algorithm and its training in any environment; one must be named to go on."""
+    parser = parser_for(command, algorithm, "ENVIRONMENT", usage=_usage(command))
+    add_short_flags(parser)
+    add_flags(parser, "algorithm", algorithm_class(algorithm)())
+    add_flags(parser, "training", Plan())
+    parser.epilog = f"decentral {command} {algorithm} ENVIRONMENT --help tells the defaults there and its own settings."
+    if {"-h", "--help"} & set(words):
+        parser.print_help()
+        raise SystemExit(0)
+    raise Refused(f"an environment must follow {algorithm}: one of {', '.join([*ENVIRONMENTS, *FORMS])}")
 
 
 def _file(words: list[str]) -> Wishes:

@@ -13,8 +13,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, Key
 
-from decentral.algorithms.contexts import ContextModel
-from decentral.algorithms.dac import DAC
+from decentral.algorithms.dac.context_model import ContextLearner, ContextModel
 from decentral.algorithms.gradient import clipped_rmsprop
 from decentral.environments.base import Environment
 from decentral.networks.layers import draw
@@ -32,7 +31,7 @@ class Student(eqx.Module):
     key: Key[Array, ""]  # its random stream
 
 
-def newborn(learner: DAC, spec: AgentSpec, key: Key[Array, ""]) -> Student:
+def newborn(learner: ContextLearner, spec: AgentSpec, key: Key[Array, ""]) -> Student:
     """A context model as a DAC agent is born with it."""
     key_build, key_life = jax.random.split(key)
     model = draw(learner.build_context_model(spec), key_build)
@@ -40,7 +39,7 @@ def newborn(learner: DAC, spec: AgentSpec, key: Key[Array, ""]) -> Student:
 
 
 def study(
-    learner: DAC, student: Student, episodes: Episode, batch: int, updates: Int[Array, ""] | int
+    learner: ContextLearner, student: Student, episodes: Episode, batch: int, updates: Int[Array, ""] | int
 ) -> tuple[Student, Metrics]:
     """`updates` steps along the gradient of L_V, each on `batch` of the episodes, drawn with replacement.
 
@@ -61,10 +60,11 @@ def study(
     return jax.lax.fori_loop(0, updates, lambda _, now: update(now[0]), (student, nothing))
 
 
-def loss(learner: DAC, model: ContextModel, episodes: Episode, key: Key[Array, ""]) -> tuple[Float[Array, ""], Metrics]:
+def loss(
+    learner: ContextLearner, model: ContextModel, episodes: Episode, key: Key[Array, ""]
+) -> tuple[Float[Array, ""], Metrics]:
     """L_V = L_REC + beta L_KL of a batch of episodes [B, T]."""
-    episodes = time_first(episodes)
-    _, total, metrics = learner.find_contexts(model, episodes, learner.has_window(episodes), key)
+    _, total, metrics = learner.find_contexts(model, time_first(episodes), key)
     return total, metrics
 
 
@@ -82,7 +82,7 @@ Modes = Int[Array, "E T"]
 class ContextStudy:
     """What is learned from, how long, and on how many fresh episodes the contexts are looked at. All seeds alike."""
 
-    learner: DAC
+    learner: ContextLearner
     environment: Environment  # of one agent, whose facts name the hidden mode of every step
     updates: int
     episodes: int = 500  # to learn from, drawn once

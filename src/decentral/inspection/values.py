@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Array
 
 from decentral.algorithms.base import Algorithm
-from decentral.algorithms.contexts import ContextModel
 from decentral.algorithms.dac import DAC, DACModels
+from decentral.algorithms.dac.context_model import ContextModel
 from decentral.algorithms.q_learning import Scene, roll, scene_inputs
 from decentral.environments.matrix_game import MatrixGame
 from decentral.runs.caches import keep_compiled_programs

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from decentral.algorithms.dac import DAC
+from decentral.algorithms.dac import FullDAC
 from decentral.analysis.assignment import counts_of, delay, extra_shares, flicker, many_to_one, one_to_one
 from decentral.deviation import mean_and_spread
 from decentral.environments.switching_wind import MODES, SwitchingWind
@@ -96,7 +96,7 @@ class SwitchingWindContexts(Target):
 
 def study_of(window: int, contexts: int, scale: Scale) -> ContextStudy:
     """What is learned from and how; the choices that the paper leaves open are explained in docs/reproduction.md."""
-    learner = DAC(window=window, contexts=contexts, predict="change")
+    learner = FullDAC(window=window, contexts=contexts, predict="change")
     environment = SwitchingWind(start_range=30.0)
     return ContextStudy(learner, environment, updates=UPDATES[scale.name], seeds=scale.seeds)
 
@@ -133,7 +133,7 @@ def _piece(name: str, study: ContextStudy) -> Piece:
 
 
 def _complete(stored: Data) -> Data:
-    return stored | {"learner": as_data(build(DAC, stored["learner"], "learner"))}
+    return stored | {"learner": as_data(build(FullDAC, stored["learner"], "learner"))}
 
 
 def _seen(done: Done) -> tuple[np.ndarray, np.ndarray]:

@@ -6,21 +6,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.context_learner import contexts_used
-from decentral.algorithms.context_value import optimistic_marginal_value
-from decentral.algorithms.contexts import Contexts, averaged, flagged_transitions, kl_to_uniform, summed
-from decentral.algorithms.dac import DAC, last_steps
+from decentral.algorithms.dac import DAC, FullDAC
+from decentral.algorithms.dac.context_model import Contexts, averaged, contexts_used, kl_to_uniform, summed
+from decentral.algorithms.dac.dac import at_every_percept, last_steps, of_next_step
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
 SPEC = AgentSpec(observation_size=1, actions=Discrete(2))
 TABLE = jnp.asarray([[1.0, 2.0], [5.0, 3.0]])  # Q(., a, c), one row per context
-SLOW = jnp.asarray([[10.0, 20.0], [50.0, 30.0]])  # the same of the target network
+TARGET = jnp.asarray([[10.0, 20.0], [50.0, 30.0]])  # the same of the target network
 
 
-def tabular(table, **settings):
+def tabular(table, learner=DAC, **settings):
     """A DAC agent's networks whose values are the table in every state."""
-    models = jax.tree.map(jnp.zeros_like, DAC(hidden=2, contexts=2, **settings).build(SPEC))
+    models = jax.tree.map(jnp.zeros_like, learner(hidden=2, contexts=2, **settings).build(SPEC))
     return eqx.tree_at(lambda m: m.value.head.bias, models, table)
 
 
@@ -37,8 +36,8 @@ def one_hot(*contexts):
 
 def td_errors(episode, contexts, **settings):
     agent = DAC(hidden=2, contexts=2, discount=0.5, **settings)
-    seen = agent.judge(tabular(TABLE), tabular(SLOW), episode, Contexts(contexts, contexts))
-    return seen["taken"], seen["error"]
+    terms = agent.td_terms(tabular(TABLE), tabular(TARGET), episode, Contexts(contexts, contexts))
+    return terms["taken"], terms["error"]
 
 
 def test_the_value_of_a_step_is_read_at_its_own_context():
@@ -62,9 +61,11 @@ def test_what_each_step_promises_is_recorded_under_its_context_and_under_the_bes
     base = lived()
     late_choice = eqx.tree_at(lambda e: e.percepts.available, base, base.percepts.available.at[2, 0].set(False))
     contexts = one_hot(0, 1, 0)
-    seen = DAC(hidden=2, contexts=2).judge(tabular(TABLE), tabular(SLOW), late_choice, Contexts(contexts, contexts))
-    np.testing.assert_allclose(seen["greedy"], [2.0, 5.0, 2.0])
-    phi = DAC(hidden=2, contexts=2).highest_phi(tabular(TABLE), seen["hidden"], late_choice.percepts.available[:-1])
+    terms = DAC(hidden=2, contexts=2).td_terms(
+        tabular(TABLE), tabular(TARGET), late_choice, Contexts(contexts, contexts)
+    )
+    np.testing.assert_allclose(terms["greedy"], [2.0, 5.0, 2.0])
+    phi = DAC(hidden=2, contexts=2).best_phi(tabular(TABLE), terms["hidden"], late_choice.percepts.available[:-1])
     np.testing.assert_allclose(phi, [5.0, 5.0, 3.0])  # phi is (5, 3); the last step has action 1 alone
 
 
@@ -89,8 +90,8 @@ def test_the_rule_for_the_last_step_holds_where_an_episode_is_padded():
 
 def test_masked_leaves_the_cut_off_step_out_but_not_a_true_end():
     agent = DAC(last_context="masked")
-    np.testing.assert_array_equal(agent.is_unanswered(lived()), [False, False, True])
-    np.testing.assert_array_equal(agent.is_unanswered(lived(terminated=True)), [False, False, False])
+    np.testing.assert_array_equal(agent.lacks_next_context(lived()), [False, False, True])
+    np.testing.assert_array_equal(agent.lacks_next_context(lived(terminated=True)), [False, False, False])
     np.testing.assert_array_equal(last_steps(lived(happened=(True, False, False))), [True, False, False])
 
 
@@ -105,7 +106,8 @@ def values(dice, epsilon, **settings):
 
 def test_at_test_time_the_agent_acts_on_the_best_context_of_each_action():
     np.testing.assert_allclose(values((0.0, 0.0, 0.0, 0.0), 0.0), [5.0, 3.0])
-    np.testing.assert_allclose(optimistic_marginal_value(jnp.asarray([[1.0, 9.0], [5.0, 3.0]])), [5.0, 9.0])
+    table = jnp.asarray([[1.0, 9.0], [5.0, 3.0]])
+    np.testing.assert_allclose(DAC(contexts=2).phi(tabular(table), jnp.zeros(2), table), [5.0, 9.0])
 
 
 def test_in_training_a_context_is_drawn_with_probability_epsilon():
@@ -139,10 +141,6 @@ def test_the_divergence_from_the_uniform_prior_is_the_one_worked_by_hand():
     assert kl_to_uniform(jnp.asarray([50.0, 0.0, 0.0, 0.0])) == pytest.approx(np.log(4), rel=1e-5)
 
 
-def test_a_transition_is_state_action_reward_next_state_and_a_flag():
-    np.testing.assert_array_equal(flagged_transitions(lived())[1], [1, 0, 1, 2, 2, 1])
-
-
 def test_the_context_of_a_step_depends_on_its_window_alone():
     agent = DAC(hidden=2, contexts=3, window=2)
     model = agent.init_agent(SPEC, jax.random.key(0)).online.context
@@ -164,49 +162,28 @@ def test_the_context_of_the_value_is_the_one_asked_for(kind):
     logits, sample = jnp.log(jnp.asarray([[0.7, 0.3]])), jnp.asarray([[0.0, 1.0]])
     wanted = {"sample": [[0.0, 1.0]], "mode": [[1.0, 0.0]], "probabilities": [[0.7, 0.3]]}[kind]
     agent = DAC(contexts=2, value_context=kind)
-    np.testing.assert_allclose(agent.contexts_for_values(logits, sample), wanted, rtol=1e-6)
+    np.testing.assert_allclose(agent.contexts_for_values(logits, sample).chosen, wanted, rtol=1e-6)
 
 
 @pytest.mark.parametrize("trains", [False, True])
 def test_the_value_loss_trains_the_encoder_only_if_asked_to(trains):
     agent = DAC(hidden=4, contexts=3, window=2, value_trains_encoder=trains)
-    born = agent.init_agent(SPEC, jax.random.key(0))
+    born = jax.jit(agent.init_agent, static_argnums=0)(SPEC, jax.random.key(0))
     batch = jax.tree.map(lambda leaf: leaf[None], lived())
 
     def value_loss(models):
         return agent.losses(models, born.target, batch, jax.random.key(1))[1]["loss"]
 
-    gradient = jax.grad(value_loss)(born.online)
+    gradient = jax.jit(jax.grad(value_loss))(born.online)
     moved = any(bool(jnp.any(leaf != 0)) for leaf in jax.tree.leaves(gradient.context.encoder))
     assert moved == trains
 
 
-@pytest.mark.parametrize(("optimisers", "apart"), [("one", False), ("two", True)])
-def test_with_two_optimisers_a_huge_value_gradient_leaves_the_context_models_step_alone(optimisers, apart):
-    agent = DAC(hidden=4, contexts=3, window=2, optimisers=optimisers)
-    born = agent.init_agent(SPEC, jax.random.key(0))
-    far = eqx.tree_at(lambda a: a.target.value.head.bias, born, born.target.value.head.bias + 1e3)
-    batch = jax.tree.map(lambda leaf: leaf[None], lived())
-    step = jax.jit(lambda one: agent.learn(one, batch, jax.random.key(1))[0].online.context)
-    near_step, far_step = step(born), step(far)
-    same = jax.tree.all(jax.tree.map(lambda a, b: jnp.allclose(a, b, atol=1e-7), near_step, far_step))
-    assert bool(same) == apart
-
-
-def test_a_badly_predicted_step_is_worth_more_to_an_agent_with_a_bonus():
-    agent = DAC(hidden=2, contexts=2, discount=0.5, explore_bonus="prediction-error", bonus_weight=0.1)
-    contexts = one_hot(0, 1, 0)
-    seen = agent.judge(tabular(TABLE), tabular(SLOW), lived(terminated=True), Contexts(contexts, contexts))
-    # decoders of zeros: r^2 + s'^2 is 1 + 1, 4 + 4, 16 + 9; errors without a bonus: -25, -9, -3
-    np.testing.assert_allclose(seen["bonus"], [0.2, 0.8, 2.5], rtol=1e-6)
-    np.testing.assert_allclose(seen["error"], [-25.2, -9.8, -5.5], rtol=1e-6)
-
-
 def test_the_losses_are_the_means_of_the_parts_weighted_as_the_paper_says():
     agent = DAC(hidden=4, contexts=3, window=2, kl_weight=0.5, reward_weight=3.0)
-    born = agent.init_agent(SPEC, jax.random.key(0))
+    born = jax.jit(agent.init_agent, static_argnums=0)(SPEC, jax.random.key(0))
     batch = jax.tree.map(lambda leaf: leaf[None], lived())
-    loss, metrics = agent.losses(born.online, born.target, batch, jax.random.key(1))
+    loss, metrics = jax.jit(agent.losses)(born.online, born.target, batch, jax.random.key(1))
     expected = metrics["loss"] + metrics["state_error"] + 3 * metrics["reward_error"] + 0.5 * metrics["kl"]
     np.testing.assert_allclose(loss, expected, rtol=1e-6)
 
@@ -232,3 +209,32 @@ def test_a_hyper_net_starts_as_wide_as_asked_for(start, half_width):
     head = DAC(hidden=4, contexts=9, hyper_start=start).build(SPEC).value.head
     for described in jax.tree.leaves(head):
         np.testing.assert_allclose(described, half_width, rtol=1e-6)
+
+
+def test_one_step_on_the_last_step_keeps_its_own():
+    last = jnp.asarray([False, True, False])
+    np.testing.assert_array_equal(of_next_step(jnp.asarray([[1.0], [2.0], [3.0]]), last), [[2.0], [2.0], [3.0]])
+
+
+def test_at_every_percept_stands_what_belongs_to_the_step_from_there_on():
+    """The episode ends with its second step: the third percept has what that step had, what follows is padding."""
+    last = jnp.asarray([False, True, False])
+    here = at_every_percept(jnp.asarray([[1.0], [2.0], [3.0]]), last)
+    np.testing.assert_array_equal(here[:3], [[1.0], [2.0], [2.0]])
+    assert here.shape == (4, 1)
+
+
+@pytest.mark.parametrize("head", ["hyper-net", "normal-net-hidden"])
+def test_with_extensions_and_controls_off_the_program_is_the_papers(head):
+    plain, full = (kind(hidden=4, contexts=3, window=2, head=head) for kind in (DAC, FullDAC))
+    batch, key = jax.tree.map(lambda leaf: leaf[None], lived()), jax.random.key(0)
+    scene = Scene(
+        jax.tree.map(lambda leaf: leaf[0], lived().percepts), jnp.zeros(2), jnp.asarray(0.5), Dice(*jnp.ones(4))
+    )
+
+    def program(learner):
+        models = learner.build(SPEC)
+        losses = jax.make_jaxpr(lambda online, target: learner.losses(online, target, batch, key))(models, models)
+        return str(losses) + str(jax.make_jaxpr(lambda models: learner.values(models, jnp.zeros(4), scene))(models))
+
+    assert program(plain) == program(full)

@@ -5,11 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.dac import DAC
-from decentral.algorithms.sampled import few_contexts
+from decentral.algorithms.dac.extensions import ExtendedDAC, few_contexts
 from decentral.settings import Refused
-from tests.algorithms.test_attainable import expecting, inferred, values
-from tests.algorithms.test_dac import TABLE, lived, tabular
+from tests.algorithms.dac.test_attainable import expecting, inferred, values
+from tests.algorithms.dac.test_dac import TABLE, lived, tabular
 
 
 def test_contexts_are_different_and_the_same_memory_draws_the_same():
@@ -29,10 +28,10 @@ def test_the_likeliest_context_of_each_action_comes_first():
 
 
 def test_an_agent_acts_on_the_best_of_the_contexts_that_it_drew():
-    agent = DAC(hidden=2, contexts=2, max_over="sampled", sampled_contexts=1)
+    agent = ExtendedDAC(hidden=2, contexts=2, max_over="sampled", sampled_contexts=1)
     few = few_contexts(jnp.zeros(2), None, 2, 1)  # a network of zeros remembers zeros
     np.testing.assert_allclose(values(agent, tabular(TABLE)), TABLE[few[0]])
-    both = DAC(hidden=2, contexts=2, max_over="sampled", sampled_contexts=2)
+    both = ExtendedDAC(hidden=2, contexts=2, max_over="sampled", sampled_contexts=2)
     np.testing.assert_allclose(values(both, tabular(TABLE)), [5.0, 3.0])
 
 
@@ -44,13 +43,13 @@ def test_of_the_contexts_that_it_drew_an_agent_uses_the_attainable_ones():
 @pytest.mark.parametrize("count", [1, 2])
 def test_what_the_few_miss_of_the_maximum_over_all_is_recorded(count):
     table = jnp.asarray([[1.0, 9.0], [5.0, 3.0]])  # phi is (5, 9)
-    agent = DAC(hidden=2, contexts=2, max_over="sampled", sampled_contexts=count)
-    seen = agent.judge(tabular(table), tabular(table), lived(), inferred(0, 1, 1))
+    agent = ExtendedDAC(hidden=2, contexts=2, max_over="sampled", sampled_contexts=count)
+    terms = agent.td_terms(tabular(table), tabular(table), lived(), inferred(0, 1, 1))
     drawn = int(few_contexts(jnp.zeros(2), None, 2, 1)[0])
     missed = 0.0 if count == 2 else [(4 + 0) / 2, (0 + 6) / 2][drawn]
-    np.testing.assert_allclose(seen["phi_gap"], np.full(3, missed))
+    np.testing.assert_allclose(terms["phi_gap"], np.full(3, missed))
 
 
 def test_more_contexts_than_there_are_can_not_be_drawn():
     with pytest.raises(Refused, match="sampled_contexts must be at most contexts, 2, got 3"):
-        DAC(contexts=2, max_over="sampled", sampled_contexts=3)
+        ExtendedDAC(contexts=2, max_over="sampled", sampled_contexts=3)

@@ -5,22 +5,23 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.context_sources import ensemble, interval, noise, reward_bins
-from decentral.algorithms.dac import DAC
+from decentral.algorithms.dac import FullDAC
+from decentral.algorithms.dac.controls import ensemble, noise, reward_bins
+from decentral.algorithms.rac import interval
 from decentral.settings import Refused
-from tests.algorithms.test_dac import SLOW, SPEC, TABLE, lived, tabular
+from tests.algorithms.dac.test_dac import SPEC, TABLE, TARGET, lived, tabular
 
 BATCH = jax.tree.map(lambda leaf: leaf[None], lived(terminated=True))  # rewards 1, 2, 4 and actions 0, 1, 0
 
 
 def small(source, **settings):
-    return DAC(hidden=2, contexts=2, window=2, discount=0.5, context_source=source, **settings)
+    return FullDAC(hidden=2, contexts=2, window=2, discount=0.5, context_source=source, **settings)
 
 
 def metrics_of(agent):
     """What is recorded of the losses on one episode, of networks that are tables."""
-    online, slow = (tabular(table, context_source=agent.context_source) for table in (TABLE, SLOW))
-    return agent.losses(online, slow, BATCH, jax.random.key(0))[1]
+    online, target = (tabular(table, FullDAC, context_source=agent.context_source) for table in (TABLE, TARGET))
+    return agent.losses(online, target, BATCH, jax.random.key(0))[1]
 
 
 def test_numbers_fall_into_equal_intervals_and_the_outer_ones_hold_what_lies_beyond():
@@ -50,8 +51,8 @@ def test_an_ensemble_has_every_context_for_every_step():
 
 
 def test_each_head_of_an_ensemble_learns_from_every_step_and_from_its_own_future():
-    # head 0, values (1, 2) and slowly (10, 20): best a=1, so 1 - (1 + 10), 2 - (2 + 10), 1 - 4
-    # head 1, values (5, 3) and slowly (50, 30): best a=0, so 5 - (1 + 25), 3 - (2 + 25), 5 - 4
+    # head 0, values (1, 2), target (10, 20): best a=1, so 1 - (1 + 10), 2 - (2 + 10), 1 - 4
+    # head 1, values (5, 3), target (50, 30): best a=0, so 5 - (1 + 25), 3 - (2 + 25), 5 - 4
     squares = np.square([10.0, 10.0, 3.0, 21.0, 24.0, 1.0])
     metrics = metrics_of(small("ensemble"))
     np.testing.assert_allclose(metrics["loss"], squares.mean(), rtol=1e-6)

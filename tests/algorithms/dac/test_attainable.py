@@ -6,25 +6,24 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.attainable import likely_enough, surprise
-from decentral.algorithms.context_value import optimistic_marginal_value
-from decentral.algorithms.contexts import Contexts
-from decentral.algorithms.dac import DAC
+from decentral.algorithms.dac.attainable import cross_entropy, likely_enough, restricted_to
+from decentral.algorithms.dac.context_model import Contexts
+from decentral.algorithms.dac.extensions import ExtendedDAC
 from decentral.algorithms.q_learning import Scene, risen, roll
 from decentral.settings import Refused
 from decentral.types import Percept
-from tests.algorithms.test_dac import SPEC, TABLE, lived
+from tests.algorithms.dac.test_dac import SPEC, TABLE, lived
 
 # p(c | ., a), one row per context, one column per action: context 1 hardly ever follows action 0
 LIKELY = jnp.asarray([[0.95, 0.5], [0.05, 0.5]])
 
 
-def expecting(table, **settings):
+def expecting(table, likely=LIKELY, **settings):
     """A DAC agent that learns a prior, and its networks: the values and the prior are tables in every state."""
-    agent = DAC(hidden=2, contexts=2, window=2, discount=0.5, context_prior="learned", **settings)
+    agent = ExtendedDAC(hidden=2, contexts=2, window=2, discount=0.5, context_prior="learned", **settings)
     models = jax.tree.map(jnp.zeros_like, agent.build(SPEC))
     at = lambda m: (m.value.head.bias, m.prior.second.bias)  # noqa: E731
-    return agent, eqx.tree_at(at, models, (table, jnp.log(LIKELY).ravel()))
+    return agent, eqx.tree_at(at, models, (table, jnp.log(likely).ravel()))
 
 
 def inferred(*contexts, count=2):
@@ -49,7 +48,7 @@ def test_a_context_is_attainable_by_its_share_of_the_likeliest_for_each_action()
 
 def test_the_maximum_is_over_the_named_contexts_of_each_action():
     among = jnp.asarray([[True, True], [False, True]])
-    np.testing.assert_allclose(optimistic_marginal_value(TABLE, among), [1.0, 3.0])
+    np.testing.assert_allclose(jnp.max(restricted_to(among, TABLE), axis=0), [1.0, 3.0])
 
 
 def test_delta_waits_then_rises_episode_by_episode():
@@ -83,32 +82,32 @@ def test_several_deltas_run_side_by_side():
 @pytest.mark.parametrize(("delta", "error"), [(0.0, 1.0 - (4.0 + 25.0)), (0.1, 1.0 - (4.0 + 15.0))])
 def test_an_optimistic_last_context_is_attainable_too(delta, error):
     agent, models = expecting(TABLE, attainable=delta, last_context="optimistic")
-    slow = expecting(10 * TABLE)[1]
+    target = expecting(10 * TABLE)[1]
     # phi over all contexts is (5, 3), so action 0 and 50; over the attainable ones (1, 3), so action 1 and 30
-    seen = agent.judge(models, slow, lived(), inferred(0, 1, 0))
-    np.testing.assert_allclose(seen["error"][-1], error)
-    np.testing.assert_allclose(seen["attainable"], [2, 2, 2] if delta == 0 else [1, 2, 1])
+    terms = agent.td_terms(models, target, lived(), inferred(0, 1, 0))
+    np.testing.assert_allclose(terms["error"][-1], error)
+    np.testing.assert_allclose(terms["attainable"], [2, 2, 2] if delta == 0 else [1, 2, 1])
 
 
-def test_the_prior_is_surprised_by_the_context_that_followed_the_action():
+def test_the_loss_of_the_prior_is_its_cross_entropy_with_the_context_that_followed_the_action():
     agent, models = expecting(TABLE)
-    seen = agent.judge(models, models, lived(), inferred(0, 1, 1))  # actions 0, 1, 0
-    np.testing.assert_allclose(seen["surprise"], -np.log([0.95, 0.5, 0.05]), rtol=1e-5)
-    soft = surprise(jnp.log(LIKELY), jnp.asarray([0.25, 0.75]), jnp.asarray([1.0, 0.0]))
+    terms = agent.td_terms(models, models, lived(), inferred(0, 1, 1))  # actions 0, 1, 0
+    np.testing.assert_allclose(terms["prior_error"], -np.log([0.95, 0.5, 0.05]), rtol=1e-5)
+    soft = cross_entropy(jnp.log(LIKELY), jnp.asarray([0.25, 0.75]), jnp.asarray([1.0, 0.0]))
     np.testing.assert_allclose(soft, -0.25 * np.log(0.95) - 0.75 * np.log(0.05), rtol=1e-5)
 
 
 @pytest.mark.parametrize("trains", [False, True])
 def test_the_prior_trains_itself_and_the_trunk_only_if_asked_to(trains):
-    agent = DAC(hidden=4, contexts=3, window=2, context_prior="learned", prior_trains_trunk=trains)
+    agent = ExtendedDAC(hidden=4, contexts=3, window=2, context_prior="learned", prior_trains_trunk=trains)
     models = jax.jit(agent.init_agent, static_argnums=0)(SPEC, jax.random.key(0)).online
 
     @jax.jit
     @jax.grad
     def gradient_of(models):
-        judge = jax.vmap(agent.judge, (None, None, 0, 0))  # an unroll is differentiated over episodes side by side
+        terms = jax.vmap(agent.td_terms, (None, None, 0, 0))  # an unroll is differentiated over episodes side by side
         one = jax.tree.map(lambda leaf: leaf[None], (lived(), inferred(0, 2, 1, count=3)))
-        return jnp.sum(judge(models, models, *one)["surprise"])
+        return jnp.sum(terms(models, models, *one)["prior_error"])
 
     gradient = gradient_of(models)
     moved = {
@@ -121,4 +120,4 @@ def test_the_prior_trains_itself_and_the_trunk_only_if_asked_to(trains):
 
 def test_what_is_attainable_needs_a_prior():
     with pytest.raises(Refused, match="context_prior must be learned if attainable is above 0, got none"):
-        DAC(attainable=0.1)
+        ExtendedDAC(attainable=0.1)

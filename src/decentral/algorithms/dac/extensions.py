@@ -1,0 +1,247 @@
+"""Extensions of DAC, all off by default: each replaces or extends single steps of the paper's method."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, Key
+
+from decentral.algorithms.base import AgentState, Values
+from decentral.algorithms.dac.adaptive_window import infer_by_fit, lengths, step_errors
+from decentral.algorithms.dac.attainable import (
+    ContextPrior,
+    ModelsWithPrior,
+    cross_entropy,
+    likely_enough,
+    prior_of,
+    restricted_to,
+)
+from decentral.algorithms.dac.context_model import ContextModel, Contexts
+from decentral.algorithms.dac.dac import (
+    DAC,
+    DACModels,
+    EveryContext,
+    NextStepValues,
+    StepValues,
+    Terms,
+    last_steps,
+    of_next_step,
+)
+from decentral.algorithms.dac.settings import OpenChoices
+from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop, one_optimiser_per_part
+from decentral.algorithms.hashing import bucket_of
+from decentral.algorithms.q_learning import Scene, masked_mean, one_hot_actions, risen, scene_inputs
+from decentral.algorithms.value_learner import Hidden
+from decentral.settings import Refused, setting
+from decentral.types import AgentSpec, Episode, Metrics
+
+RESOLUTION, BUCKETS = 1e-3, 2**30  # of the hash
+
+
+class ExtendedDAC(DAC):
+    """DAC with extensions that can be switched on."""
+
+    heading: ClassVar[str] = "Extensions"
+
+    next_context: Literal["inferred", "optimistic", "expected"] = setting(
+        "inferred",
+        "c in the target: the one inferred after the next step, the best attainable one, or all by their probabilities",
+    )
+    context_prior: Literal["none", "learned"] = setting(
+        "none", "learn p(c | h, a), which contexts follow an action, from those that did"
+    )
+    prior_trains_trunk: bool = setting(False, "let the loss of a learned prior train the value's trunk too")
+    attainable: float = setting(
+        0.0, "delta, phi's maximum is over contexts with p >= delta max p (0: over all)", at_least=0, at_most=1
+    )
+    attainable_start: float = setting(0.0, "episodes before delta rises from 0", at_least=0)
+    attainable_ramp: float = setting(0.0, "episodes over which delta then rises (0: at once)", at_least=0)
+    window_choice: Literal["fixed", "adaptive"] = setting(
+        "fixed", "the encoder sees the last k transitions, or as many of them as have predicted the last steps best"
+    )
+    explore_bonus: Literal["none", "prediction-error"] = setting(
+        "none", "added to the reward in the target: nothing, or the decoders' prediction error of the step"
+    )
+    bonus_weight: float = setting(0.01, "weight of that bonus", at_least=0)
+    max_over: Literal["all", "sampled"] = setting("all", "phi's maximum in acting: over all contexts, or over a few")
+    sampled_contexts: int = setting(4, "contexts of a sampled maximum, drawn anew at each step", at_least=1)
+    optimisers: Literal["one", "two"] = setting(
+        "one", "one optimiser and clip for all, or one each for value and context (and for a learned prior)"
+    )
+
+    def check_together(self) -> None:
+        OpenChoices.check_together(self)
+        if self.max_over == "sampled" and self.sampled_contexts > self.contexts:
+            raise Refused(f"sampled_contexts must be at most contexts, {self.contexts}, got {self.sampled_contexts}")
+        if self.attainable > 0 and self.context_prior == "none":
+            raise Refused("context_prior must be learned if attainable is above 0, got none")
+
+    # Attainable contexts: those that a learned prior finds likely enough
+
+    def build(self, spec: AgentSpec) -> ModelsWithPrior:
+        models = DAC.build(self, spec)
+        learned = self.context_prior == "learned"
+        prior = ContextPrior(self.hidden, self.contexts, spec.actions.count) if learned else None
+        return ModelsWithPrior(models.value, models.context, prior)
+
+    def context_space(
+        self, models: DACModels, hidden: Float[Array, "*rows hidden"], every: EveryContext
+    ) -> EveryContext:
+        prior = prior_of(models)
+        return every if prior is None else restricted_to(likely_enough(prior(hidden), self.delta(prior)), every)
+
+    def delta(self, prior: ContextPrior) -> Float[Array, ""]:
+        """The share of the likeliest context's probability that a context must have now to be attainable."""
+        return self.attainable * risen(self.attainable_start, self.attainable_ramp, prior.episodes)
+
+    def prior_terms(self, prior: ContextPrior, hidden: Array, contexts: Array, actions: Array) -> Terms:
+        """The prior's cross-entropy at each step, and how many contexts were attainable by the action taken."""
+        log_p = prior(hidden if self.prior_trains_trunk else jax.lax.stop_gradient(hidden))
+        attainable = likely_enough(log_p, self.delta(prior))
+        return {
+            "prior_error": cross_entropy(log_p, jax.lax.stop_gradient(contexts), actions),
+            "attainable": jnp.sum(attainable * actions[..., None, :], axis=(-2, -1)),
+        }
+
+    def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
+        """As for other learners; a learned prior counts the episodes, by which delta rises."""
+        if prior_of(agent.online) is not None:
+            lived = agent.online.prior.episodes + episodes
+            agent = eqx.tree_at(lambda a: a.online.prior.episodes, agent, lived)
+        return GradientLearner.after_episodes(self, agent, episodes)
+
+    # The context of the target
+
+    def next_values(
+        self, following: NextStepValues, online: DACModels, episode: Episode, contexts: Contexts
+    ) -> tuple[StepValues, StepValues]:
+        """Q(h_{t+1}, ., c_{t+1}) as in the paper, phi(h_{t+1}, .), or sum_c p(c) Q(h_{t+1}, ., c)."""
+        if self.next_context == "inferred":
+            return DAC.next_values(self, following, online, episode, contexts)
+        if self.next_context == "optimistic":
+            return self.next_phi(following, online)
+        prior = prior_of(online)
+        inferred = of_next_step(contexts.probabilities, last_steps(episode))[..., None]
+        shares = inferred if prior is None else jnp.exp(prior(following.hidden))
+        every, target_every = following.every()
+        return jnp.sum(shares * every, axis=-2), jnp.sum(shares * target_every, axis=-2)
+
+    # Adaptive windows
+
+    def infer(self, model: ContextModel, episode: Episode) -> Float[Array, "T *B contexts"]:
+        if self.window_choice == "fixed":
+            return DAC.infer(self, model, episode)
+        return infer_by_fit(model, episode, self.predict == "change")[0]
+
+    def find_contexts(
+        self, model: ContextModel, episodes: Episode, key: Key[Array, ""]
+    ) -> tuple[Contexts, Float[Array, ""], Metrics]:
+        """As in the paper; adaptive windows are reconstructed at the length that the encoder saw."""
+        if self.window_choice == "fixed":
+            return DAC.find_contexts(self, model, episodes, key)
+        counted = self.has_window(episodes)
+        logits, best = infer_by_fit(model, episodes, self.predict == "change")
+        sample = self.sample_contexts(logits, key)
+        state_error, reward_error, used = self.errors_by_length(model, episodes, sample, best)
+        loss, metrics = self.context_loss(logits, sample, state_error, reward_error, counted)
+        return self.contexts_for_values(logits, sample), loss, metrics | {"window_mean": used}
+
+    def errors_by_length(
+        self, model: ContextModel, episodes: Episode, sample: Float[Array, "T B contexts"], best: Int[Array, "T B"]
+    ) -> tuple[Float[Array, ""], Float[Array, ""], Float[Array, ""]]:
+        """The two shares of L_REC, where `best` tells which length each window has, and the mean of the lengths."""
+        counted, features = self.has_window(episodes), episodes.percepts.observation.shape[-1]
+        state_error = reward_error = used = jnp.zeros(())
+        for place, length in enumerate(lengths(self.window)):
+            so_long = counted & (best == place)
+            of_state, of_reward = (so_long * self.window_weights(counted, length, size) for size in (features, 1))
+            state_error += model.state_loss(episodes, sample, of_state, length, self.predict == "change")
+            reward_error += model.reward_loss(episodes, sample, of_reward, length)
+            used += length * masked_mean(jnp.where(so_long, 1.0, 0.0), counted)
+        return state_error, reward_error, used
+
+    # A maximum over a few contexts
+
+    def values(self, models: DACModels, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
+        """As in the paper, or with a maximum over a few sampled contexts: no others are computed."""
+        if self.max_over == "all":
+            return DAC.values(self, models, memory, scene)
+        memory = models.value.trunk.step(memory, scene_inputs(scene))
+        some = partial(models.value.head.some, memory)
+        phi = self.sampled_phi(models, memory, some)
+        if not self.explore_contexts:
+            return phi, memory
+        drawn = jnp.floor(scene.dice.context * self.contexts).astype(jnp.int32)
+        return jnp.where(scene.dice.explore_context < scene.epsilon, some(drawn[None])[0], phi), memory
+
+    def sampled_phi(
+        self, models: DACModels, memory: Hidden, some: Callable[[Int[Array, " few"]], EveryContext]
+    ) -> Values:
+        """phi over the attainable ones of a few contexts; `some` gives the values under them."""
+        prior = prior_of(models)
+        if prior is None:
+            return jnp.max(some(few_contexts(memory, None, self.contexts, self.sampled_contexts)), axis=-2)
+        log_p = prior(memory)
+        few = few_contexts(memory, log_p, self.contexts, self.sampled_contexts)
+        return jnp.max(restricted_to(likely_enough(log_p[few], self.delta(prior)), some(few)), axis=-2)
+
+    def phi_gap(self, models: DACModels, hidden: Float[Array, "*T hidden"]) -> Float[Array, "*T"]:
+        """|phi over all contexts - phi over a few|, averaged over actions."""
+        every = models.value.head.every(hidden)
+        of_few = jnp.vectorize(
+            lambda memory, values: self.sampled_phi(models, memory, lambda few: values[few]),
+            signature="(h),(c,a)->(a)",
+        )
+        return jnp.mean(jnp.abs(self.phi(models, hidden, every) - of_few(hidden, every)), axis=-1)
+
+    # What these add to the terms, to the loss and to its optimiser
+
+    def td_terms(self, online: DACModels, target: DACModels, episode: Episode, contexts: Contexts) -> Terms:
+        """As in the paper; a bonus raises the target."""
+        terms, prior = DAC.td_terms(self, online, target, episode, contexts), prior_of(online)
+        if self.explore_bonus != "none":
+            errors = step_errors(online.context, episode, contexts.chosen, self.predict == "change")
+            bonus = self.bonus_weight * jax.lax.stop_gradient(errors)
+            terms |= {"bonus": bonus, "error": terms["error"] - bonus}
+        if self.max_over == "sampled":
+            terms["phi_gap"] = self.phi_gap(online, terms["hidden"])
+        if prior is not None:
+            terms |= self.prior_terms(prior, terms["hidden"], contexts.chosen, one_hot_actions(episode))
+            terms["has_window"] = self.has_window(episode)
+        return terms
+
+    def value_loss(self, online: DACModels, terms: Terms) -> tuple[Float[Array, ""], Metrics]:
+        """As in the paper, plus the loss of a learned prior."""
+        loss, metrics = DAC.value_loss(self, online, terms)
+        metrics |= {name: masked_mean(terms[name], terms["counted"]) for name in ("phi_gap", "bonus") if name in terms}
+        if prior_of(online) is None:
+            return loss, metrics
+        prior_loss, attainable = (
+            masked_mean(terms[name], terms["has_window"]) for name in ("prior_error", "attainable")
+        )
+        return loss + prior_loss, metrics | {"prior_loss": prior_loss, "contexts_attainable": attainable}
+
+    def optimiser(self) -> optax.GradientTransformation:
+        return clipped_rmsprop(self) if self.optimisers == "one" else one_optimiser_per_part(self, *self.parts())
+
+    def parts(self) -> list[str]:
+        """The parts of the models that get an optimiser each."""
+        return ["value", "context", *(["prior"] if self.context_prior == "learned" else [])]
+
+
+def few_contexts(
+    hidden: Float[Array, " width"], log_p: Float[Array, "contexts actions"] | None, contexts: int, count: int
+) -> Int[Array, " count"]:
+    """Distinct contexts, drawn by a hash of the hidden state, so that greedy play is deterministic.
+
+    If a prior is given, each action's likeliest context comes first.
+    """
+    key = jax.random.key(bucket_of(hidden, RESOLUTION, BUCKETS))
+    score = jax.random.uniform(key, (contexts,))
+    if log_p is not None:
+        score = score + jnp.any(log_p == jnp.max(log_p, axis=0, keepdims=True), axis=1)
+    return jax.lax.top_k(score, count)[1]
