@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 
 import decentral.api
-import decentral.cli.train  # noqa: F401
+import decentral.cli.commands.train  # noqa: F401
 from decentral.cli import main as command_line
 from tests.fault_runs import NAME, outcome
 from tests.faults import FAULTS, SILENT, UNTOLD

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import decentral
+from tests.host_worlds import Counting
 from tests.small_runs import QUICK, SMALL, small_run
 
 
@@ -94,3 +95,44 @@ def test_bad_requests_are_refused_before_anything_is_written(arguments, settings
     with pytest.raises(decentral.Refused, match=refusal):
         decentral.train(*arguments, **settings, out=tmp_path / "new", progress=False)
     assert not (tmp_path / "new").exists()
+
+
+def test_what_a_command_prints_its_function_returns(tmp_path):
+    run = small_run()
+    np.testing.assert_array_equal(decentral.evaluate(run.path, episodes=3).returns, run.evaluate(episodes=3))
+    assert [(table.seed, table.agent) for table in decentral.values(small_run("iql").path, seed=1)] == [(1, 0), (1, 1)]
+    assert decentral.verify(run).broken == [] and "metrics.jsonl" in decentral.verify(run.path).whole
+    assert {"dac", "iql"} <= decentral.listing().algorithms.keys() and "3m" in decentral.listing().environments
+    check = decentral.check_env(Counting, episodes=1)
+    assert check.name == "python:tests.host_worlds:Counting" and check.wrong == [] and check.sizes["agents"] == 2
+    (tmp_path / "c.toml").write_text('algorithm = { name = "iql", hidden = 4 }\nenvironment = { name = "matrix-game" }')
+    shown = decentral.show(config=tmp_path / "c.toml", steps=7, algorithm={"learning_rate": 0.5})
+    assert shown == decentral.show("iql", "matrix-game", steps=7, algorithm={"hidden": 4, "learning_rate": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("verb", "words", "settings", "refusal"),
+    [
+        ("values", ["RUN"], {"seed": 9}, "seed must be one of 0, 1, got 9"),
+        ("evaluate", ["RUN"], {"episodes": "x"}, "episodes must be a whole number, got 'x'"),
+        ("audit", ["RUN"], {"agent": 9}, "agent must be one of the run's, 0 to 1, got 9"),
+        ("plot", [["RUN", "RUN"]], {"diagnostics": True}, "RUN must be one directory"),
+        ("verify", ["nowhere"], {}, "RUN must be the directory of a run, got nowhere"),
+        ("probe", ["chess"], {}, "unknown environment 'chess'"),
+        ("probe", ["3m"], {"episodes": 0}, "episodes must be a whole number at least 1"),
+        ("check_env", [3], {}, "environment must be a name or a class of environments, got 3"),
+        ("oracle", [], {"penalty": ["x"]}, "environment.penalty must be a number at least 0, got 'x'"),
+        ("bench", ["iql"], {"seeds": 0}, "seeds must be a whole number from 1 to 1000000, got 0"),
+        ("check_battles", ["nowhere"], {}, "nowhere can't be read"),
+        ("record_battles", ["new", "3m"], {"random": 2}, "random must be a number from 0 to 1, got 2"),
+        ("show", [], {}, "algorithm must be named, or config must be a file that names it, got none"),
+        ("show", ["iql"], {}, "environment must be named, or config must be a file that names it, got none"),
+        ("claims", ["nowhere"], {}, "claims must be a directory of reproductions, got nowhere"),
+        ("search", ["nowhere"], {"processes": 0}, "processes must be a whole number at least 1, got 0"),
+    ],
+)
+def test_every_verb_refuses_bad_input_in_a_sentence(verb, words, settings, refusal):
+    run = small_run().path
+    words = [[run, run] if word == ["RUN", "RUN"] else run if word == "RUN" else word for word in words]
+    with pytest.raises(decentral.Refused, match=refusal):
+        getattr(decentral, verb)(*words, **settings)

@@ -13,13 +13,14 @@ from decentral.records import RunDirectory
 from decentral.settings import Refused
 from tests import spoiled_runs
 from tests.cli.fuzzing import Reached, outcome
+from tests.patching import patch
 from tests.spoiled_runs import COMMANDS, RUN, SHARES, copy_of, fault_of, faults_of, nothing_trained, prepare, words_of
 
 # Playing is compiled, which takes long; pages, plots and tables are made.
 PLAYING = (
     "decentral.runs.trained._PLAY",
     "decentral.inspection.crossplay._PLAY",
-    "decentral.api.showings.film",
+    "decentral.api.watch.film",
     "decentral.bundles.export.record",
 )
 LOOKING = ("report", "compare", "plot", "verify", "show", "sweep")
@@ -35,7 +36,7 @@ def whole_fixture(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched, nothing_trained():
         patched.chdir(tmp_path_factory.mktemp("spoiled"))
         for place in PLAYING:
-            patched.setattr(place, stop)
+            patch(patched, place, stop)
         prepare()
         yield Path("matrix-game")
 

@@ -5,65 +5,101 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from decentral.agents import Agent
-    from decentral.api import (
-        Bundle,
-        Comparison,
-        Meeting,
-        Reproduction,
-        Run,
-        Showing,
-        Sweep,
-        arena,
-        compare,
-        compare_runs,
-        crossplay,
-        export,
-        load,
-        pettingzoo,
-        redraw,
-        report,
-        reproduce,
-        resume,
-        sweep,
-        train,
-        watch,
-    )
+    from decentral.api.arena import arena
+    from decentral.api.audit import Audit, MessageAudit, audit
+    from decentral.api.bench import Bench, bench
+    from decentral.api.check_battles import BattleCheck, check_battles, record_battles
+    from decentral.api.check_env import EnvironmentCheck, check_env
+    from decentral.api.compare import Comparison, compare, compare_runs
+    from decentral.api.crossplay import CrossPlay, crossplay
+    from decentral.api.evaluate import Evaluation, evaluate
+    from decentral.api.export import Bundle, export
+    from decentral.api.listing import Listing, listing
+    from decentral.api.oracle import ExactReturns, oracle
+    from decentral.api.pettingzoo import pettingzoo
+    from decentral.api.plot import plot
+    from decentral.api.probe import Probe, probe
+    from decentral.api.report import report
+    from decentral.api.reproduce import Claims, Reproduction, Worklist, claims, collect, redraw, reproduce, worklist
+    from decentral.api.resume import resume
+    from decentral.api.search import Search, search
+    from decentral.api.show import show
+    from decentral.api.sweep import FileSweep, Sweep, sweep, sweep_file, sweep_status
+    from decentral.api.train import Run, load, train
+    from decentral.api.values import ValueTable, values
+    from decentral.api.verify import Verification, verify
+    from decentral.api.watch import Animation, watch
     from decentral.errors import Refused
 
 __all__ = [
     "Agent",
+    "Animation",
+    "Audit",
+    "BattleCheck",
+    "Bench",
     "Bundle",
+    "Claims",
     "Comparison",
-    "Meeting",
+    "CrossPlay",
+    "EnvironmentCheck",
+    "Evaluation",
+    "ExactReturns",
+    "FileSweep",
+    "Listing",
+    "MessageAudit",
+    "Probe",
     "Refused",
     "Reproduction",
     "Run",
-    "Showing",
+    "Search",
     "Sweep",
+    "ValueTable",
+    "Verification",
+    "Worklist",
     "arena",
+    "audit",
+    "bench",
+    "check_battles",
+    "check_env",
+    "claims",
+    "collect",
     "compare",
     "compare_runs",
     "crossplay",
+    "evaluate",
     "export",
+    "listing",
     "load",
+    "oracle",
     "pettingzoo",
+    "plot",
+    "probe",
+    "record_battles",
     "redraw",
     "report",
     "reproduce",
     "resume",
+    "search",
+    "show",
     "sweep",
+    "sweep_file",
+    "sweep_status",
     "train",
+    "values",
+    "verify",
     "watch",
+    "worklist",
 ]
 
 _HOMES = {"Agent": "decentral.agents", "Refused": "decentral.errors"}
+_OLD_NAMES = ("Meeting", "Showing")
 
 
 def __getattr__(name: str) -> Any:
     """A public name, imported when it is first asked for: the command line's help needs none of them."""
     if name == "__version__":
         return _version()
-    if name not in __all__:
+    if name not in __all__ and name not in _OLD_NAMES:
         raise AttributeError(f"module 'decentral' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES.get(name, "decentral.api")), name)
 

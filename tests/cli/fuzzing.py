@@ -21,37 +21,38 @@ from decentral.settings import setting_fields
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from decentral.training.squads.separate import Clock
+from tests.patching import patch
 
 MANY = os.environ.get("DECENTRAL_FUZZ_EXAMPLES")  # how many examples of each, instead of a few that never change
 FEW = 60
 
 # Where the work of a command would begin.
 WORK = (
-    "decentral.api.runs.run_config",
-    "decentral.api.runs.go_on",
-    "decentral.api.runs.go_on_in",
-    "decentral.api.runs.resume_arena",
-    "decentral.api.arenas.run_arena",
-    "decentral.api.arenas.resume_arena",
-    "decentral.api.showings.film",
-    "decentral.api.reports.look_inside",
+    "decentral.api.train.run_config",
+    "decentral.api.resume.go_on",
+    "decentral.api.train.go_on_in",
+    "decentral.api.resume.resume_arena",
+    "decentral.api.arena.run_arena",
+    "decentral.api.arena.resume_arena",
+    "decentral.api.watch.film",
+    "decentral.api.report.look_inside",
     "decentral.bundles.export.record",
-    "decentral.cli.probe.probe",
-    "decentral.cli.check_env.examine",
-    "decentral.cli.check_battles.record",
+    "decentral.api.probe.play_every_policy",
+    "decentral.api.check_env.examine",
+    "decentral.api.check_battles.record_game",
     "decentral.sweeps.comparison.run",
-    "decentral.api.sweeps.train_grid",
+    "decentral.api.sweep.train_grid",
     "decentral.sweeps.units.Unit.prepare",
     "decentral.benchmarking.benchmark.Benchmark.run",
     "decentral.runs.trained._PLAY",
     "decentral.inspection.crossplay._PLAY",
     "decentral.verification.audit.audit.retrain_with_log",
-    "decentral.cli.audit.audit_messages",
-    "decentral.inspection.values.value_tables",
+    "decentral.api.audit.audit_messages",
+    "decentral.api.values.value_tables",
     "decentral.reproduction.record.Record.of_piece",
-    "decentral.environments.predator_prey.environment.PredatorPrey.references",
-    "decentral.cli.plot.plot_curves",
-    "decentral.cli.plot.plot_diagnostics",
+    "decentral.environments.registry.PredatorPrey.references",
+    "decentral.analysis.plots.curves.plot_curves",
+    "decentral.analysis.plots.diagnostics.plot_diagnostics",
 )
 
 
@@ -77,7 +78,7 @@ def no_work_fixture(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patched:
         for place in WORK:
-            patched.setattr(place, stop)
+            patch(patched, place, stop)
         patched.chdir(tmp_path_factory.mktemp("fuzz"))
         untrained_run(Path("run"))
         yield

@@ -22,6 +22,7 @@ from tests.cli.fuzzing import (
     no_work_fixture,  # noqa: F401
     outcome,
 )
+from tests.patching import patch
 
 pytestmark = pytest.mark.usefixtures("no_work")
 LEARNABLE = [name for name in ENVIRONMENTS if name != "switching-wind"]
@@ -119,5 +120,5 @@ def test_a_file_of_any_bytes_is_understood_or_refused_in_one_line(content, endin
 
 def test_a_name_that_is_no_text_can_be_printed(monkeypatch):
     """A byte that is no UTF-8, as the system gives it to a program."""
-    monkeypatch.setattr("decentral.cli.plot.plot_curves", lambda runs, out: None)
+    patch(monkeypatch, "decentral.analysis.plots.curves.plot_curves", lambda runs, out: None)
     assert outcome("plot", "run", "--out", "\udcff.png") == (0, "written to \\udcff.png\n", "")

@@ -25,7 +25,7 @@ def test_the_help_imports_none_of_the_heavy_packages():
 
 
 def test_a_training_does_not_import_what_only_plots_need():
-    assert imported_by("import decentral.cli.train") == HEAVY - {"matplotlib"}
+    assert imported_by("import decentral.cli.commands.train") == HEAVY - {"matplotlib"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

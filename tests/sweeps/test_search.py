@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from decentral.api import sweep_files
-from decentral.api.searches import search_file
+from decentral.api import search
 from decentral.cli import main
 from decentral.errors import Failed
 from decentral.settings import Refused
+from decentral.sweeps.backends import BACK_ENDS
 from decentral.sweeps.search import propose
 from decentral.sweeps.search_space import OneOf, Range, read_search
 from tests.cli.test_cli import outcome
@@ -108,19 +108,19 @@ def test_a_search_goes_on_where_it_was_and_can_be_made_longer(file, monkeypatch)
             main(unit.command[unit.command.index("decentral") + 1 :])
             ended(unit, 0)
 
-    monkeypatch.setitem(sweep_files.BACK_ENDS, "processes", all_but_one)
+    monkeypatch.setitem(BACK_ENDS, "processes", all_but_one)
     with pytest.raises(Failed, match="trial-000 did not finish: run it again to go on"):
-        search_file(file, progress=False)
-    trials = search_file(file, progress=False)
+        search(file, progress=False)
+    trials = search(file, progress=False).trials
     assert asked == [["trial-000", "trial-001"], ["trial-000"], ["trial-002"]]
     file.write_text(FILE.replace("trials = 3", "trials = 4"))
-    assert search_file(file, progress=False)[:3] == trials
+    assert search(file, progress=False).trials[:3] == trials
     rows = [line.split(",") for line in (file.parent / "runs" / "search" / "trials.csv").read_text().splitlines()]
     assert rows[0] == ["trial", "algorithm.negative_weight", "worth"] and len(rows) == 5
     assert [float(row[2]) for row in rows[1:4]] == [trial.worth for trial in trials]
     file.write_text(FILE.replace("batch = 2", "batch = 2, seed = 7"))
     with pytest.raises(Refused, match="trial-000 with algorithm"):
-        search_file(file, progress=False)
+        search(file, progress=False)
 
 
 def test_without_optuna_it_is_said_how_to_get_it(file, capsys, monkeypatch):

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import decentral
-from decentral.api import sweep_files
+from decentral.api.sweep import place_of
 from decentral.cli import main
 from decentral.environments.host.process import search_path
-from decentral.sweeps.backends import run_elsewhere, run_in_processes
+from decentral.sweeps.backends import BACK_ENDS, run_elsewhere, run_in_processes
 from decentral.sweeps.units import units_of
 from tests.cli.test_cli import outcome
 
@@ -61,7 +61,7 @@ def test_what_failed_is_run_again_and_nothing_else(file, capsys, monkeypatch):
             main(unit.command[4:])
             ended(unit, 0)
 
-    monkeypatch.setitem(sweep_files.BACK_ENDS, "processes", all_but_the_first)
+    monkeypatch.setitem(BACK_ENDS, "processes", all_but_the_first)
     file.write_text(GRID.replace("0.001, 0.01", "0.001").replace('["iql", "hysteretic"]', '["iql", "distributed"]'))
     code, out, err = outcome(capsys, "sweep", "grid.toml", "--processes", "2")
     assert code == 1 and "1 of 2 runs did not finish (iql): run it again" in err
@@ -164,5 +164,5 @@ def test_bad_input_is_one_line_that_names_it_and_exit_code_2(file, capsys, conte
 
 
 def test_a_file_has_its_place(tmp_path):
-    assert str(sweep_files.place_of("plans/grid.toml", None)) == "runs/grid"
-    assert sweep_files.place_of("plans/grid.toml", tmp_path) == tmp_path
+    assert str(place_of("plans/grid.toml", None)) == "runs/grid"
+    assert place_of("plans/grid.toml", tmp_path) == tmp_path

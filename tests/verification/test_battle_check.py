@@ -25,6 +25,7 @@ from decentral.verification.battle_check.replay import drawn_jitter, foresee, pl
 from decentral.verification.battle_check.starts import start_in
 from tests.cli.test_cli import outcome
 from tests.pages import blocks
+from tests.patching import patch
 
 PAGE = Path(__file__).parents[2] / "docs" / "environments" / "battles.md"
 WORLD = BATTLES["3m"]()
@@ -122,7 +123,7 @@ def test_the_command_prints_what_agrees_and_what_does_not(recording, tmp_path, c
     file = tmp_path / "battles.safetensors"
     write_recording(file, recording)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("decentral.cli.check_battles.record", None)  # it is refused before anything is played
+        patch(patched, "decentral.api.check_battles.record_game", None)  # it is refused before anything is played
         assert outcome(capsys, "check-battles", str(file), "--record", "3m")[0] == 2
     code, out, _ = outcome(capsys, "check-battles", str(file))
     rows = {line.split("│")[1].strip(): line.split("│")[4].strip() for line in out.splitlines() if "│" in line}

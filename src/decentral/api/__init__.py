@@ -1,39 +1,101 @@
-"""The same from Python: train, load, look, compare. `run = decentral.train("dac", "matrix-game", seeds=5)`.
+"""The same from Python: one function for each command, with the same words and the same defaults.
 
-What draws is imported where it is called: matplotlib takes long to import, and a run needs none of it.
+`run = decentral.train("dac", "matrix-game", seeds=5)`. What draws is imported where it is called: matplotlib takes long
+to import, and training needs none of it.
 """
 
-from decentral.api.arenas import arena
-from decentral.api.comparisons import Comparison, compare, compare_runs
-from decentral.api.exports import Bundle, export
-from decentral.api.meetings import Meeting, crossplay
-from decentral.api.reports import report
-from decentral.api.reproductions import Reproduction, redraw, reproduce
-from decentral.api.runs import Run, load, resume, train
-from decentral.api.showings import Showing, watch
-from decentral.api.sweeps import Sweep, sweep
-from decentral.api.worlds import pettingzoo
+import warnings
+from typing import Any
+
+from decentral.api.arena import arena
+from decentral.api.audit import Audit, MessageAudit, audit
+from decentral.api.bench import Bench, bench
+from decentral.api.check_battles import BattleCheck, check_battles, record_battles
+from decentral.api.check_env import EnvironmentCheck, check_env
+from decentral.api.compare import Comparison, compare, compare_runs
+from decentral.api.crossplay import CrossPlay, crossplay
+from decentral.api.evaluate import Evaluation, evaluate
+from decentral.api.export import Bundle, export
+from decentral.api.listing import Listing, listing
+from decentral.api.oracle import ExactReturns, oracle
+from decentral.api.pettingzoo import pettingzoo
+from decentral.api.plot import plot
+from decentral.api.probe import Probe, probe
+from decentral.api.report import report
+from decentral.api.reproduce import Claims, Reproduction, Worklist, claims, collect, redraw, reproduce, worklist
+from decentral.api.resume import resume
+from decentral.api.search import Search, search
+from decentral.api.show import show
+from decentral.api.sweep import FileSweep, Sweep, sweep, sweep_file, sweep_status
+from decentral.api.train import Run, load, train
+from decentral.api.values import ValueTable, values
+from decentral.api.verify import Verification, verify
+from decentral.api.watch import Animation, watch
 
 __all__ = [
+    "Animation",
+    "Audit",
+    "BattleCheck",
+    "Bench",
     "Bundle",
+    "Claims",
     "Comparison",
-    "Meeting",
+    "CrossPlay",
+    "EnvironmentCheck",
+    "Evaluation",
+    "ExactReturns",
+    "FileSweep",
+    "Listing",
+    "MessageAudit",
+    "Probe",
     "Reproduction",
     "Run",
-    "Showing",
+    "Search",
     "Sweep",
+    "ValueTable",
+    "Verification",
+    "Worklist",
     "arena",
+    "audit",
+    "bench",
+    "check_battles",
+    "check_env",
+    "claims",
+    "collect",
     "compare",
     "compare_runs",
     "crossplay",
+    "evaluate",
     "export",
+    "listing",
     "load",
+    "oracle",
     "pettingzoo",
+    "plot",
+    "probe",
+    "record_battles",
     "redraw",
     "report",
     "reproduce",
     "resume",
+    "search",
+    "show",
     "sweep",
+    "sweep_file",
+    "sweep_status",
     "train",
+    "values",
+    "verify",
     "watch",
+    "worklist",
 ]
+
+RENAMED = {"Meeting": "CrossPlay", "Showing": "Animation"}  # the old names go with the next version
+
+
+def __getattr__(name: str) -> Any:
+    """What a name of the last version means now."""
+    if name not in RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"{name} is called {RENAMED[name]} now", DeprecationWarning, stacklevel=2)
+    return globals()[RENAMED[name]]

@@ -1,4 +1,4 @@
-"""A compiled environment as a parallel environment of PettingZoo, for other people's learners and tools."""
+"""A compiled environment as a parallel one of PettingZoo, for other people's learners and tools."""
 
 from typing import Any
 

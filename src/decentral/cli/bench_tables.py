@@ -2,18 +2,13 @@
 
 from rich.table import Table
 
-from decentral.benchmarking.benchmark import Benchmark
-from decentral.benchmarking.cases import AXES, Case
-from decentral.benchmarking.device import Peak, Rates
-from decentral.benchmarking.measure import Measured, Timing
-from decentral.benchmarking.report import Change
-from decentral.benchmarking.yardstick import Yardstick
+from decentral.api.bench import AXES, Bench, Case, Change, Measured, Peak, Rates, Timing, Yardstick
 from decentral.screen import Screen
 
 WIDEST = 1000  # characters of a table
 
 
-def print_measured(console: Screen, benchmark: Benchmark) -> None:
+def print_measured(console: Screen, benchmark: Bench) -> None:
     """All cases, one line each."""
     cases = [own.case for own in benchmark.measured]
     named = _distinguishing(cases)

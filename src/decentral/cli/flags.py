@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args, get_origin
 
-from decentral.cli.numbers import whole_number
-from decentral.runs.listeners.trackers import TRACKERS
+from decentral.api.choices import BACK_ENDS, TRACKERS
+from decentral.cli.parser import whole_number
 from decentral.settings import Refused, Settings, allowed, as_data, headed_fields, setting_fields
 
 
@@ -32,6 +32,26 @@ def add_track_flag(parser: argparse.ArgumentParser) -> None:
         type=lambda names: names.split(","),
         default=(),
         help=f"trackers to tell of every test too: {', '.join(TRACKERS)}, each an extra of its name",
+    )
+
+
+def add_naming(parser: argparse.ArgumentParser) -> None:
+    """What a run names, once more, where it is code of the user's: no file decides what is run."""
+    parser.add_argument("--environment", metavar="NAME", help="the run's environment again, where it is code of yours")
+    parser.add_argument("--algorithm", metavar="A,B", help="the run's algorithms again, where they are code of yours")
+
+
+def naming(found: argparse.Namespace) -> dict[str, Any]:
+    """What the user has named again, as verbs take it."""
+    return {"environment": found.environment, "algorithm": found.algorithm}
+
+
+def add_where(parser: argparse.ArgumentParser) -> None:
+    """The flags that say where units are run, and where their runs go."""
+    parser.add_argument("--out", metavar="DIR", help="where the runs go (default: under runs, named after the file)")
+    parser.add_argument("--processes", default="1", metavar="N", help="runs at the same time (default: 1)")
+    parser.add_argument(
+        "--backend", default="processes", metavar="NAME", help=f"{', '.join(BACK_ENDS)} (default: processes)"
     )
 
 

@@ -1,6 +1,7 @@
-"""How every command line is parsed: refusals in one line, no abbreviations."""
+"""How every command line is parsed: refusals in one line, no abbreviations, numbers as people write them."""
 
 import argparse
+import math
 from typing import Any, NoReturn
 
 import decentral
@@ -50,3 +51,30 @@ def parser_for(*words: str, **options: Any) -> Parser:
     """
     meaning = COMMANDS[words[0]] if words else MEANING
     return Parser(prog=" ".join(("decentral", *words)), description=meaning, allow_abbrev=False, **options)
+
+
+def whole_number(text: str) -> int:
+    """A whole number, also when written as 50_000 or 3e6."""
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+        if not math.isfinite(number) or number != int(number):
+            raise ValueError from None
+        return int(number)
+
+
+def whole(key: str, text: str) -> int:
+    """The whole number that a flag gives; anything else is refused by its key."""
+    try:
+        return whole_number(text)
+    except (ValueError, OverflowError):
+        raise Refused(f"{key} must be a whole number, got {text!r}") from None
+
+
+def number(key: str, text: str | float) -> float:
+    """The number that a flag gives; anything else is refused by its key."""
+    try:
+        return float(text)
+    except ValueError:
+        raise Refused(f"{key} must be a number, got {text!r}") from None

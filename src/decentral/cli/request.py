@@ -1,28 +1,37 @@
-"""What a command line asks to be trained: an algorithm or a team, an environment, and a flag for every setting."""
+"""What a command line asks of algorithms and environments by name, with a flag for every setting they have."""
 
 import argparse
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from decentral.algorithms.base import Algorithm
-from decentral.cli.flags import add_flags, add_short_flags, overrides
-from decentral.cli.parser import Parser, parser_for
-from decentral.configs.config import MemberRequest, resolve
-from decentral.configs.config_file import Wishes, read_config_file
-from decentral.configs.registry import (
+from decentral.api.arguments import environment_of
+from decentral.api.choices import (
     ALGORITHM_FORM,
+    ENVIRONMENT_FORMS,
+    ENVIRONMENTS,
     EVERY_ALGORITHM,
+    Clock,
+    MemberRequest,
+    Plan,
+    Wishes,
     algorithm_class,
+    defaults,
+    defaults_of_several,
+    environment_class,
+    is_environment_name,
     is_name_of_code,
+    read_config_file,
     recorded_algorithm,
+    recorded_class,
 )
-from decentral.environments.registry import ENVIRONMENTS, FORMS, environment_class, is_environment_name, recorded_class
+from decentral.cli.flags import add_flags, add_flags_of_several, add_short_flags, overrides
+from decentral.cli.parser import Parser, parser_for, whole
 from decentral.settings import Refused, Settings
-from decentral.training.plan import Plan
-from decentral.training.squads.separate import Clock
+
+Reading = Callable[[argparse.Namespace, str, type], dict[str, Any]]  # `overrides` or `listed_overrides`
 
 
 @dataclass(frozen=True)
@@ -57,13 +66,13 @@ class Request:
         parser = parser_for(command, *names, usage=_usage(command))
         parser.add_argument("--config", metavar="FILE", help="settings from a TOML or JSON file; flags override them")
         add_short_flags(parser)
-        defaults = resolve(algorithm or "iql", environment).setup
+        usual = defaults(algorithm or "iql", environment)
         if algorithm is None:
             _add_learners(parser, environment, agents)
         else:
-            add_flags(parser, "algorithm", defaults.team.squads[0].algorithm)
-        add_flags(parser, "environment", defaults.environment)
-        add_flags(parser, "training", defaults.plan)
+            add_flags(parser, "algorithm", usual.algorithms[algorithm])
+        add_flags(parser, "environment", usual.environment)
+        add_flags(parser, "training", usual.training)
         return Request(words[len(names) :], algorithm, environment, agents, file, parser)
 
     def read(self) -> argparse.Namespace:
@@ -71,12 +80,11 @@ class Request:
         return self.parser.parse_all(self.flags)
 
     def given(self, found: argparse.Namespace, group: str) -> dict[str, Any]:
-        """What the command line and the file say of one group of settings; the command line goes first."""
+        """What the command line says of one group of settings."""
         kinds: dict[str, type[Settings]] = {"environment": environment_class(self.environment), "training": Plan}
         if self.algorithm is not None:
             kinds["algorithm"] = algorithm_class(self.algorithm)
-        said = overrides(found, group, kinds[group]) if group in kinds else {}
-        return self.file.settings(group) | said
+        return overrides(found, group, kinds[group]) if group in kinds else {}
 
     def team(self, found: argparse.Namespace) -> str | list[MemberRequest]:
         """The algorithm of all, or what is asked of each agent."""
@@ -107,7 +115,9 @@ def _explain(command: str, words: list[str], missing: str) -> NoReturn:
     general.add_argument(
         "algorithm", metavar="ALGORITHM", help=f"one of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}"
     )
-    general.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join([*ENVIRONMENTS, *FORMS])}")
+    general.add_argument(
+        "environment", metavar="ENVIRONMENT", help=f"one of {', '.join([*ENVIRONMENTS, *ENVIRONMENT_FORMS])}"
+    )
     general.add_argument("--config", metavar="FILE", help="a TOML or JSON file that may name them instead")
     general.epilog = f"decentral {command} ALGORITHM ENVIRONMENT --help lists all their settings."
     general.parse_all(words)
@@ -124,7 +134,7 @@ def _explain_settings(command: str, algorithm: str, words: list[str]) -> NoRetur
     if {"-h", "--help"} & set(words):
         parser.print_help()
         raise SystemExit(0)
-    raise Refused(f"an environment must follow {algorithm}: one of {', '.join([*ENVIRONMENTS, *FORMS])}")
+    raise Refused(f"an environment must follow {algorithm}: one of {', '.join([*ENVIRONMENTS, *ENVIRONMENT_FORMS])}")
 
 
 def _file(words: list[str]) -> Wishes:
@@ -158,7 +168,7 @@ def _agents(words: list[str], file: Wishes) -> list[MemberRequest]:
     return agents
 
 
-def _agent(asked: MemberRequest, named: Callable[[Any], type[Algorithm]]) -> MemberRequest:
+def _agent(asked: MemberRequest, named: Callable[[Any], type]) -> MemberRequest:
     """What is asked of one agent: a frozen partner as a word, a learner as an object with a known name."""
     if isinstance(asked, str):
         if asked.startswith("frozen:"):
@@ -173,5 +183,44 @@ def _add_learners(parser: Parser, environment: str, agents: list[MemberRequest])
     parser.add_argument("--agents", metavar="A,B", help="one per agent: an algorithm, or frozen:RUN[:SEED[:AGENT]]")
     for place, asked in enumerate(agents):
         if not isinstance(asked, str):
-            add_flags(parser, f"agents.{place}", resolve(asked["name"], environment).members[0].algorithm)
+            add_flags(parser, f"agents.{place}", defaults(asked["name"], environment).algorithms[asked["name"]])
             add_flags(parser, f"agents.{place}", Clock())
+
+
+def add_all_flags(parser: Parser, names: Sequence[str], environment: str, bare: bool = False) -> None:
+    """Flags for the settings of the algorithms, the environment and the training, with their defaults there."""
+    usual = defaults_of_several(names, environment)
+    add_flags_of_several(parser, "algorithm", usual.algorithms, bare)
+    add_flags(parser, "environment", usual.environment, bare)
+    add_flags(parser, "training", usual.training, bare)
+
+
+def all_given(found: argparse.Namespace, names: Sequence[str], environment: str, read: Reading) -> dict[str, Any]:
+    """What the command line says, by group of settings: as `compare` and `sweep` take it."""
+    algorithm: dict[str, Any] = {}
+    for name in names:
+        algorithm |= read(found, "algorithm", algorithm_class(name))
+    settings = read(found, "environment", environment_class(environment))
+    return {"algorithm": algorithm, "environment": settings, "training": read(found, "training", Plan)}
+
+
+def asked_to_play(command: str, words: list[str], known: list[str], episodes: int, meaning: str) -> dict[str, Any]:
+    """What the words that follow a command ask to be played; `known` are the environments that its help lists."""
+    named = len(words) > 0 and not words[0].startswith("-")
+    usage = f"decentral {command} ENVIRONMENT [--episodes N] [--seed N] [--environment.X ...]"
+    parser = parser_for(command, *words[:1] if named else (), usage=usage)
+    if not named:
+        parser.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join(known)}")
+    parser.add_argument("--episodes", default=str(episodes), metavar="N", help=f"{meaning} (default: {episodes})")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of their chance (default: 0)")
+    if not named:
+        parser.parse_all(words)
+        parser.error("ENVIRONMENT comes first")
+    _, usual = environment_of(words[0], {})
+    add_flags(parser, "environment", usual)
+    found = parser.parse_all(words[1:])
+    return {
+        "environment": overrides(found, "environment", type(usual)),
+        "episodes": whole("episodes", found.episodes),
+        "seed": whole("seed", found.seed),
+    }

@@ -6,20 +6,13 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from decentral.analysis.comparison import ComparisonRow
-from decentral.analysis.results import shared_reports
-from decentral.analysis.statistics import Summary
-from decentral.api import Sweep
+from decentral.api import CrossPlay, EnvironmentCheck, Evaluation, Probe, Sweep, ValueTable
+from decentral.api.compare import ComparisonRow
+from decentral.api.search import Trial, name_of
+from decentral.api.sweep import UnitStatus
 from decentral.deviation import mean_and_spread, spread_of
-from decentral.environments.base import BaseEnvironment
 from decentral.errors import printable
-from decentral.inspection.crossplay import Crossplay
-from decentral.inspection.values import ValueTable
 from decentral.screen import Screen
-from decentral.sweeps.search import Trial, name_of
-from decentral.sweeps.units import UnitStatus
-from decentral.training.evaluation import Scores
-from decentral.verification.environment_check.check import Finding
 
 FILE_WIDTH = 120  # of a table that goes into a file
 
@@ -32,12 +25,7 @@ def wide_console() -> Screen:
     return console
 
 
-def print_names(console: Screen, title: str, classes: dict[str, type]) -> None:
-    """Names, each with one line that says what it is."""
-    print_forms(console, title, {name: (kind.__doc__ or "").strip().splitlines()[0] for name, kind in classes.items()})
-
-
-def print_forms(console: Screen, title: str, meanings: dict[str, str]) -> None:
+def print_names(console: Screen, title: str, meanings: dict[str, str]) -> None:
     """Names, or what names look like, each with its meaning."""
     console.print(title, style="bold")
     width = max(21, *(len(name) + 1 for name in meanings))
@@ -45,9 +33,10 @@ def print_forms(console: Screen, title: str, meanings: dict[str, str]) -> None:
         console.say(f"  {name:<{width}}{meaning}")
 
 
-def print_evaluation(console: Screen, seeds: list[int], scores: Scores, references: dict[str, float]) -> None:
+def print_evaluation(console: Screen, evaluated: Evaluation) -> None:
     """What fresh episodes came to, per seed."""
-    returns, reports = np.asarray(scores.returns), scores.reports
+    seeds, returns, reports = evaluated.seeds, evaluated.returns, evaluated.scores.reports
+    references = evaluated.references
     table = Table(title=f"{returns.shape[1]} greedy episodes per seed", title_justify="left")
     for heading in ("seed", "return", "spread over episodes", *(name.replace("_", " ") for name in reports)):
         table.add_column(heading, justify="right")
@@ -63,47 +52,41 @@ def print_evaluation(console: Screen, seeds: list[int], scores: Scores, referenc
     _print_references(console, references)
 
 
-def print_episodes(console: Screen, run: str, seeds: list[int], returns: np.ndarray) -> None:
-    """The returns [S, episodes] of the episodes of a run that can be watched."""
+def print_episodes(console: Screen, run: str, evaluated: Evaluation) -> None:
+    """The returns of the episodes of a run that can be watched."""
     console.say(f"returns of greedy episodes of {run}")
     table = Table()
-    for heading in ("episode", *(f"seed {seed}" for seed in seeds)):
+    for heading in ("episode", *(f"seed {seed}" for seed in evaluated.seeds)):
         table.add_column(heading, justify="right", no_wrap=True)
-    for number, of_seeds in enumerate(returns.T):
+    for number, of_seeds in enumerate(evaluated.returns.T):
         table.add_row(str(number), *(f"{value:.2f}" for value in of_seeds))
     console.print(table)
 
 
-def print_probe(console: Screen, name: str, episodes: int, probed: dict[str, Scores]) -> None:
+def print_probe(console: Screen, probed: Probe) -> None:
     """What policies that need no training came to, one line each."""
-    reports = next(iter(probed.values())).reports
-    table = Table(title=f"{name}: {episodes} episodes of each policy", title_justify="left")
+    reports = next(iter(probed.policies.values())).reports
+    title = f"{probed.environment}: {probed.episodes} episodes of each policy"
+    table = Table(title=title, title_justify="left")
     told = (name.replace("_", " ") for name in reports)
     for heading in ("policy", "return", "spread", *told, "median steps", "mean steps"):
         table.add_column(heading, justify="right")
-    for policy, scores in probed.items():
+    for policy, scores in probed.policies.items():
         reported = (f"{values.mean():.3f}" for values in scores.reports.values())
         steps = (f"{np.median(scores.lengths):g}", f"{scores.lengths.mean():.1f}")
         table.add_row(policy, f"{scores.returns.mean():.2f}", spread_of(np.asarray(scores.returns)), *reported, *steps)
     console.print(table)
 
 
-def print_findings(console: Screen, name: str, environment: BaseEnvironment, findings: list[Finding]) -> None:
-    """What an examination found, one line for each rule, and what it comes to."""
-    sizes = {
-        "agents": environment.num_agents,
-        "numbers observed by each": environment.spec.observation_size,
-        "actions": environment.spec.actions.count,
-        "time limit": environment.time_limit,
-    }
-    told = ", ".join(f"{what} {size}" for what, size in sizes.items())
-    console.say(f"{name}: {told}")
+def print_findings(console: Screen, check: EnvironmentCheck) -> None:
+    """What was found of an environment, one line for each rule, and what it comes to."""
+    told = ", ".join(f"{what} {size}" for what, size in check.sizes.items())
+    console.say(f"{check.name}: {told}")
     styles = {"right": "green", "wrong": "bold red", "unclear": "yellow", "note": "dim"}
-    for finding in findings:
+    for finding in check.findings:
         verdict = (f"{finding.verdict:<8}", styles[finding.verdict])
         console.print(Text.assemble("  ", verdict, printable(f"{finding.rule:<9}{finding.said}")), soft_wrap=True)
-    wrong = sum(finding.verdict == "wrong" for finding in findings)
-    console.say("nothing wrong was found" if wrong == 0 else f"wrong: {wrong}")
+    console.say(f"wrong: {len(check.wrong)}" if check.wrong else "nothing wrong was found")
 
 
 def print_comparison(console: Screen, rows: list[ComparisonRow], references: dict[str, float]) -> None:
@@ -119,7 +102,7 @@ def print_comparison(console: Screen, rows: list[ComparisonRow], references: dic
     for row in rows:
         steps = [] if same_steps else [f"{row.steps:,}"]
         reported = (mean_and_spread(np.asarray(values)) for values in row.reports.values())
-        summary = _summary_cells(row.summary)
+        summary = _summary_cells(row)
         table.add_row(row.label, "yes" if row.decentralised else "no", *steps, *summary, *reported)
     console.print(table)
     _print_references(console, references)
@@ -127,9 +110,8 @@ def print_comparison(console: Screen, rows: list[ComparisonRow], references: dic
 
 def print_sweep(console: Screen, swept: Sweep) -> None:
     """The final test of every run of a sweep, the program that trained it, and the exact returns of its environment."""
-    runs = [run.curves for run in swept.runs]
+    runs, reports = swept.curves, swept.reports
     known = [name for name in runs[0].references if all(name in run.references for run in runs)]
-    reports = shared_reports(runs)
     table = Table(title="greedy test at the end, mean ± standard deviation over seeds", title_justify="left")
     table.add_column("run", overflow="fold")
     for heading in ("program", "steps", "seeds", "return", *(name.replace("_", " ") for name in reports), *known):
@@ -178,16 +160,17 @@ def _brief(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def print_crossplay(console: Screen, labels: list[str], met: Crossplay) -> None:
+def print_crossplay(console: Screen, met: CrossPlay) -> None:
     """Mean returns of every run's first agents beside every run's other agents; with its own run, seeds apart."""
+    labels, between = met.labels, met.result.between
     table = Table(title="first agent of the row beside the others of the column", title_justify="left")
     for heading in ("", *labels):
         table.add_column(heading, justify="right", overflow="fold")
     for first, label in enumerate(labels):
-        cells = [_crossplay_cell(met.between(first, second), first == second) for second in range(len(labels))]
+        cells = [_crossplay_cell(between(first, second), first == second) for second in range(len(labels))]
         table.add_row(label, *cells)
     console.print(table)
-    if any(met.between(run, run).size > 1 for run in range(len(labels))):
+    if any(between(run, run).size > 1 for run in range(len(labels))):
         console.say("beside its own run: the same seed, then other seeds (strangers)")
 
 
@@ -198,7 +181,8 @@ def _crossplay_cell(returns: np.ndarray, same_run: bool) -> str:
     return f"{returns[met].mean():.2f} / {returns[~met].mean():.2f}"
 
 
-def _summary_cells(summary: Summary) -> list[str]:
+def _summary_cells(row: ComparisonRow) -> list[str]:
+    summary = row.summary
     numbers = ["-" if number is None else f"{number:.2f}" for number in (summary.mean, summary.spread, summary.iqm)]
     return [str(summary.seeds), *numbers, "-" if summary.low is None else f"{summary.low:.2f} to {summary.high:.2f}"]
 

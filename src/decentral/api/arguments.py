@@ -1,0 +1,110 @@
+"""Arguments that several verbs take: names and settings, a run on disk, where a result goes, who is told."""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from decentral.configs.config import Config, MemberRequest, resolve
+from decentral.configs.config_file import Wishes, read_config_file
+from decentral.configs.registry import recorded_algorithm, take_names
+from decentral.environments.base import BaseEnvironment
+from decentral.environments.host.checks import build_environment
+from decentral.environments.registry import environment_class, recorded_class
+from decentral.errors import Refused
+from decentral.records import RunDirectory, next_free
+from decentral.runs.listeners.progress import watcher
+from decentral.runs.listeners.trackers import trackings
+from decentral.runs.runner import Listener
+
+Place = str | os.PathLike[str]
+Team = str | Sequence[MemberRequest]  # one algorithm for all, or what is asked of each agent
+
+
+def place_for(out: Place | None, name: str) -> Path:
+    """Where the caller wants it; if nowhere in particular, a new directory of that name under `runs`."""
+    return Path(out) if out is not None else next_free(Path("runs"), re.sub("[/:]", "-", name))
+
+
+def open_run(run: Place, environment: str | None, algorithm: str | None) -> RunDirectory:
+    """A run on disk, once the code is imported that the caller has named of it again, if any."""
+    take_names(environment, algorithm)
+    return RunDirectory.open(Path(run))
+
+
+def environment_of(
+    environment: str | type[BaseEnvironment], settings: dict[str, Any] | None
+) -> tuple[str, BaseEnvironment]:
+    """An environment that is given by its name or as a class, with what it is called."""
+    if isinstance(environment, str):
+        return environment, build_environment(environment_class(environment), settings or {}, environment)
+    if not (isinstance(environment, type) and issubclass(environment, BaseEnvironment)):
+        raise Refused(f"environment must be a name or a class of environments, got {environment!r:.80}")
+    name = f"python:{environment.__module__}:{environment.__qualname__}"
+    return name, build_environment(environment, settings or {}, name)
+
+
+def check_whole(**numbers: Any) -> None:
+    """Refuse what is no whole number, by its word; `None` is the default of some."""
+    for word, number in numbers.items():
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
+            raise Refused(f"{word} must be a whole number, got {number!r:.40}")
+
+
+def several(values: Any) -> list[Any]:
+    """What is given as one thing or as a sequence of such."""
+    return [values] if isinstance(values, str | int | float | os.PathLike) else list(values)
+
+
+def plan_of(training: dict[str, Any] | None, **short: Any) -> dict[str, Any]:
+    """The plan of a training run, with its short words: `seeds`, `steps`, `seed`, `workers`."""
+    return (training or {}) | {key: value for key, value in short.items() if value is not None}
+
+
+def wishes_of(config: Place | None, verb: str) -> Wishes:
+    """What a configuration file asks of a verb; nothing where there is none."""
+    if config is None:
+        return Wishes()
+    wishes = read_config_file(Path(config))
+    wishes.check_groups(verb, Path(config))
+    return wishes
+
+
+def resolved(team: Team | None, environment_name: str | None, groups: dict[str, Any], wishes: Wishes) -> Config:
+    """The configuration of a run: what the caller says goes over what a file says, and that over presets.
+
+    `groups` are the settings of `algorithm`, `environment` and `training`. No file decides what code is run.
+    """
+    if team is None:
+        team = _team_of(wishes)
+    if environment_name is None:
+        environment_name = wishes.name("environment")
+        recorded_class(_given("environment", environment_name))
+    every = (wishes.settings(group) | (groups[group] or {}) for group in ("algorithm", "environment", "training"))
+    return resolve(team, environment_name, *every)
+
+
+def _team_of(wishes: Wishes) -> Team:
+    if wishes.agents is None:
+        name = _given("algorithm", wishes.name("algorithm"))
+        recorded_algorithm(name)
+        return name
+    for asked in wishes.agents:
+        name = asked if isinstance(asked, str) else asked["name"]
+        if not name.startswith("frozen:"):
+            recorded_algorithm(name)
+    return wishes.agents
+
+
+def _given(group: str, name: Any) -> Any:
+    if name is None:
+        raise Refused(f"{group} must be named, or config must be a file that names it, got none")
+    return name
+
+
+def listeners_of(progress: bool, track: Sequence[str], live: bool = False) -> list[Listener]:
+    """Who is told how a run goes: the user, the trackers of these names, and the page that is kept up to date."""
+    from decentral.api.report import Live  # it takes arguments of this file itself
+
+    return [*([watcher()] if progress else []), *trackings(track), *([Live()] if live else [])]

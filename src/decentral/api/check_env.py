@@ -1,0 +1,46 @@
+"""What is right and what is wrong with an environment."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from decentral.api.arguments import check_whole, environment_of
+from decentral.environments.base import BaseEnvironment
+from decentral.verification.environment_check.check import Finding, examine
+
+
+@dataclass(frozen=True)
+class EnvironmentCheck:
+    """What was found of an environment, a finding for each rule."""
+
+    name: str
+    sizes: dict[str, int]  # by what they count
+    findings: list[Finding]
+
+    @property
+    def wrong(self) -> list[Finding]:
+        """What has to be mended."""
+        return [finding for finding in self.findings if finding.verdict == "wrong"]
+
+
+def check_env(
+    environment_name: str | type[BaseEnvironment],
+    /,
+    *,
+    environment: dict[str, Any] | None = None,
+    episodes: int = 8,
+    seed: int = 0,
+) -> EnvironmentCheck:
+    """Play random episodes of an environment, such as your own, and say in plain words what is right and wrong.
+
+    It is given by its name or as a class; `environment` holds settings of it.
+    """
+    check_whole(episodes=episodes, seed=seed)
+    name, built = environment_of(environment_name, environment)
+    findings = examine(built, episodes, seed)
+    sizes = {
+        "agents": built.num_agents,
+        "numbers observed by each": built.spec.observation_size,
+        "actions": built.spec.actions.count,
+        "time limit": built.time_limit,
+    }
+    return EnvironmentCheck(name, sizes, findings)

@@ -1,0 +1,96 @@
+"""What can be asked for: the names that verbs take, and the settings of each with their defaults.
+
+The command line makes its flags and its help from these.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from decentral.arenas.terms import Terms
+from decentral.configs.config import Config, MemberRequest, resolve
+from decentral.configs.config_file import READERS, Wishes, read_config_file
+from decentral.configs.presets import PENALTIES
+from decentral.configs.registry import (
+    ALGORITHM_FORM,
+    EVERY_ALGORITHM,
+    algorithm_class,
+    is_name_of_code,
+    recorded_algorithm,
+)
+from decentral.environments.adapters.smac import PREFIX as SMAC_PREFIX
+from decentral.environments.battles import BATTLES
+from decentral.environments.registry import (
+    ENVIRONMENTS,
+    environment_class,
+    is_environment_name,
+    recorded_class,
+)
+from decentral.environments.registry import (
+    FORMS as ENVIRONMENT_FORMS,
+)
+from decentral.reproduction.target import SCALES
+from decentral.reproduction.targets import TARGETS
+from decentral.runs.checkpointing.schedule import Saving
+from decentral.runs.listeners.trackers import TRACKERS
+from decentral.runs.trained import EPISODES
+from decentral.settings import Settings
+from decentral.sweeps.backends import BACK_ENDS
+from decentral.sweeps.comparison import resolve_all
+from decentral.training.plan import Plan
+from decentral.training.squads.separate import Clock
+
+__all__ = [
+    "ALGORITHM_FORM",
+    "BACK_ENDS",
+    "BATTLES",
+    "ENVIRONMENTS",
+    "ENVIRONMENT_FORMS",
+    "EPISODES",
+    "EVERY_ALGORITHM",
+    "PENALTIES",
+    "READERS",
+    "SCALES",
+    "SMAC_PREFIX",
+    "TARGETS",
+    "TRACKERS",
+    "Clock",
+    "Defaults",
+    "MemberRequest",
+    "Plan",
+    "Saving",
+    "Terms",
+    "Wishes",
+    "algorithm_class",
+    "defaults",
+    "defaults_of_several",
+    "environment_class",
+    "is_environment_name",
+    "is_name_of_code",
+    "read_config_file",
+    "recorded_algorithm",
+    "recorded_class",
+]
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """The settings of runs on one environment where nothing else is said."""
+
+    algorithms: Mapping[str, Settings]  # by name
+    environment: Settings
+    training: Settings
+
+
+def defaults(algorithm: str, environment: str) -> Defaults:
+    """Those of `train`."""
+    return _defaults([resolve(algorithm, environment)])
+
+
+def defaults_of_several(algorithms: Sequence[str], environment: str) -> Defaults:
+    """Those of `compare` and `sweep`."""
+    return _defaults(resolve_all(algorithms, environment))
+
+
+def _defaults(configs: Sequence[Config]) -> Defaults:
+    algorithms = {config.algorithm_name: config.members[0].algorithm for config in configs}
+    return Defaults(algorithms, configs[0].setup.environment, configs[0].setup.plan)

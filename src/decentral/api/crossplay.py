@@ -1,0 +1,65 @@
+"""Agents of different runs that play together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from decentral.analysis.comparison import write
+from decentral.analysis.results import labels
+from decentral.api.arguments import Place, check_whole, place_for
+from decentral.api.train import Run
+from decentral.configs.registry import take_names
+from decentral.inspection.crossplay import Crossplay, play_across
+from decentral.runs.trained import Trained
+
+
+@dataclass(frozen=True)
+class CrossPlay:
+    """A cross-play: who met whom, the mean returns, and where crossplay.json and the plot lie."""
+
+    path: Path
+    labels: list[str]  # of the runs
+    result: Crossplay
+
+    @property
+    def data(self) -> Path:
+        return self.path / "crossplay.json"
+
+    @property
+    def plot(self) -> Path:
+        return self.path / "crossplay.png"
+
+
+def crossplay(
+    runs: Sequence[Place],
+    /,
+    *,
+    episodes: int = 32,
+    seed: int = 0,
+    out: Place | None = None,
+    environment: str | None = None,
+    algorithm: str | None = None,
+) -> CrossPlay:
+    """Let the agents of different runs and seeds play together: every first agent beside every team's other agents.
+
+    Where their environment or algorithms are code of yours, name them again: what a file names is never run.
+    """
+    from decentral.analysis.plots.crossplay import plot_crossplay
+
+    check_whole(episodes=episodes, seed=seed)
+    take_names(environment, algorithm)
+    place = place_for(out, "crossplay")
+    opened = [Run(run) for run in runs]
+    result = play_across([Trained.load(run.directory) for run in opened], episodes, seed)
+    met = CrossPlay(place, labels([run.curves for run in opened]), result)
+    write(_crossplay_data(met, opened, episodes, seed), met.data)
+    names = [f"{met.labels[run]} {own}" for run, own in result.teams]
+    title = f"cross-play on {opened[0].curves.environment}"
+    plot_crossplay(names, [run for run, _ in result.teams], result.returns, title, met.plot)
+    return met
+
+
+def _crossplay_data(met: CrossPlay, runs: list[Run], episodes: int, seed: int) -> dict[str, Any]:
+    teams = [{"run": str(runs[run].path), "label": met.labels[run], "seed": own} for run, own in met.result.teams]
+    return {"episodes": episodes, "seed": seed, "teams": teams, "returns": met.result.returns.tolist()}

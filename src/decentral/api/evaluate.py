@@ -1,0 +1,50 @@
+"""Fresh greedy episodes of the trained teams of a run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from decentral.analysis.results import load_curves
+from decentral.api.arguments import Place, check_whole, open_run
+from decentral.records import RunDirectory
+from decentral.runs.trained import EPISODES, Trained
+from decentral.training.evaluation import Scores
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What the episodes came to, the same environments for every seed's team."""
+
+    run: Path
+    seeds: list[int]  # of the run
+    scores: Scores  # [seeds, episodes]
+
+    @property
+    def returns(self) -> np.ndarray:
+        """[seeds, episodes]"""
+        return np.asarray(self.scores.returns)
+
+    @property
+    def references(self) -> dict[str, float]:
+        """Returns that are known exactly of the environment, such as the best possible one."""
+        return load_curves(RunDirectory.open(self.run)).references
+
+
+def evaluate(
+    run: Place,
+    /,
+    *,
+    episodes: int = EPISODES,
+    seed: int = 0,
+    environment: str | None = None,
+    algorithm: str | None = None,
+) -> Evaluation:
+    """Play fresh greedy episodes with the trained agents of a run; `seed` is that of the environments they meet.
+
+    Where the run's environment or algorithm is code of yours, name it again: what a file names is never run.
+    """
+    check_whole(episodes=episodes, seed=seed)
+    directory = open_run(run, environment, algorithm)
+    trained = Trained.load(directory)
+    return Evaluation(directory.path, trained.seeds, trained.score(episodes, seed))

@@ -1,0 +1,157 @@
+"""Train a run, or load one that was trained earlier, and look at it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from decentral.analysis.results import Curves, load_curves
+from decentral.api.arguments import Place, Team, listeners_of, place_for, plan_of, resolved, wishes_of
+from decentral.api.audit import Silent, audit_all_messages, audit_logs
+from decentral.api.evaluate import evaluate
+from decentral.api.plot import plot
+from decentral.api.verify import verify
+from decentral.arenas.audit import MessageAudit
+from decentral.configs.config import Config
+from decentral.records import RunDirectory
+from decentral.runs.checkpointing.schedule import Saving
+from decentral.runs.resume import resume_in_place
+from decentral.runs.runner import run as run_config
+from decentral.runs.trained import EPISODES
+from decentral.settings import Refused, build
+from decentral.verification.audit.audit import Audit, Audited
+
+
+class Run:
+    """A run on disk: its curves, its trained agents, its plot."""
+
+    def __init__(self, path: Place):
+        self.directory = RunDirectory.open(Path(path))
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r})"
+
+    def __fspath__(self) -> str:
+        """Verbs that take the directory of a run take the run itself too."""
+        return str(self.path)
+
+    @property
+    def path(self) -> Path:
+        return self.directory.path
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The resolved configuration."""
+        return self.directory.read_json("config.json")
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """Every record: one per test and seed."""
+        return self.directory.read_metrics()
+
+    @property
+    def curves(self) -> Curves:
+        return load_curves(self.directory)
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The environment steps of the tests [tests]."""
+        return self.curves.steps
+
+    @property
+    def returns(self) -> np.ndarray:
+        """The mean return of every test [seeds, tests]."""
+        return self.curves.returns
+
+    def evaluate(
+        self,
+        episodes: int = EPISODES,
+        seed: int = 0,
+        environment: str | None = None,
+        algorithm: str | None = None,
+    ) -> np.ndarray:
+        """The returns of fresh greedy episodes of the trained teams [seeds, episodes].
+
+        Where the environment or the algorithm is code of yours, name it again: what a file names is never run.
+        """
+        return evaluate(self.path, episodes=episodes, seed=seed, environment=environment, algorithm=algorithm).returns
+
+    @property
+    def diverged(self) -> list[dict[str, Any]]:
+        """The seeds that diverged, by the end of the run: each with step, agent and tensor."""
+        return self.directory.diverged
+
+    def verify(self) -> list[str]:
+        """What is not as it was written, a line each; nothing where all is well."""
+        return verify(self.path).broken
+
+    def audit(self, agent: int | None = None, seed: int | None = None) -> Audit:
+        """Train agents again from their own logs alone, and compare their parameters and every action.
+
+        All agents that learn unless told otherwise, of the first seed.
+        """
+        return audit_logs(Audited.all_of(self.directory, seed, agent), Silent())
+
+    def audit_messages(self, messages: Place, agent: int | None = None, seed: int | None = None) -> MessageAudit:
+        """The same of a run of an arena, from the directory in which its messages were logged."""
+        return audit_all_messages(Audited.all_of(self.directory, seed, agent), Path(messages), Silent())
+
+    def plot(self, out: Place | None = None) -> Path:
+        """Draw the learning curves; into the run's own directory unless told otherwise."""
+        return plot(self.path, out=self.path / "returns.png" if out is None else out)
+
+
+def train(
+    algorithm_name: Team | None = None,
+    environment_name: str | None = None,
+    /,
+    *,
+    config: Place | None = None,
+    algorithm: dict[str, Any] | None = None,
+    environment: dict[str, Any] | None = None,
+    training: dict[str, Any] | None = None,
+    seeds: int | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    out: Place | None = None,
+    progress: bool = True,
+    track: Sequence[str] = (),
+    live: bool = False,
+    checkpoints: dict[str, Any] | None = None,
+    resume: bool = False,
+) -> Run:
+    """Train an algorithm on an environment. What is not said comes from the paper's table, then from defaults.
+
+    Instead of one algorithm, a list with one entry per agent: a name, `frozen:RUN[:SEED[:AGENT]]` for a partner from
+    an earlier run, or an object such as `{"name": "iql", "hidden": 32, "joins_at": 20000}`.
+
+    `seeds`, `steps`, `seed` and `workers` are short for entries of `training`. `config` is a TOML or JSON file of
+    settings, which may also name algorithm and environment; what is said here overrides it. Without `out`, a new
+    directory under `runs`.
+    `checkpoints` says how often the training is saved: `interval` in seconds, `keep`, `final`. With `resume` a run of
+    the same configuration that lies in `out` goes on, if need be with more steps.
+    `track` names trackers that are told of every test besides (tensorboard, wandb, mlflow, trackio); `live` keeps a
+    report page in the run's directory up to date meanwhile.
+    """
+    plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
+    groups = {"algorithm": algorithm, "environment": environment, "training": plan}
+    asked = resolved(algorithm_name, environment_name, groups, wishes_of(config, "train"))
+    if resume and out is None:
+        raise Refused("out must be given with resume: it is the run to go on with")
+    place = place_for(out, name_of(asked))
+    listeners, saving = listeners_of(progress, track, live), build(Saving, checkpoints or {}, "checkpoints")
+    if resume and RunDirectory(place).has_begun:
+        return Run(resume_in_place(RunDirectory(place), asked, listeners, saving).path)
+    return Run(run_config(asked, place, listeners, saving).path)
+
+
+def name_of(config: Config) -> str:
+    """What a run's directory is called."""
+    return f"{config.algorithm_name.replace(' ', '-')}-{config.environment_name}"
+
+
+def load(path: Place) -> Run:
+    """A run that was trained earlier."""
+    return Run(path)

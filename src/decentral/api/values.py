@@ -1,0 +1,20 @@
+"""What the agents of a matrix game have learned, as in the paper's Table 1."""
+
+from decentral.api.arguments import Place, check_whole, open_run
+from decentral.inspection.values import ValueTable, value_tables
+from decentral.runs.trained import Trained
+
+
+def values(
+    run: Place, /, *, seed: int | None = None, environment: str | None = None, algorithm: str | None = None
+) -> list[ValueTable]:
+    """The tables Q(s,a,c) and phi of every agent of a run on matrix-game: of one seed, or of all.
+
+    Where the run's environment or algorithm is code of yours, name it again: what a file names is never run.
+    """
+    check_whole(seed=seed)
+    trained = Trained.load(open_run(run, environment, algorithm))
+    wanted = trained.seeds if seed is None else [seed]
+    for chosen in wanted:
+        trained.lane(chosen)
+    return [table for table in value_tables(trained) if table.seed in wanted]

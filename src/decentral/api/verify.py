@@ -1,0 +1,13 @@
+"""Whether the files of a run are what was written."""
+
+from pathlib import Path
+
+from decentral.api.arguments import Place
+from decentral.records import RunDirectory
+from decentral.verification.files import Verification
+from decentral.verification.files import verify as verify_files
+
+
+def verify(run: Place, /) -> Verification:
+    """Check the files of a run, finished or not, against the hashes that were noted when they were written."""
+    return verify_files(RunDirectory.open(Path(run)))

@@ -1,0 +1,61 @@
+"""Episodes of trained teams, to look at."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from decentral.analysis.results import labels
+from decentral.api.arguments import Place, check_whole, place_for
+from decentral.api.train import Run
+from decentral.configs.registry import take_names
+from decentral.inspection.films import film
+from decentral.pictures import Film
+from decentral.runs.trained import Trained
+from decentral.settings import Refused
+
+
+@dataclass(frozen=True)
+class Animation:
+    """Films of one or two runs, and the page and the GIF that show them."""
+
+    films: list[Film]
+    page: Path
+    gif: Path
+
+
+def watch(
+    run: Place,
+    beside: Place | None = None,
+    /,
+    *,
+    seed: int | None = None,
+    episode: int = 0,
+    out: Place | None = None,
+    environment: str | None = None,
+    algorithm: str | None = None,
+) -> Animation:
+    """Film a greedy episode of a trained team, and of a second run's team beside it, as an HTML page and as a GIF.
+
+    `seed` is one of the run's, the first unless told otherwise. `episode` is one of the 32 that `evaluate` plays by
+    default. Without `out`: the directory `watch` of the run; for two runs a new directory under `runs`. Where the run's
+    environment or algorithm is code of yours, name it again.
+    """
+    from decentral.analysis.animation.gif import write_gif
+    from decentral.analysis.animation.html import write_page
+
+    check_whole(seed=seed, episode=episode)
+    take_names(environment, algorithm)
+    runs = [Run(path) for path in (run, beside) if path is not None]
+    names = labels([opened.curves for opened in runs])
+    teams = [Trained.load(opened.directory) for opened in runs]
+    seeds = [team.seeds[0] if seed is None else seed for team in teams]
+    films = [film(team, name, own, episode) for team, name, own in zip(teams, names, seeds, strict=True)]
+    place = runs[0].path / "watch" if out is None and beside is None else place_for(out, "watch")
+    title = f"seed-{'-'.join(map(str, dict.fromkeys(seeds)))}-episode-{episode}"
+    animation = Animation(films, place / f"{title}.html", place / f"{title}.gif")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        write_page(films, animation.page)
+        write_gif(films, animation.gif)
+    except OSError as error:
+        raise Refused(f"out must be a directory that can be written, got {place} ({error.strerror})") from None
+    return animation

@@ -1,0 +1,95 @@
+"""`decentral bench`: how fast training is on this machine, case by case."""
+
+from rich.status import Status
+from rich.text import Text
+
+from decentral.api import bench
+from decentral.api.bench import MOST, Measured
+from decentral.api.choices import ENVIRONMENTS, EVERY_ALGORITHM
+from decentral.cli.bench_tables import print_changes, print_measured, print_yardstick
+from decentral.cli.parser import Parser, parser_for, whole_number
+from decentral.errors import Refused, printable
+from decentral.screen import Screen
+
+
+def bench_command(words: list[str]) -> None:
+    """Measure how fast training is on this machine: time per turn, its parts, memory, and the least possible."""
+    found = _parser().parse_all(words)
+    axes = {axis: _numbers(axis, getattr(found, axis)) for axis in ("seeds", "agents", "window", "contexts")}
+    turns, repeats = _number("turns", found.turns), _number("repeats", found.repeats)
+    console = Screen()
+    with console.status("") as status:
+        done = bench(
+            found.algorithms.split(","),
+            found.environments.split(","),
+            **axes,
+            turns=turns,
+            repeats=repeats,
+            out=found.out,
+            against=found.against,
+            listener=Shown(console, status),
+        )
+    print_measured(console, done)
+    if done.yardstick is not None:
+        print_yardstick(console, done.yardstick)
+    if done.changes is not None:
+        print_changes(console, done.changes, len(done.cases))
+    drawn = "(no figure: no axis has several values)" if done.plot is None else f"and {done.plot.name}"
+    console.say(f"written to {done.data} {drawn}")
+
+
+class Shown:
+    """Shows what is being measured, and a line for every case that has been."""
+
+    def __init__(self, console: Screen, status: Status):
+        self.console, self.status = console, status
+
+    def doing(self, what: str) -> None:
+        self.status.update(Text(printable(what)))
+
+    def finished(self, measured: Measured) -> None:
+        self.console.say(f"{measured.case.label}: {measured.turn.median:.2f} ms per turn")
+
+
+def _parser() -> Parser:
+    parser = parser_for("bench")
+    parser.add_argument(
+        "algorithms",
+        metavar="ALGORITHM,...",
+        nargs="?",
+        default="iql,dac",
+        help=f"of {', '.join(EVERY_ALGORITHM)} (default: iql,dac)",
+    )
+    parser.add_argument(
+        "environments",
+        metavar="ENVIRONMENT,...",
+        nargs="?",
+        default="predator-prey",
+        help=f"of {', '.join(ENVIRONMENTS)} (default: predator-prey)",
+    )
+    parser.add_argument("--seeds", metavar="N,...", default="1", help="seeds side by side (default: 1)")
+    parser.add_argument("--agents", metavar="N,...", help="agents of the environment (default: its own number)")
+    parser.add_argument("--window", metavar="N,...", help="of algorithms that have one (default: theirs)")
+    parser.add_argument("--contexts", metavar="N,...", help="of algorithms that have them (default: theirs)")
+    parser.add_argument("--turns", metavar="N", default="20", help="turns that are timed together (default: 20)")
+    parser.add_argument("--repeats", metavar="N", default="5", help="how often they are timed (default: 5)")
+    parser.add_argument("--out", metavar="DIR", help="where bench.json and bench.png go (default: new, under runs)")
+    parser.add_argument(
+        "--against", metavar="torch|FILE", help="time PyTorch too, or compare with an earlier bench.json"
+    )
+    return parser
+
+
+def _numbers(key: str, text: str | None) -> list[int]:
+    """The values of an axis; none where nothing is said."""
+    return [_number(key, part) for part in text.split(",")] if text is not None else []
+
+
+def _number(key: str, text: str) -> int:
+    try:
+        number = whole_number(text)
+    except (ValueError, OverflowError):
+        number = 0
+    if not 1 <= number <= MOST:
+        raise Refused(f"{key} must be a whole number from 1 to {MOST}, got {text!r:.40}")
+    return number

@@ -1,0 +1,69 @@
+"""`decentral compare`: several algorithms on one environment, or runs that are finished, in one table and one plot."""
+
+from pathlib import Path
+
+from decentral.api import Comparison, compare, compare_runs
+from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENTS, EVERY_ALGORITHM
+from decentral.cli.exits import exit_if_diverged
+from decentral.cli.flags import add_short_flags, add_track_flag, overrides
+from decentral.cli.parser import Parser, parser_for
+from decentral.cli.request import add_all_flags, all_given
+from decentral.cli.tables import print_comparison, wide_console
+
+USAGE = (
+    "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"
+    " [--environment.X ...] [--out DIR]\n       decentral compare --runs RUN RUN ... [--out DIR]"
+)
+
+
+def compare_command(words: list[str]) -> None:
+    """Compare what is trained now, or runs that are finished, and print a table."""
+    if len(words) < 2 or words[0].startswith("-") or words[1].startswith("-"):
+        _print(_compare_finished(words))
+    else:
+        comparison = _train_and_compare(words[0].split(","), words[1], words[2:])
+        _print(comparison)
+        exit_if_diverged(*comparison.runs)
+
+
+def _compare_finished(words: list[str]) -> Comparison:
+    parser = parser_for("compare", usage=USAGE)
+    parser.add_argument(
+        "algorithms",
+        metavar="ALGORITHMS",
+        nargs="?",
+        help=f"of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}, with commas",
+    )
+    parser.add_argument("environment", metavar="ENVIRONMENT", nargs="?", help=f"one of {', '.join(ENVIRONMENTS)}")
+    parser.add_argument(
+        "--runs", metavar="RUN", nargs="+", type=Path, help="finished runs to compare, without training"
+    )
+    _add_out(parser)
+    parser.epilog = "decentral compare ALGORITHMS ENVIRONMENT --help lists all their settings."
+    found = parser.parse_all(words)
+    if found.runs is None or found.algorithms is not None:
+        parser.error("ALGORITHMS and ENVIRONMENT come first, or --runs RUN ... alone")
+    return compare_runs(found.runs, found.out)
+
+
+def _train_and_compare(names: list[str], environment: str, words: list[str]) -> Comparison:
+    parser = parser_for("compare", usage=USAGE)
+    _add_out(parser)
+    add_track_flag(parser)
+    add_short_flags(parser)
+    add_all_flags(parser, names, environment)
+    found = parser.parse_all(words)
+    given = all_given(found, names, environment, overrides)
+    return compare(names, environment, **given, out=found.out, track=found.track)
+
+
+def _add_out(parser: Parser) -> None:
+    parser.add_argument(
+        "--out", metavar="DIR", help="where runs, comparison.json and comparison.png go (default: new, under runs)"
+    )
+
+
+def _print(comparison: Comparison) -> None:
+    console = wide_console()
+    print_comparison(console, comparison.rows, comparison.references)
+    console.say(f"written to {comparison.data} and {comparison.plot.name}")

@@ -1,0 +1,13 @@
+"""`decentral probe`: how hard an environment is for policies that need no training."""
+
+from decentral.api import probe
+from decentral.api.choices import ENVIRONMENTS
+from decentral.cli.request import asked_to_play
+from decentral.cli.tables import print_probe
+from decentral.screen import Screen
+
+
+def probe_command(words: list[str]) -> None:
+    """Play an environment at random and by the policies written for it, and print a table."""
+    asked = asked_to_play("probe", words, list(ENVIRONMENTS), 128, "episodes of each policy")
+    print_probe(Screen(), probe(words[0], **asked))

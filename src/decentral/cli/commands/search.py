@@ -1,0 +1,26 @@
+"""`decentral search FILE`: settings that a file leaves open, proposed by Optuna, each trial a process of its own."""
+
+from decentral.api import search
+from decentral.cli.flags import add_naming, add_where, naming
+from decentral.cli.parser import parser_for, whole
+from decentral.cli.tables import print_trials, wide_console
+
+USAGE = "decentral search FILE [--processes N] [--backend NAME] [--out DIR]"
+
+
+def search_command(words: list[str]) -> None:
+    """Search, or go on with a search, and print the best trials."""
+    parser = parser_for("search", usage=USAGE)
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a configuration in TOML or JSON with ranges or lists of values, and a table search",
+    )
+    add_where(parser)
+    add_naming(parser)
+    found = parser.parse_all(words)
+    processes = whole("processes", found.processes)
+    done = search(found.file, out=found.out, processes=processes, backend=found.backend, **naming(found))
+    console = wide_console()
+    print_trials(console, done.trials)
+    console.say(f"written to {done.table}")

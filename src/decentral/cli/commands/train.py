@@ -1,0 +1,33 @@
+"""`decentral train`: an algorithm, or a team of several, on an environment."""
+
+from decentral.api import train
+from decentral.api.choices import Saving
+from decentral.cli.exits import exit_if_diverged
+from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, overrides
+from decentral.cli.request import Request
+
+
+def train_command(words: list[str]) -> None:
+    """Read the request, train, and show how it goes."""
+    request = Request.of("train", words)
+    parser = request.parser
+    parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in --out, if one has begun there")
+    add_live_flag(parser)
+    add_track_flag(parser)
+    add_flags(parser, "checkpoints", Saving())
+    found = request.read()
+    run = train(
+        request.team(found),
+        request.environment,
+        config=found.config,
+        algorithm=request.given(found, "algorithm"),
+        environment=request.given(found, "environment"),
+        training=request.given(found, "training"),
+        out=found.out,
+        track=found.track,
+        live=found.live,
+        checkpoints=overrides(found, "checkpoints", Saving),
+        resume=found.resume,
+    )
+    exit_if_diverged(run)
