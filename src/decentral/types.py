@@ -43,7 +43,7 @@ class Continuous:
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """What an agent must know of its environment to be born: the sizes of its percept and the kind of its actions."""
+    """What an agent must know of its environment to be built: the sizes of its percept and the kind of its actions."""
 
     observation_size: int
     actions: Discrete | Continuous

@@ -200,7 +200,7 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path, change, refusal):
 
 
 def test_an_agent_of_a_team_of_unequal_ones_is_told_and_does_its_own_alone(tmp_path):
-    inside = Agent.born(Wiring.of("iql", (1, 2), TINY, padded=AgentSpec(2, Discrete(3))))
+    inside = Agent.from_wiring(Wiring.of("iql", (1, 2), TINY, padded=AgentSpec(2, Discrete(3))))
     padded, two = newborn(), [True, True, False]
     for first, second in zip(SEEN[:12:2, 0], SEEN[1:12:2, 0], strict=True):
         assert inside.act([first]) == padded.act([first, 0.0], two) < 2

@@ -33,7 +33,7 @@ class Agent:
         self._begin(Wiring.of(algorithm, spec, settings))
 
     @classmethod
-    def born(cls, wiring: Wiring) -> "Agent":
+    def from_wiring(cls, wiring: Wiring) -> "Agent":
         """An agent of a team, whose sizes inside may be larger than its own."""
         agent = object.__new__(cls)
         agent._begin(wiring)
@@ -43,8 +43,8 @@ class Agent:
         check_room(wiring)
         around, limit = wiring.circumstances, wiring.circumstances.time_limit
         self._wiring = wiring
-        born = living.init_life(wiring.squad, wiring.plan, wiring.padded, limit, around.seed, around.place)
-        self._life: Life = born
+        life = living.init_life(wiring.squad, wiring.plan, wiring.padded, limit, around.seed, around.place)
+        self._life: Life = life
         self._diary = Diary.blank(wiring.padded, limit)
         self._phase: Phase = "between episodes"
         self._may_learn = False

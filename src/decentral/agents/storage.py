@@ -44,8 +44,8 @@ def restore(file: Path) -> tuple[Wiring, Life, Diary, dict[str, Any]]:
     most = limit if data["phase"] == "between episodes" else limit - 1
     if type(data.get("step")) is not int or not 0 <= data["step"] <= most:
         raise Refused(f"{file}: step must be a whole number from 0 to {most}, got {data.get('step')!r:.40}")
-    born = partial(init_life, wiring.squad, wiring.plan, wiring.padded, limit, 0, 0)
-    life, plain = jax.eval_shape(born), jax.eval_shape(lambda: jax.tree.map(_plain, born()))
+    initial = partial(init_life, wiring.squad, wiring.plan, wiring.padded, limit, 0, 0)
+    life, plain = jax.eval_shape(initial), jax.eval_shape(lambda: jax.tree.map(_plain, initial()))
     blank = Diary.blank(wiring.padded, limit)
     filled = fill({"life": plain, "diary": blank.arrays()}, stored.arrays, str(file))
     diary = Diary(**{name: np.array(array) for name, array in filled["diary"].items()}, steps=data["step"])

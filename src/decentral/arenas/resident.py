@@ -35,12 +35,12 @@ class Birth:
 
 
 class Resident:
-    """A learner in its own home: newborn, or as it saved itself last."""
+    """A learner in its own home: new, or as it saved itself last."""
 
     def __init__(self, birth: Birth, home: Path):
         self.birth, self.home, self.wire = birth, home, birth.wire
         file = home / FILE
-        self.agent = Agent.load(file) if file.exists() else Agent.born(birth.wiring)
+        self.agent = Agent.load(file) if file.exists() else Agent.from_wiring(birth.wiring)
         self.resting = True  # between two episodes
         self.percepts = 0  # since it woke up
         self.shows = 0  # since its last own episode began

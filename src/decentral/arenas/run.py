@@ -86,8 +86,8 @@ def resume_arena(
 def _go_on(request: ArenaRequest, start: Start, listeners: list[Listener], saving: Saving) -> RunDirectory:
     """Every seed from where it is to its last test."""
     (directory,), plan = start.directories, request.config.setup.plan
-    newborn = ArenaState(plan.seed, 0, request.messages is not None)
-    standing = newborn if start.turn is None else standing_at(directory, start.turn)
+    fresh = ArenaState(plan.seed, 0, request.messages is not None)
+    standing = fresh if start.turn is None else standing_at(directory, start.turn)
     start.forget_later()
     keep_compiled_programs()
     keeper = ArenaCheckpoints(directory, request.places, saving)

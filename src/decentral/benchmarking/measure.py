@@ -100,12 +100,12 @@ def measure(case: Case, turns: int, repeats: int, tell: Callable[[str], None]) -
 
 
 def _play_newborn(setup: TrainingSetup, turns: int) -> tuple[float, float]:
-    """Seconds until a team is born, and then until it has played turns in which it can't learn yet."""
+    """Seconds until a team is initialised, and then until it has played turns in which it can't learn yet."""
     begun = time.perf_counter()
     lane_batch = LaneBatch.start(setup)
     jax.block_until_ready(lane_batch.lanes)
-    born = time.perf_counter()
-    return born - begun, _advance(lane_batch, turns)
+    initialised = time.perf_counter()
+    return initialised - begun, _advance(lane_batch, turns)
 
 
 def _advance(lane_batch: LaneBatch, turns: int) -> float:

@@ -1,6 +1,6 @@
 """What a centralised reference is: ONE learner that trains the networks of all agents from the episodes of all.
 
-Its bodies still act apart, each with its own network on its own percepts. Episodes have an agent axis: [B, N, T].
+Its actors still act apart, each with its own network on its own percepts. Episodes have an agent axis: [B, N, T].
 """
 
 from abc import abstractmethod
@@ -45,17 +45,17 @@ class Centralised(GradientLearner):
         """The loss on a batch of the whole team's episodes [B, N, T], and what is worth recording."""
 
     def build(self, spec: AgentSpec) -> Models:
-        """The network of one body, described."""
+        """The network of one actor, described."""
         return ValueNetwork.described(spec, self.hidden)
 
     def build_common(self, spec: AgentSpec, team_size: int) -> Any:
-        """What belongs to no single body, described."""
+        """What belongs to no single actor, described."""
         return ()
 
     def init_team(
         self, spec: AgentSpec, team_size: int, key: Key[Array, ""], sharing: Sharing | None = None
     ) -> AgentState:
-        """A new agent learner with a body for each agent, or one for all."""
+        """A new learner with an actor for each agent, or one for all."""
         common = self.build_common(spec, team_size)
         if sharing is not None:
             return self.new_agent(Joint(self.build(sharing.spec(spec, team_size)), common, sharing), (), key)
@@ -70,8 +70,8 @@ class Centralised(GradientLearner):
         return models.step(memory, scene)
 
 
-def one_optimiser_per_body(learner: Centralised) -> optax.GradientTransformation:
-    """A clip and RMSprop for each body; what is common is not trained."""
+def one_optimiser_per_actor(learner: Centralised) -> optax.GradientTransformation:
+    """A clip and RMSprop for each actor; what is common is not trained."""
     each = clipped_rmsprop(learner)
 
     def update(gradient: Joint, state: Any, models: Joint | None = None) -> tuple[Joint, Any]:

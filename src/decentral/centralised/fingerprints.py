@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Key
 from decentral.algorithms.base import AgentState, Strictness, Values
 from decentral.algorithms.q_learning import Scene, masked_mean
 from decentral.algorithms.value_learner import Hidden, ValueNetwork, td_step
-from decentral.centralised.base import Centralised, Joint, one_optimiser_per_body
+from decentral.centralised.base import Centralised, Joint, one_optimiser_per_actor
 from decentral.centralised.importance_sampling import masked_mean_of_each
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
@@ -72,7 +72,7 @@ class Fingerprints(Centralised):
         return td_step(online.value, target.value, stamped, self.discount, self.double_q)
 
     def optimiser(self) -> optax.GradientTransformation:
-        return one_optimiser_per_body(self)
+        return one_optimiser_per_actor(self)
 
 
 def _stamped(percepts: Percept, stamp: Float[Array, " 2"]) -> Float[Array, "*P features"]:

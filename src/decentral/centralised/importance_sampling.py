@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Key
 from decentral.algorithms.base import AgentState, Strictness
 from decentral.algorithms.q_learning import mask_unavailable, masked_mean, one_hot_actions
 from decentral.algorithms.value_learner import ValueNetwork, td_step
-from decentral.centralised.base import Centralised, Joint, one_optimiser_per_body
+from decentral.centralised.base import Centralised, Joint, one_optimiser_per_actor
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics
 
@@ -59,7 +59,7 @@ class ImportanceSampling(Centralised):
         return jnp.minimum(jnp.exp(others), self.largest_weight)
 
     def optimiser(self) -> optax.GradientTransformation:
-        return one_optimiser_per_body(self)
+        return one_optimiser_per_actor(self)
 
 
 def action_probabilities(models: ValueNetwork, episode: Episode, epsilon: Float[Array, ""]) -> Float[Array, " T"]:

@@ -31,8 +31,8 @@ class Student(eqx.Module):
     key: Key[Array, ""]  # its random stream
 
 
-def newborn(learner: ContextLearner, spec: AgentSpec, key: Key[Array, ""]) -> Student:
-    """A context model as a DAC agent is born with it."""
+def init_student(learner: ContextLearner, spec: AgentSpec, key: Key[Array, ""]) -> Student:
+    """A context model as a new DAC agent has it."""
     key_build, key_life = jax.random.split(key)
     model = draw(learner.build_context_model(spec), key_build)
     return Student(model, clipped_rmsprop(learner).init(model), key_life)
@@ -121,7 +121,7 @@ class ContextStudy:
         keys = jax.random.split(jax.random.key(seed), 3)
         lived, _ = self._live(keys[0], self.episodes)
         fresh, modes = self._live(keys[1], self.fresh_episodes)
-        return newborn(self.learner, self.environment.spec, keys[2]), lived, fresh, modes
+        return init_student(self.learner, self.environment.spec, keys[2]), lived, fresh, modes
 
     def _live(self, key: Key[Array, ""], count: int) -> tuple[Episode, Modes]:
         """Episodes of random actions, and the mode of every step, which the agent does not see."""

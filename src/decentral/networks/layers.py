@@ -1,4 +1,4 @@
-"""The smallest part of every network, and how a network is born.
+"""The smallest part of every network, and how a network is initialised.
 
 A network is first described: each of its arrays holds, entry by entry, the half-width of the uniform distribution
 that its initial value is drawn from (PyTorch's, 1 / sqrt(inputs)). `draw` then draws all of them at once. So no

@@ -42,7 +42,7 @@ class Divergence:
 
 @dataclass
 class Health:
-    """What has been found in the lanes of a machine, by lane: the first thing of each."""
+    """What has been found in a batch of lanes, by lane: the first thing of each."""
 
     found: dict[int, Divergence] = field(default_factory=dict)
 

@@ -9,7 +9,7 @@ from decentral.training.loop import TrainingSetup
 
 
 def rollout_for(setup: TrainingSetup, stages: int | None = None) -> HostRollout:
-    """Who plays in the environment of a trainee, on as many stages as it has workers unless told otherwise.
+    """Who plays in the environment of a setup, on as many stages as it has workers unless told otherwise.
 
     It opens when the first episode is played, and must be closed.
     """

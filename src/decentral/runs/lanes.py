@@ -1,4 +1,4 @@
-"""The lanes of one or several trainees, one per seed of each, and the compiled programs that move them."""
+"""The lanes of one or several setups, one per seed of each, and the compiled programs that move them."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -48,18 +48,18 @@ def _is_bad(numbers: Array) -> Bool[Array, "..."]:
 
 @dataclass
 class LaneBatch:
-    """All lanes [S], trainee after trainee and seed after seed, moved by compiled functions."""
+    """All lanes [S], setup after setup and seed after seed, moved by compiled functions."""
 
-    setup: TrainingSetup  # its numbers have the lanes' axis if they stand for several trainees
+    setup: TrainingSetup  # its numbers have the lanes' axis if they stand for several setups
     seeds: np.ndarray
     lanes: Lane
     idle_turns: int  # still to be played before there is enough to learn from
     programs: "Programs"
-    oracle: Oracle | None = None  # its numbers have the lanes' axis if those of the trainee have
+    oracle: Oracle | None = None  # its numbers have the lanes' axis if those of the setup have
 
     @staticmethod
     def start(*setups: TrainingSetup, placement: Placement | None = None, lanes: Lane | None = None) -> "LaneBatch":
-        """All seeds of trainees of one shape: at their beginning, or where these lanes have come to.
+        """All seeds of setups of one shape: at their beginning, or where these lanes have come to.
 
         They are placed where it is best, unless told otherwise.
         """
@@ -115,7 +115,7 @@ class LaneBatch:
 
     @property
     def shares(self) -> list[range]:
-        """The lanes of each trainee."""
+        """The lanes of each setup."""
         size = self.setup.plan.seeds
         return [range(first, first + size) for first in range(0, len(self.seeds), size)]
 
@@ -132,7 +132,7 @@ class LaneBatch:
 def _prepare(
     setups: Sequence[TrainingSetup], placement: Placement | None = None
 ) -> tuple[TrainingSetup, np.ndarray, "Programs"]:
-    """One trainee that stands for all, the seed of every lane, and the programs that move them."""
+    """One setup that stands for all, the seed of every lane, and the programs that move them."""
     plan = setups[0].plan
     seeds = np.tile(plan.seed + np.arange(plan.seeds), len(setups))
     setup, several = side_by_side(setups, plan.seeds), len(setups) > 1
@@ -158,7 +158,7 @@ class Programs:
 
 @cache
 def programs(placement: Placement, several: bool) -> Programs:
-    """The programs of a placement, for one trainee or for several.
+    """The programs of a placement, for one setup or for several.
 
     They are kept, so that a second training of the same kind compiles nothing.
     """
@@ -191,7 +191,7 @@ def host_programs(setup: TrainingSetup, several: bool) -> Programs:
     """The same for a host environment: its episodes are played there, all else is compiled.
 
     The environment is opened when the first episode is played. Settings of the environment are the same for all
-    trainees.
+    setups.
     """
     rollout, numbers = rollout_for(setup), 0 if several else None
     return replace(

@@ -92,7 +92,7 @@ def run_together(
     begun = [planned for planned in runs if resume and RunDirectory(planned.out).has_begun]
     fresh = [planned for planned in runs if not any(planned is other for other in begun)]
     with ExitStack() as entered:
-        for planned in begun:  # alone from here on: what is found must be what is gone on from
+        for planned in begun:  # alone from here on: what is found must be what is resumed
             entered.enter_context(RunDirectory(planned.out).alone())
         start = Start.find(directories, lanes) if resume else Start(directories, lanes, [], [])
         use_every_core(start.devices)
@@ -107,7 +107,7 @@ def run_together(
             for line in (*start.notes, *start.differences()):
                 listener.noted(line)
         signals = entered.enter_context(Signals(deadline))
-        # The machine first: what it reads may be refused, and nothing has been changed yet.
+        # The lanes first: what is read may be refused, and nothing has been changed yet.
         lane_batch = entered.enter_context(closing(start.lane_batch(setups, described)))
         for planned in begun:
             note_resumption(RunDirectory(planned.out), planned.config, start.step)
@@ -133,7 +133,7 @@ def describe(planned: Planned, **more: Any) -> None:
 
 
 class Training:
-    """A machine on its way: tested, saved and told of between chunks of turns."""
+    """A batch of lanes on its way: tested, saved and reported between chunks of turns."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class Training:
         self.directories = start.directories
         self.keeper, self.health = CheckpointSchedule(start.directories, saving, start.turn), start.health(lane_batch)
         self.begun, self.seconds_before = time.perf_counter(), start.seconds
-        self.tested = start.turn is not None  # a machine is saved only after the tests that are due
+        self.tested = start.turn is not None  # lanes are saved only after the tests that are due
 
     @property
     def seconds(self) -> float:
@@ -223,7 +223,7 @@ class Pace:
         self.chunk = 1
 
     def advance(self, lane_batch: LaneBatch, left: int) -> None:
-        """Move the machine by the next chunk, of at most `left` turns."""
+        """Move the lanes by the next chunk, of at most `left` turns."""
         begun, count = time.perf_counter(), min(self.chunk, left)
         lane_batch.advance(count)
         jax.block_until_ready(lane_batch.lanes.steps)

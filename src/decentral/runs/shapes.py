@@ -31,7 +31,7 @@ def check_one_shape(configs: Sequence[Config]) -> None:
 
 
 def side_by_side(setups: Sequence[TrainingSetup], seeds: int) -> TrainingSetup:
-    """One trainee that stands for several of one shape: its numbers have an axis, `seeds` lanes for each of them.
+    """One setup that stands for several of one shape: its numbers have an axis, `seeds` lanes for each of them.
 
     A single one stays as it is.
     """
@@ -45,7 +45,7 @@ def side_by_side(setups: Sequence[TrainingSetup], seeds: int) -> TrainingSetup:
 
 
 def _shape(setup: TrainingSetup) -> Hashable:
-    """All that shapes the program of a trainee: everything but the values of its numbers and tables.
+    """All that shapes the program of a setup: everything but the values of its numbers and tables.
 
     Those of a host environment belong to it too.
     """

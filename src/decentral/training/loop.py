@@ -121,7 +121,7 @@ def environment_stream(seed: Int[Array, ""] | int) -> Key[Array, ""]:
 
 
 def init_lane(setup: TrainingSetup, seed: Int[Array, ""] | int, keys: Keys) -> Lane:
-    """A lane whose agents are born from their own keys."""
+    """A lane whose agents are initialised from their own keys."""
     environment, team = setup.environment, setup.team
     room = (setup.replay_capacity, setup.plan.replay_type)
     agents = team.each(lambda squad, keys: squad.init_agents(environment.spec, keys), keys)

@@ -82,7 +82,7 @@ class Start:
             Checkpoints.of(directory).keep({turn for turn in turns if self.turn is not None and turn <= self.turn})
 
     def lane_batch(self, setups: Sequence[TrainingSetup], described: Lane) -> LaneBatch:
-        """The machine of trainees as it was."""
+        """The lanes of all setups as they were saved."""
         if self.turn is None:
             return LaneBatch.start(*setups)
         size = self.lanes // len(self.directories)

@@ -54,7 +54,7 @@ class Due:
 
 
 class CheckpointSchedule:
-    """Saves the runs of a machine, all of the same moment."""
+    """Saves the runs of a batch of lanes, all of the same turn."""
 
     def __init__(self, directories: Sequence[RunDirectory], saving: Saving, saved_turn: int | None):
         self.directories, self.saving = directories, saving

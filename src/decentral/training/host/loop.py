@@ -27,7 +27,7 @@ from decentral.training.loop import (
 from decentral.training.rollout import Trajectory, greedily, unbiased_dice
 from decentral.training.squads.base import Replays
 
-Numbers = int | None  # the axis of the trainees' numbers: 0 where they stand for several, none otherwise
+Numbers = int | None  # the axis of the setups' numbers: 0 where they stand for several, none otherwise
 
 
 def host_turns(

@@ -1,4 +1,4 @@
-"""One learner for many bodies: how a centralised reference is trained. NOT decentralised, and kept apart for that."""
+"""One learner for many actors: how a centralised reference is trained. NOT decentralised, and kept apart for that."""
 
 import equinox as eqx
 import jax
@@ -16,7 +16,7 @@ from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
 class Joined(Squad):
-    """A single learner that reads the episodes of all its bodies; they act apart."""
+    """A single learner that reads the episodes of all its actors; they act apart."""
 
     algorithm: Centralised
     sharing: Sharing | None = eqx.field(static=True, default=None)

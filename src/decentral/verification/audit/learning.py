@@ -48,7 +48,7 @@ def teach_alone(setup: TrainingSetup, seed: int, place: int, log: AgentLog, watc
 
 
 def _stretches(turns: int, idle: int) -> Iterator[tuple[int, int, bool]]:
-    """First turn, count and whether there is enough to learn from: as the turns of a machine are cut."""
+    """First turn, count and whether there is enough to learn from: as the turns of a run are cut."""
     first = 0
     while first < turns:
         learning = first >= idle

@@ -150,7 +150,7 @@ def _arrays(agent: AgentState) -> dict[str, np.ndarray]:
 
 
 def _live(lane_batch: LaneBatch, count: int, lane: int, wheres: dict[int, tuple[int, int]]) -> dict[int, AgentLog]:
-    """The next turns of a machine, as some agents lived through them; blank before they joined."""
+    """The next turns of a run, as some agents lived through them; blank before they joined."""
     squads = {squad for squad, _ in wheres.values()}
     before, steps = {squad: _remembered(lane_batch, squad)[lane] for squad in squads}, lane_batch.steps[lane]
     keys = {squad: _keys_of_learning(lane_batch.setup, lane_batch.lanes.agents[squad], squad) for squad in squads}
