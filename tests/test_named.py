@@ -52,6 +52,11 @@ def test_a_page_names_what_exists(page):
     assert list(wrong_names(page.read_text(), page)) == []
 
 
+def test_no_two_classes_have_the_same_name():
+    defined = re.findall(r"^class (\w+)", "\n".join(file.read_text() for file in SOURCES.rglob("*.py")), re.MULTILINE)
+    assert {name for name in defined if [other.lower() for other in defined].count(name.lower()) > 1} == set()
+
+
 def test_docstrings_and_comments_name_what_exists():
     assert [(file, *wrong) for file, said in inventory().prose for wrong in wrong_names(said)] == []
 

@@ -22,7 +22,7 @@ class AuditListener(Protocol):
     def found(self, audit: AgentAudit | AgentMessageAudit) -> None: ...
 
 
-class Silent:
+class SilentAudit:
     """A listener that keeps it to itself."""
 
     def started(self, audited: Sequence[Audited]) -> None:
@@ -54,7 +54,7 @@ def audit(
     """
     check_whole(seed=seed, agent=agent)
     audited = Audited.all_of(open_run(run, environment, algorithm), seed, agent)
-    listener = listener or Silent()
+    listener = listener or SilentAudit()
     listener.started(audited)
     if messages is None:
         return audit_logs(audited, listener)

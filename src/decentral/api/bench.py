@@ -39,7 +39,7 @@ class BenchListener(Protocol):
     def finished(self, measured: Measured) -> None: ...
 
 
-class Silent:
+class SilentBench:
     """A listener that keeps it to itself."""
 
     def doing(self, what: str) -> None:
@@ -100,7 +100,7 @@ def bench(
     grid = Grid(several(algorithms), several(environments), **axes)
     earlier = None if against is None or against == TORCH else read_timings(Path(against))
     benchmark = Benchmark(grid.cases(), turns, repeats, place_for(out, "bench"), with_torch=against == TORCH)
-    benchmark.run(listener or Silent())
+    benchmark.run(listener or SilentBench())
     return Bench(
         path=benchmark.out,
         cases=benchmark.cases,

@@ -10,7 +10,7 @@ from decentral.analysis.results import labels
 from decentral.api.arguments import Place, check_whole, place_for
 from decentral.api.train import Run
 from decentral.configs.registry import take_names
-from decentral.inspection.crossplay import Crossplay, play_across
+from decentral.inspection.crossplay import CrossPlayResult, play_across
 from decentral.runs.trained import Trained
 
 
@@ -20,7 +20,7 @@ class CrossPlay:
 
     path: Path
     labels: list[str]  # of the runs
-    result: Crossplay
+    result: CrossPlayResult
 
     @property
     def data(self) -> Path:

@@ -8,7 +8,7 @@ import numpy as np
 
 from decentral.analysis.results import Curves, load_curves
 from decentral.api.arguments import Place, Team, listeners_of, place_for, plan_of, resolved, wishes_of
-from decentral.api.audit import Silent, audit_all_messages, audit_logs
+from decentral.api.audit import SilentAudit, audit_all_messages, audit_logs
 from decentral.api.evaluate import evaluate
 from decentral.api.plot import plot
 from decentral.api.verify import verify
@@ -91,11 +91,11 @@ class Run:
 
         All agents that learn unless told otherwise, of the first seed.
         """
-        return audit_logs(Audited.all_of(self.directory, seed, agent), Silent())
+        return audit_logs(Audited.all_of(self.directory, seed, agent), SilentAudit())
 
     def audit_messages(self, messages: Place, agent: int | None = None, seed: int | None = None) -> MessageAudit:
         """The same of a run of an arena, from the directory in which its messages were logged."""
-        return audit_all_messages(Audited.all_of(self.directory, seed, agent), Path(messages), Silent())
+        return audit_all_messages(Audited.all_of(self.directory, seed, agent), Path(messages), SilentAudit())
 
     def plot(self, out: Place | None = None) -> Path:
         """Draw the learning curves; into the run's own directory unless told otherwise."""

@@ -20,7 +20,7 @@ from decentral.training.team import Team
 
 
 @dataclass(frozen=True)
-class Crossplay:
+class CrossPlayResult:
     """Mean returns of all pairs of teams: the row's team sends its first agent, the column's team all the others."""
 
     teams: list[tuple[int, int]]  # (run, seed), in order of the rows
@@ -33,7 +33,7 @@ class Crossplay:
         return self.returns[np.ix_(rows, columns)]
 
 
-def play_across(trained: list[Trained], episodes: int, seed: int = 0) -> Crossplay:
+def play_across(trained: list[Trained], episodes: int, seed: int = 0) -> CrossPlayResult:
     """The mean return of greedy episodes of every pair of teams, all in the same environments."""
     check_environments(episodes, seed)
     _check_same_world(trained)
@@ -41,7 +41,7 @@ def play_across(trained: list[Trained], episodes: int, seed: int = 0) -> Crosspl
     key = jax.random.fold_in(jax.random.key(seed), 4)
     blocks = [[_returns(first, others, episodes, key) for others in trained] for first in trained]
     teams = [(number, own) for number, run in enumerate(trained) for own in run.seeds]
-    return Crossplay(teams, np.block(blocks))
+    return CrossPlayResult(teams, np.block(blocks))
 
 
 def _returns(first: Trained, others: Trained, episodes: int, key: Key[Array, ""]) -> np.ndarray:

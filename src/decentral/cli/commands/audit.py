@@ -26,7 +26,7 @@ def audit_command(words: list[str]) -> None:
         seed=None if found.seed is None else whole("seed", found.seed),
         agent=None if found.agent is None else whole("agent", found.agent),
         messages=found.messages,
-        listener=Shown(found.run, by_messages=found.messages is not None),
+        listener=ShownAudit(found.run, by_messages=found.messages is not None),
         **naming(found),
     )
     if found.messages is None:
@@ -34,7 +34,7 @@ def audit_command(words: list[str]) -> None:
         say(f"identical: {learned}")
 
 
-class Shown:
+class ShownAudit:
     """Shows what is found of each agent, and fails with the first thing that is no evidence."""
 
     def __init__(self, run: Path, by_messages: bool):

@@ -27,7 +27,7 @@ def bench_command(words: list[str]) -> None:
             repeats=repeats,
             out=found.out,
             against=found.against,
-            listener=Shown(console, status),
+            listener=ShownBench(console, status),
         )
     print_measured(console, done)
     if done.yardstick is not None:
@@ -38,7 +38,7 @@ def bench_command(words: list[str]) -> None:
     console.say(f"written to {done.data} {drawn}")
 
 
-class Shown:
+class ShownBench:
     """Shows what is being measured, and a line for every case that has been."""
 
     def __init__(self, console: Screen, status: Status):
