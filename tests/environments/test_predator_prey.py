@@ -141,7 +141,7 @@ def test_the_program_of_a_step_hardly_grows_with_the_predators():
     ],
 )
 def test_two_beside_the_prey_catch_it_and_one_alone_pays(places, reward, caught):
-    paid, is_caught = PredatorPrey(penalty=0.5).judge(jnp.stack([cell(*place) for place in places]))
+    paid, is_caught = PredatorPrey(penalty=0.5).reward_of(jnp.stack([cell(*place) for place in places]))
     assert float(paid) == reward and bool(is_caught) == caught
 
 
@@ -228,7 +228,7 @@ def best_moves():
 
     def worth(penalty, state, joint):
         hunt = eqx.tree_at(lambda own: own.penalty, world, penalty)
-        rewards = [hunt.judge(hunt.advance(state.cells, jnp.append(joint, prey)))[0] for prey in jnp.arange(5)]
+        rewards = [hunt.reward_of(hunt.advance(state.cells, jnp.append(joint, prey)))[0] for prey in jnp.arange(5)]
         return jnp.mean(jnp.stack(rewards))
 
     def look(penalty):

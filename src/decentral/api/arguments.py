@@ -103,8 +103,6 @@ def _given(group: str, name: Any) -> Any:
     return name
 
 
-def listeners_of(progress: bool, track: Sequence[str], live: bool = False) -> list[Listener]:
-    """Who is told how a run goes: the user, the trackers of these names, and the page that is kept up to date."""
-    from decentral.api.report import Live  # it takes arguments of this file itself
-
-    return [*([watcher()] if progress else []), *trackings(track), *([Live()] if live else [])]
+def listeners_of(progress: bool, track: Sequence[str]) -> list[Listener]:
+    """Who is told how a run goes: the user, and the trackers of these names."""
+    return [*([watcher()] if progress else []), *trackings(track)]

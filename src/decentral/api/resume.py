@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from decentral.api.arguments import Place, listeners_of, open_run
+from decentral.api.report import Live
 from decentral.api.train import Run
 from decentral.arenas.run import resume_arena
 from decentral.runs.checkpointing.schedule import Saving
@@ -31,7 +32,8 @@ def resume(
     environment or the algorithm is code of yours, name it again; where messages of an arena are logged, `log_messages`.
     """
     opened = open_run(path, environment, algorithm)
-    listeners, saving = listeners_of(progress, track, live), build(Saving, checkpoints or {}, "checkpoints")
+    listeners = [*listeners_of(progress, track), *([Live()] if live else [])]
+    saving = build(Saving, checkpoints or {}, "checkpoints")
     directory, messages = opened, None if log_messages is None else Path(log_messages)
     if "arena" not in directory.read_json("config.json"):
         if messages is not None:

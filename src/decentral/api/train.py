@@ -11,6 +11,7 @@ from decentral.api.arguments import Place, Team, listeners_of, place_for, plan_o
 from decentral.api.audit import SilentAudit, audit_all_messages, audit_logs
 from decentral.api.evaluate import evaluate
 from decentral.api.plot import plot
+from decentral.api.report import Live
 from decentral.api.verify import verify
 from decentral.arenas.audit import MessageAudit
 from decentral.configs.config import Config
@@ -141,7 +142,8 @@ def train(
     if resume and out is None:
         raise Refused("out must be given with resume: it is the run to go on with")
     place = place_for(out, name_of(asked))
-    listeners, saving = listeners_of(progress, track, live), build(Saving, checkpoints or {}, "checkpoints")
+    listeners = [*listeners_of(progress, track), *([Live()] if live else [])]
+    saving = build(Saving, checkpoints or {}, "checkpoints")
     if resume and RunDirectory(place).has_begun:
         return Run(resume_in_place(RunDirectory(place), asked, listeners, saving).path)
     return Run(run_config(asked, place, listeners, saving).path)

@@ -122,7 +122,7 @@ class PredatorPrey(Environment):
     ) -> tuple[Hunt, Outcome]:
         prey_move, place = randomness
         cells = self.advance(state.cells, jnp.append(actions, prey_move))
-        reward, caught = self.judge(cells)
+        reward, caught = self.reward_of(cells)
         prey = jnp.where(caught, nth_free_cell(place, cells), cells[-1])
         moved = Hunt(jnp.append(cells[:-1], prey))
         return moved, Outcome(reward, terminated=jnp.zeros((), bool), facts={})
@@ -132,7 +132,7 @@ class PredatorPrey(Environment):
         wanted = self._neighbour(cells, moves)
         return jnp.where(who_moves(cells, wanted), wanted, cells)
 
-    def judge(self, cells: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+    def reward_of(self, cells: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]:
         """The team's reward for where everyone stands, and whether the prey is caught."""
         beside = how_many(self._beside(cells[:-1], cells[-1]))
         caught, alone = beside >= 2, beside == 1

@@ -2,21 +2,32 @@
 
 import itertools
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-if TYPE_CHECKING:
-    from decentral.environments.predator_prey.environment import PredatorPrey
+from decentral.environments.predator_prey.moves import Cells
 
 MOVES = 5
 TIE = 1e-4  # by which two returns may differ through rounding
 
 
-def hunt_returns(hunt: "PredatorPrey") -> dict[str, float]:
+@runtime_checkable
+class HuntRules(Protocol):
+    """What the solver must know of predator-prey."""
+
+    size: int
+    length: int
+
+    def advance(self, cells: Cells, moves: Cells) -> Cells: ...
+
+    def reward_of(self, cells: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]: ...
+
+
+def hunt_returns(hunt: HuntRules) -> dict[str, float]:
     """The return of an episode under the best joint policy and under uniformly random moves."""
     states = _states(hunt.size)
     rewards, following = _outcomes(hunt, states, _numbering(hunt.size))
@@ -24,7 +35,7 @@ def hunt_returns(hunt: "PredatorPrey") -> dict[str, float]:
     return {"optimal": float(np.asarray(optimal).mean()), "random": float(np.asarray(random).mean())}
 
 
-def best_joint_actions(hunt: "PredatorPrey") -> Bool[Array, "states joint"]:
+def best_joint_actions(hunt: HuntRules) -> Bool[Array, "states joint"]:
     """Which joint actions are the best in each state with a whole episode to go; its penalty may be traced."""
     rewards, following = _outcomes(hunt, _states(hunt.size), _numbering(hunt.size))
     reappear = jnp.asarray(_reappearances(hunt.size))
@@ -67,13 +78,13 @@ def _look_ahead(
 
 @jax.jit
 def _outcomes(
-    hunt: "PredatorPrey", states: Int[Array, "states 3"], numbering: Int[Array, "cells cells cells"]
+    hunt: HuntRules, states: Int[Array, "states 3"], numbering: Int[Array, "cells cells cells"]
 ) -> tuple[Float[Array, "states triples"], Int[Array, "states triples"]]:
     """For each state and triple of moves: the reward, and what follows (counted from `states` on after a catch)."""
 
     def outcome(cells: Int[Array, "3"], moves: Int[Array, "3"]) -> tuple[Array, Array]:
         moved = hunt.advance(cells, moves)
-        reward, caught = hunt.judge(moved)
+        reward, caught = hunt.reward_of(moved)
         return reward, numbering[tuple(moved)] + jnp.where(caught, len(states), 0)
 
     triples = jnp.asarray(list(itertools.product(range(MOVES), repeat=3)))
