@@ -19,7 +19,7 @@ from pathlib import Path
 
 from decentral.errors import Refused
 from decentral.runs.checkpointing.files import MANIFEST, Checkpoints
-from decentral.runs.checkpointing.restore import Start
+from decentral.runs.checkpointing.restore import ResumePoint
 from tests.corruption import WAYS, spoil
 from tests.faults import FAULTS
 from tests.saved_runs import PARTS, begin, save
@@ -110,7 +110,7 @@ def corruptions(out, wanted):
         whole = file.read_bytes()
         spoil(rng, file, rng.choice(WAYS[:3]))
         try:
-            found = Start.find([directory], 2)
+            found = ResumePoint.find([directory], 2)
         except Refused:
             refused += 1
         else:

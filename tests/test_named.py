@@ -82,9 +82,7 @@ def test_docstrings_and_comments_name_what_exists():
     ],
 )
 def test_a_name_of_nothing_is_found(wrong):
-    right = (
-        "`dynamics`, `DAC.next_value`, `--training.steps`, `decentral train dac 3m --seeds 5`, `make test`, `vmap(f)`"
-    )
+    right = "`dynamics`, `DAC.phi`, `--training.steps`, `decentral train dac 3m --seeds 5`, `make test`, `vmap(f)`"
     assert list(wrong_names(right)) == []
     assert len(list(wrong_names(f"{right} and {wrong}"))) == 1
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import decentral
 from decentral.runs.checkpointing.files import Checkpoints
-from decentral.runs.checkpointing.restore import Start
+from decentral.runs.checkpointing.restore import ResumePoint
 from decentral.runs.trained import Trained
 from decentral.verification.files import verify
 from tests.small_runs import small_run
@@ -47,7 +47,7 @@ def read_all(run):
     """Everything that is ever read of a run."""
     assert verify(run.directory).broken == []
     assert run.metrics and run.curves and run.config
-    assert Start.find([run.directory], 2).turn == 100
+    assert ResumePoint.find([run.directory], 2).turn == 100
     Trained.load(run.directory)
     for part in ("agents", "replays", "clock"):
         Checkpoints.of(run.directory).read(100, part)

@@ -44,7 +44,7 @@ def test_an_episode_of_a_seed_is_the_one_of_its_key():
     state, lucks = begin(zoo.world, jax.random.key(7))
     np.testing.assert_array_equal(np.stack(list(observed.values())), zoo.world.perceive(state).observation)
     after, rewards, *_ = zoo.step({"predator_1": 0, "predator_2": 3})
-    state, outcome = zoo.world.step_by(state, jnp.asarray([0, 3]), jax.tree.map(lambda leaf: leaf[0], lucks))
+    state, outcome = zoo.world.step_with(state, jnp.asarray([0, 3]), jax.tree.map(lambda leaf: leaf[0], lucks))
     np.testing.assert_array_equal(np.stack(list(after.values())), zoo.world.perceive(state).observation)
     assert rewards == dict.fromkeys(zoo.possible_agents, float(outcome.reward))
 

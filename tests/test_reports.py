@@ -9,7 +9,7 @@ import decentral
 from decentral.api.report import Live
 from decentral.cli import main
 from decentral.configs.config import resolve
-from decentral.runs.runner import Planned
+from decentral.runs.runner import PlannedRun
 from tests.small_runs import QUICK, SMALL, small_run
 
 
@@ -73,7 +73,7 @@ def test_the_page_of_an_interrupted_training_stands_still(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(config.as_data()))
     (tmp_path / "metrics.jsonl").write_text('{"seed": 0, "step": 40, "test_return_mean": 6.0, "seconds": 1.0}\n')
     live = Live()
-    live.started([Planned(config, tmp_path)], "")
+    live.started([PlannedRun(config, tmp_path)], "")
     live.closed()
     assert not (tmp_path / "report.html").exists()  # nothing was tested: there is nothing to show
     live.tested([])

@@ -59,7 +59,7 @@ class Percept(eqx.Module):
 class Episode(eqx.Module):
     """One agent's record of an episode: its own percepts, its own actions, the shared reward, nothing else.
 
-    `annotations` is what the agent itself wrote beside the steps from these and from its own notes.
+    `annotations` is what the agent itself stored with the steps, from these and from its own statistics.
     """
 
     percepts: Percept  # [P, ...]: the percept before each step and the one after the last

@@ -6,7 +6,7 @@ import numpy as np
 from decentral.algorithms.base import TeamClock
 from decentral.algorithms.ma2ql import MA2QL
 from decentral.training.replay import blank_episode, empty_replay
-from decentral.training.squads.base import Now
+from decentral.training.squads.base import TrainingClock
 from decentral.training.squads.separate import Separate
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
@@ -47,7 +47,7 @@ def test_a_turn_ends_exactly_when_its_episodes_have_passed():
 def test_the_turn_is_that_of_the_agents_place_in_the_whole_team():
     squad = Separate(MA2QL(hidden=2, turn_length=2), (2,), 3)  # the other two places are someone else's
     place, replay = jnp.asarray(squad.places[0]), empty_replay(blank_episode(SPEC, 2), 4, "float32")
-    times = [Now(jnp.asarray(0), jnp.asarray(e), jnp.zeros(())) for e in range(7)]
+    times = [TrainingClock(jnp.asarray(0), jnp.asarray(e), jnp.zeros(())) for e in range(7)]
     due = [bool(squad.learns_now(place, replay, 1, now)) for now in times]
     assert due == [False, False, False, False, True, True, False]
 

@@ -15,7 +15,7 @@ from decentral.environments.host.wire import CLOSE, RESET, STEP
 from decentral.errors import Failed
 from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
-from decentral.training.squads.separate import Clock
+from decentral.training.squads.separate import LearningSchedule
 from tests.arenas.nearby import Nearby, scripted
 from tests.host_worlds import Counting
 from tests.small import small
@@ -32,12 +32,12 @@ class Relabelled(Noise):
         return super().step(state, actions.at[1].set(1 - actions[1]), key)
 
 
-def config_of(world, clocks=(Clock(), Clock())):
+def config_of(world, clocks=(LearningSchedule(), LearningSchedule())):
     members = [Member("iql", small("iql"), clock) for clock in clocks]
     return Config(members, "noise", TrainingSetup(team_of(members), world, PLAN))
 
 
-def arena(path, *lines, world=None, terms=None, clocks=(Clock(), Clock())):
+def arena(path, *lines, world=None, terms=None, clocks=(LearningSchedule(), LearningSchedule())):
     """An arena of two agents, whose messages are logged."""
 
     def line(birth, home):
@@ -125,7 +125,7 @@ def test_an_action_that_is_none_ends_the_arena(tmp_path):
 
 def test_agents_learn_by_clocks_of_their_own(tmp_path):
     """The second learns after every third episode only, and so not yet after two."""
-    with arena(tmp_path, Nearby, Nearby, clocks=(Clock(), Clock(update_period=3))) as playing:
+    with arena(tmp_path, Nearby, Nearby, clocks=(LearningSchedule(), LearningSchedule(update_period=3))) as playing:
         born = [seat.line.answer.__self__.agent.parameters for seat in playing.seats]
         changed = []
         for _ in range(3):

@@ -20,7 +20,7 @@ from decentral.environments.registry import ENVIRONMENTS
 from decentral.settings import setting_fields
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
-from decentral.training.squads.separate import Clock
+from decentral.training.squads.separate import LearningSchedule
 from tests.patching import patch
 
 MANY = os.environ.get("DECENTRAL_FUZZ_EXAMPLES")  # how many examples of each, instead of a few that never change
@@ -157,7 +157,9 @@ values = st.one_of(
 )
 any_flag = st.one_of(
     st.sampled_from(FLAGS.split()),
-    st.sampled_from(flags_of(*EVERY_ALGORITHM.values(), Clock, prefixes=("", "algorithm.", "agents.0.", "agents.1."))),
+    st.sampled_from(
+        flags_of(*EVERY_ALGORITHM.values(), LearningSchedule, prefixes=("", "algorithm.", "agents.0.", "agents.1."))
+    ),
     st.text("-abcstep.", max_size=8).map("--".__add__),
 )
 any_names = st.lists(st.sampled_from((*EVERY_ALGORITHM, *ENVIRONMENTS, "run", "iql,dac", "table-1")), max_size=2)

@@ -35,7 +35,7 @@ def stepped(world, state, actions, key):
 
 @jax.jit
 def stepped_by_chance(world, state, actions, key):
-    return world.step_by(state, actions, world.draw(key))
+    return world.step_with(state, actions, world.draw(key))
 
 
 def random_episode(world, seed):
@@ -67,7 +67,7 @@ def test_a_random_episode_is_finite_and_each_percept_allows_an_action(world):
 
 @worlds
 def test_a_world_that_never_takes_an_action_away_says_so(world):
-    assert world.may_be_unavailable or random_episode(world, 1).percepts.available.all()
+    assert world.has_action_mask or random_episode(world, 1).percepts.available.all()
 
 
 @worlds

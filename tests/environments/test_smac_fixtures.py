@@ -44,7 +44,7 @@ def found(name):
         )
         before = jax.tree.map(lambda column: jnp.roll(column, 1, axis=0), fields)
         randomness = jnp.zeros((steps.size, world.roster.units))
-        outcomes = jax.vmap(world.tell)(before, actions, randomness, fields)
+        outcomes = jax.vmap(world.recompute_outcome)(before, actions, randomness, fields)
         return jax.vmap(world.perceive)(fields), jax.vmap(world.state_vector)(fields, actions), outcomes
 
     columns = {key: jnp.asarray(rows[key]) for key in COLUMNS}

@@ -13,7 +13,7 @@ from decentral.errors import Refused
 from decentral.records import durable
 from decentral.records.durable import sealed
 from decentral.runs.checkpointing.files import MANIFEST, Checkpoints
-from decentral.runs.checkpointing.restore import Start
+from decentral.runs.checkpointing.restore import ResumePoint
 from decentral.verification.files import verify
 from tests.corruption import WAYS, remove, spoil, swap
 from tests.saved_runs import PARTS, begin, is_turn, save
@@ -33,7 +33,7 @@ def run(tmp_path):
 
 def falls_back(directory, file):
     """Goes on from turn 1, and names the file."""
-    start = Start.find([directory], 2)
+    start = ResumePoint.find([directory], 2)
     assert start.turn == 1 and is_turn(directory, 1)
     assert len(start.notes) == 1 and str(file) in start.notes[0]
     assert start.notes[0].endswith("going back to an earlier checkpoint")
@@ -49,7 +49,7 @@ def test_a_spoiled_checkpoint_is_passed_over_and_told_of(run, name, way):
         spoil(rng, file, way)
         falls_back(run, file)
         file.write_bytes(whole)
-    assert Start.find([run], 2).turn == 2
+    assert ResumePoint.find([run], 2).turn == 2
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -62,7 +62,7 @@ def test_a_missing_file_is_passed_over_and_told_of(run, name):
 def test_a_file_of_another_checkpoint_does_not_pass(run, name):
     swap(Checkpoints.of(run).place(1) / name, Checkpoints.of(run).place(2) / name)
     with pytest.raises(Refused, match="no other checkpoint can be gone on from"):
-        Start.find([run], 2)
+        ResumePoint.find([run], 2)
 
 
 def test_parts_that_changed_places_do_not_pass(run):
@@ -82,7 +82,7 @@ def test_records_that_went_bad_are_noticed(run, way):
             falls_back(run, file)
         else:
             with pytest.raises(Refused, match=r"metrics.jsonl"):
-                Start.find([run], 2)
+                ResumePoint.find([run], 2)
         file.write_bytes(whole)
 
 
@@ -91,7 +91,7 @@ def test_a_run_all_of_whose_checkpoints_are_broken_is_one_line_and_stays_as_it_i
         spoil(random.Random(turn), Checkpoints.of(run).place(turn) / "agents.safetensors", WAYS[0])
     before = tree(run.path)
     with pytest.raises(Refused, match=r"agents.safetensors is broken.*no other checkpoint can be gone on from"):
-        Start.find([run], 2)
+        ResumePoint.find([run], 2)
     with pytest.raises(SystemExit) as stop:
         main(["verify", str(run.path)])
     said = capsys.readouterr()
@@ -105,10 +105,10 @@ def tree(path):
 
 def test_a_checkpoint_of_other_settings_does_not_pass(run):
     run.write_json("config.json", {"training": {"steps": 12, "seed": 3}})
-    assert Start.find([run], 2).turn == 2  # longer is no other
+    assert ResumePoint.find([run], 2).turn == 2  # longer is no other
     run.write_json("config.json", {"training": {"steps": 12, "seed": 4}})
     with pytest.raises(Refused, match="is of another configuration"):
-        Start.find([run], 2)
+        ResumePoint.find([run], 2)
 
 
 def resealed(run, **changes):
@@ -143,7 +143,7 @@ NONE_OF_THEM = {"bytes": 1, "sha256": "0"}
 )
 def test_a_manifest_made_by_an_enemy_is_refused_and_leads_nowhere(run, changes):
     resealed(run, **changes)
-    start = Start.find([run], 2)
+    start = ResumePoint.find([run], 2)
     assert start.turn == 1 and len(start.notes) == 1
 
 
@@ -155,7 +155,7 @@ def test_links_are_refused_before_anything_behind_them_is_touched(run, tmp_path)
         link = Checkpoints.of(run).path / name
         link.symlink_to(precious)
         with pytest.raises(Refused, match="no link"):
-            Start.find([run], 2)
+            ResumePoint.find([run], 2)
         with pytest.raises(Refused, match="no link"):
             Checkpoints.of(run).keep(set())
         link.unlink()
@@ -181,7 +181,7 @@ def test_a_full_disk_leaves_the_older_checkpoints(run):
             save(run, 3)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert Start.find([run], 2).turn == 2
+    assert ResumePoint.find([run], 2).turn == 2
     after = tree(Checkpoints.of(run).path)
     assert {name: after[name] for name in before} == before and all(".saving" in name for name in after.keys() - before)
 
@@ -195,4 +195,4 @@ def test_a_disk_that_became_read_only_leaves_the_older_checkpoints(run, monkeypa
     with pytest.raises(OSError, match="Read-only"):
         save(run, 3)
     monkeypatch.undo()
-    assert tree(run.path) == before and Start.find([run], 2).turn == 2
+    assert tree(run.path) == before and ResumePoint.find([run], 2).turn == 2

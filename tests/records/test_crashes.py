@@ -7,7 +7,7 @@ import numpy as np
 
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
-from decentral.runs.checkpointing.restore import Start
+from decentral.runs.checkpointing.restore import ResumePoint
 from tests.crashes import Crash, disk, every_crash
 from tests.saved_runs import begin, is_turn, save
 
@@ -28,13 +28,13 @@ def test_a_crash_while_saving_leaves_the_last_checkpoint_or_the_new_one(tmp_path
         return directory
 
     def check(directory):
-        start = Start.find([directory], 2)
+        start = ResumePoint.find([directory], 2)
         assert start.turn in (2, 3) and start.notes == []
         assert is_turn(directory, start.turn)
-        start.forget_later()
+        start.discard_newer_files()
         assert [row["step"] for row in directory.read_metrics()] == list(range(start.turn + 1))
         save(directory, start.turn + 1)  # what the crash has left is in nobody's way
-        assert Start.find([directory], 2).turn == start.turn + 1
+        assert ResumePoint.find([directory], 2).turn == start.turn + 1
 
     assert every_crash(prepare, lambda directory: save(directory, 3), check) > 60
 
@@ -43,9 +43,9 @@ def test_a_crash_before_the_first_checkpoint_is_whole_begins_anew(tmp_path):
     fresh = places(tmp_path)
 
     def check(directory):
-        start = Start.find([directory], 2)
+        start = ResumePoint.find([directory], 2)
         assert start.turn in (None, 1)
-        start.forget_later()
+        start.discard_newer_files()
         rows = len((directory.path / "metrics.jsonl").read_text().splitlines())
         assert rows == (0 if start.turn is None else 2)
 
@@ -65,11 +65,11 @@ def test_a_crash_at_the_end_or_on_the_way_back_loses_nothing(tmp_path):
         directory.write_agent(3, 0, {"weight": 2 * ONES})
         directory.finish([])
         Checkpoints.of(directory).keep({1})
-        Start.find([directory], 2).forget_later()
+        ResumePoint.find([directory], 2).discard_newer_files()
 
     def check(directory):
         assert set(directory.read_agent(3, 0)["weight"]) in ({1.0}, {2.0})
-        assert Start.find([directory], 2).turn == 1
+        assert ResumePoint.find([directory], 2).turn == 1
 
     assert every_crash(prepare, finish_and_reopen, check) > 20
 

@@ -16,9 +16,9 @@ from decentral.configs.config import resolve
 from decentral.errors import Interrupted
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
-from decentral.runs.checkpointing.restore import Start
+from decentral.runs.checkpointing.restore import ResumePoint
 from decentral.runs.checkpointing.schedule import Saving
-from decentral.runs.runner import Planned, describe, run, run_together
+from decentral.runs.runner import PlannedRun, describe, run, run_together
 from tests.crashes import Crash, disk
 from tests.saved_runs import begin, save
 from tests.small_runs import SMALL, small_run
@@ -104,10 +104,10 @@ def test_a_signal_saves_and_says_how_to_go_on(tmp_path, monkeypatch):
     place = tmp_path / "run"
     config = resolve("dac", "matrix-game", DAC["algorithm"], None, PLAN | {"seeds": 2, "steps": 60})
     with pytest.raises(Interrupted, match=rf"interrupted at step 30 and saved; to go on: decentral resume {place}"):
-        run_together([Planned(config, place)], [Killer(4, lambda: (ask_to_stop(), wait()))])
+        run_together([PlannedRun(config, place)], [Killer(4, lambda: (ask_to_stop(), wait()))])
     assert Checkpoints.of(RunDirectory(place)).turns() == [30]
     with pytest.raises(Interrupted, match="interrupted at step 30 and saved"):  # a deadline asks to stop as well
-        run_together([Planned(config, place)], [], resume=True, deadline=time.monotonic())
+        run_together([PlannedRun(config, place)], [], resume=True, deadline=time.monotonic())
     assert state(decentral.resume(place, progress=False).path) == state(uninterrupted().path)
 
 
@@ -133,9 +133,9 @@ def test_mixed_joined_and_sharing_teams_go_on_too(tmp_path, team, training):
     plan = PLAN | training | {"steps": 40, "replay_episodes": 12}
     own = {} if team is mixed else {"hidden": 4} | ({"buckets": 8} if "sharing" in training else {})
     config = resolve(team(partner), "matrix-game", own, None, plan)
-    run_together([Planned(config, tmp_path / "whole")], [])
+    run_together([PlannedRun(config, tmp_path / "whole")], [])
     with pytest.raises(Crash):
-        run_together([Planned(config, tmp_path / "run")], [Killer(4, crash)], Saving(interval=0.0))
+        run_together([PlannedRun(config, tmp_path / "run")], [Killer(4, crash)], Saving(interval=0.0))
     run = decentral.resume(tmp_path / "run", progress=False)
     assert state(run.path) == state(tmp_path / "whole")
 
@@ -147,7 +147,7 @@ def test_runs_side_by_side_go_on_from_a_moment_that_all_have_saved(tmp_path):
     ]
 
     def planned(name):
-        return [Planned(config, tmp_path / name / str(number)) for number, config in enumerate(configs)]
+        return [PlannedRun(config, tmp_path / name / str(number)) for number, config in enumerate(configs)]
 
     whole = run_together(planned("whole"), [])
     with pytest.raises(Crash):
@@ -163,7 +163,7 @@ def test_a_spoiled_checkpoint_costs_the_time_since_the_one_before(tmp_path, caps
     place = tmp_path / "run"
     config = resolve("dac", "matrix-game", DAC["algorithm"], None, PLAN | {"seeds": 2, "steps": 60})
     with pytest.raises(Crash):
-        run_together([Planned(config, place)], [Killer(5, crash)], Saving(interval=0.0))
+        run_together([PlannedRun(config, place)], [Killer(5, crash)], Saving(interval=0.0))
     latest, before = Checkpoints.of(RunDirectory(place)).turns()
     file = Checkpoints.of(RunDirectory(place)).place(latest) / "replays.safetensors"
     file.write_bytes(file.read_bytes()[:-1] + b"?")
@@ -196,7 +196,7 @@ def test_who_comes_second_is_told_that_another_process_is_training(tmp_path, beg
     config = resolve("iql", "matrix-game", training_settings=PLAN)
     with RunDirectory.created_alone(tmp_path / "run") as directory:
         if begun:
-            describe(Planned(config, directory.path))
+            describe(PlannedRun(config, directory.path))
         for resume in (True, False):
             with pytest.raises(decentral.Refused, match=r"must not be in use, got .*run, which another process is"):
                 run(config, directory.path, [], resume=resume)
@@ -214,12 +214,12 @@ def test_a_run_that_is_being_trained_is_left_alone(tmp_path):
 def test_other_devices_versions_and_company_are_told_of(tmp_path):
     directory = begin(tmp_path / "run")
     save(directory, 1)
-    start = Start.find([directory], 2)
+    start = ResumePoint.find([directory], 2)
     assert start.differences() == [] and start.devices == 1
     moment = start.moments[0]
 
     def told(lanes=2, **changes):
-        other = Start([directory], lanes, [type(moment)(**vars(moment) | changes)], [])
+        other = ResumePoint([directory], lanes, [type(moment)(**vars(moment) | changes)], [])
         return [line.removesuffix(": equal but for rounding") for line in other.differences()]
 
     here = len(jax.devices())

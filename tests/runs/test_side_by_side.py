@@ -9,7 +9,7 @@ import pytest
 
 from decentral.configs.config import resolve
 from decentral.records import RunDirectory
-from decentral.runs.runner import Planned, run, run_together
+from decentral.runs.runner import PlannedRun, run, run_together
 from decentral.runs.shapes import group_by_shape, side_by_side
 from decentral.settings import Refused
 
@@ -29,7 +29,7 @@ CONFIGS = [game(0.0, epsilon_end=1.0), game(8.0, learning_rate=0.05)]
 def trained():
     """Two runs side by side, and the same two alone."""
     out = Path(tempfile.mkdtemp())
-    together = run_together([Planned(config, out / f"together-{n}") for n, config in enumerate(CONFIGS)], [])
+    together = run_together([PlannedRun(config, out / f"together-{n}") for n, config in enumerate(CONFIGS)], [])
     return together, [run(config, out / f"alone-{n}", []) for n, config in enumerate(CONFIGS)]
 
 
@@ -88,7 +88,7 @@ def test_configurations_are_grouped_by_shape_in_their_order():
 )
 def test_another_shape_is_refused_by_the_setting_that_differs(other, difference, tmp_path):
     with pytest.raises(Refused, match=rf"must differ in numbers alone, got {difference}"):
-        run_together([Planned(game(0.0), tmp_path / "one"), Planned(other, tmp_path / "other")], [])
+        run_together([PlannedRun(game(0.0), tmp_path / "one"), PlannedRun(other, tmp_path / "other")], [])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -97,7 +97,7 @@ def test_no_run_begins_where_one_place_is_taken(tmp_path):
     (tmp_path / "other" / "precious.txt").write_text("keep")
     with pytest.raises(Refused, match=r"out must be an empty or a new directory, got .*other"):
         run_together(
-            [Planned(config, tmp_path / place) for config, place in zip(CONFIGS, ("one", "other"), strict=True)], []
+            [PlannedRun(config, tmp_path / place) for config, place in zip(CONFIGS, ("one", "other"), strict=True)], []
         )
     assert (tmp_path / "other" / "precious.txt").read_text() == "keep"
     with pytest.raises(Refused):

@@ -11,7 +11,7 @@ import pytest
 import decentral
 from decentral.configs.config import resolve
 from decentral.runs.listeners.trackers import scalars, trackings
-from decentral.runs.runner import Planned
+from decentral.runs.runner import PlannedRun
 from decentral.settings import Refused
 from tests.small_runs import QUICK, SMALL
 
@@ -29,7 +29,7 @@ TOLD = [
 def tell(name, tmp_path):
     """Let a tracker listen to one test of two seeds."""
     (listener,) = trackings([name])
-    listener.started([Planned(CONFIG, tmp_path / "run")], "")
+    listener.started([PlannedRun(CONFIG, tmp_path / "run")], "")
     listener.tested([ROWS])
     listener.closed()
 

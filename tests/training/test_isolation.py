@@ -18,8 +18,8 @@ from decentral.configs.members import Member, team_of
 from decentral.environments.registry import PredatorPrey
 from decentral.training.loop import TrainingSetup, begin, remember_and_learn, turns
 from decentral.training.plan import Plan
-from decentral.training.squads.base import Now
-from decentral.training.squads.separate import Clock
+from decentral.training.squads.base import TrainingClock
+from decentral.training.squads.separate import LearningSchedule
 from decentral.training.team import Team
 from tests.small import each_of, small
 
@@ -56,7 +56,7 @@ def with_other_past(lane, rewrite):
 @jax.jit
 def study(setup, lane):
     """All of the first and of the last agent after a turn of learning."""
-    keys = setup.team.share_out(jax.random.split(jax.random.key(5)))
+    keys = setup.team.split_by_squad(jax.random.split(jax.random.key(5)))
     lived = [jax.tree.map(lambda leaf: leaf[:, :1], replay.episodes) for replay in lane.replays]
     fields = [(one.percepts, one.actions, one.rewards, one.terminated, one.happened) for one in lived]
     fresh = type(lived[0])(*jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *fields))  # lived anew
@@ -82,7 +82,9 @@ def test_an_agent_does_not_notice_what_another_remembers(name):
 
 @pytest.mark.long
 def test_agents_of_a_mixed_team_do_not_notice_what_another_remembers():
-    team = team_of([Member("iql", small("iql")), Member("lenient", small("lenient"), Clock(update_period=2))])
+    team = team_of(
+        [Member("iql", small("iql")), Member("lenient", small("lenient"), LearningSchedule(update_period=2))]
+    )
     assert len(team.squads) == 2
     assert isolated(*young(team))
 
@@ -108,7 +110,7 @@ def test_a_reference_that_is_not_decentralised_is_found_out(name):
 
     @jax.jit
     def study(lane):
-        now = Now(lane.steps, lane.episodes, EPSILON)
+        now = TrainingClock(lane.steps, lane.episodes, EPSILON)
         agent, _ = setup.team.squads[0].learn(lane.agents[0], lane.replays[0], setup.batch, keys, now)
         return jax.tree.leaves(jax.tree.map(lambda leaf: leaf[0], agent.online.acting_models))
 

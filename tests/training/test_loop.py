@@ -30,7 +30,7 @@ def trainee_of(name="iql", world=None, settings=None, **plan):
 
 def programs(setup):
     """Training from a seed to the first turn that can learn, and any number of turns from there."""
-    start = jax.jit(lambda seed: turns(setup, begin(setup, seed), setup.plan.idle_turns, False))
+    start = jax.jit(lambda seed: turns(setup, begin(setup, seed), setup.plan.warmup_turns, False))
     return start, jax.jit(lambda lane, count: turns(setup, lane, count, True))
 
 
@@ -108,7 +108,7 @@ def test_steps_and_episodes_are_counted_without_the_padding():
 
 def test_environments_side_by_side_fill_the_replay_faster():
     setup = trainee_of(num_environments=3)
-    assert setup.plan.idle_turns == 1
+    assert setup.plan.warmup_turns == 1
     lane = train(setup, 2)
     (replays,) = lane.replays
     assert int(lane.episodes) == 9 and int(replays.remembered[0]) == 9

@@ -66,7 +66,7 @@ def test_no_step_is_computed_when_all_worlds_are_over():
             jax.debug.callback(burnt.append, state[0])
             return super().step(state, actions, key)
 
-        def tell(self, before, actions, chance, after):
+        def recompute_outcome(self, before, actions, chance, after):
             return Outcome(jnp.zeros(()), after[0] >= after[1], facts={})
 
     world = Watched(longest=9.0)

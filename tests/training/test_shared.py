@@ -16,9 +16,9 @@ from decentral.training.batches import Batch
 from decentral.training.loop import TrainingSetup, begin, sharing_in, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import sample
-from decentral.training.squads.base import Now
+from decentral.training.squads.base import TrainingClock
 from decentral.training.squads.joined import Joined
-from decentral.training.squads.separate import Clock
+from decentral.training.squads.separate import LearningSchedule
 from decentral.training.squads.shared import Shared
 from decentral.types import Episode, Percept
 from tests.small import small
@@ -27,7 +27,7 @@ from tests.worlds import Fuse
 PLAN = Plan(batch_episodes=4, replay_episodes=8, sharing=True)
 WORLD = Fuse(limit=4)  # episodes of one to three steps: the mean must leave out the rest
 BATCH = Batch(4, (4,))
-NOW = Now(jnp.asarray(9), jnp.asarray(5), jnp.asarray(0.5))
+NOW = TrainingClock(jnp.asarray(9), jnp.asarray(5), jnp.asarray(0.5))
 KEYS = jax.random.split(jax.random.key(5))
 
 
@@ -139,7 +139,7 @@ def test_a_factorisation_shares_one_network_under_its_mixer(young):
 
 
 def member(name, **clock):
-    return Member(name, small(name), Clock(**clock))
+    return Member(name, small(name), LearningSchedule(**clock))
 
 
 @pytest.mark.parametrize(

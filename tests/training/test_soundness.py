@@ -12,7 +12,7 @@ from decentral.cli import main
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.divergence import Health
-from decentral.runs.lanes import LaneBatch, unsound
+from decentral.runs.lanes import LaneBatch, nonfinite
 from decentral.settings import setting
 from decentral.training.loop import TrainingSetup, begin
 from decentral.training.plan import Plan
@@ -75,7 +75,7 @@ def test_a_percept_that_is_no_number_is_found_in_the_agent_who_learns_from_it():
 @pytest.mark.parametrize("name", ["i2q-tabular", "lenient", "bql"])
 def test_newborns_whose_tables_hold_infinities_are_sound(name):
     setup = TrainingSetup.alike(small(name), Corridor(length=2), Plan(**PLAN))
-    bad, _ = jax.jit(lambda: unsound(begin(setup, 0)))()
+    bad, _ = jax.jit(lambda: nonfinite(begin(setup, 0)))()
     assert not bad
 
 

@@ -11,7 +11,7 @@ from decentral.training.loop import TrainingSetup, begin, turns
 from decentral.training.plan import Plan
 from decentral.training.squads.frozen import Frozen
 from decentral.training.squads.joined import Joined
-from decentral.training.squads.separate import Clock, Separate
+from decentral.training.squads.separate import LearningSchedule, Separate
 from tests.small import small
 from tests.worlds import Corridor
 
@@ -42,8 +42,8 @@ def changed(before, after):
     ]
 
 
-def iql(**clock):
-    return Member("iql", small("iql"), Clock(**clock))
+def iql(**schedule):
+    return Member("iql", small("iql"), LearningSchedule(**schedule))
 
 
 def test_agents_that_are_alike_stand_in_one_squad_and_others_apart():
@@ -62,7 +62,7 @@ def test_a_reference_that_is_not_decentralised_can_not_be_part_of_a_mixed_team()
 def test_what_squads_do_is_put_back_into_the_order_of_places():
     team = team_of([iql(), Member("dac", small("dac")), iql()])
     of_all = jnp.asarray([10, 11, 12])
-    parts = team.share_out(of_all)
+    parts = team.split_by_squad(of_all)
     np.testing.assert_array_equal(parts[0], [10, 12])
     np.testing.assert_array_equal(team.in_order(parts), of_all)
 

@@ -12,7 +12,7 @@ from decentral.configs.members import Member, team_of
 from decentral.training.loop import TrainingSetup
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
-from decentral.training.squads.separate import Clock
+from decentral.training.squads.separate import LearningSchedule
 from decentral.verification.audit.audit import fingerprint
 from decentral.verification.audit.learning import teach_alone
 from decentral.verification.audit.logs import retrain_with_log, same_state
@@ -74,7 +74,7 @@ def test_an_agent_that_diverged_is_the_same_as_itself_and_as_no_other(value):
 @pytest.mark.long
 def test_agents_of_a_mixed_team_with_clocks_of_their_own_become_the_same_alone():
     """Two seeds, two worlds side by side, idle turns; the second agent joins after a while and learns less often."""
-    late = Member("lenient", small("lenient"), Clock(joins_at=18, update_period=2))
+    late = Member("lenient", small("lenient"), LearningSchedule(joins_at=18, update_period=2))
     plan = Plan(batch_episodes=4, replay_episodes=6, num_environments=2, epsilon_steps=100, steps=72, seeds=2, seed=5)
     setup = TrainingSetup(team_of([Member("iql", small("iql")), late]), Noise(), plan)
     for place, lived in retrain_with_log(setup, 6, [0, 1]).items():

@@ -10,7 +10,7 @@ from decentral.percepts import as_available, as_observation
 from decentral.settings import Refused, Settings, as_data, build, setting, setting_fields
 from decentral.training.batches import Batch, lengths_within
 from decentral.training.plan import Plan
-from decentral.training.squads.separate import Clock, Separate
+from decentral.training.squads.separate import LearningSchedule, Separate
 from decentral.types import AgentSpec, Discrete
 
 PLANNED = (
@@ -64,8 +64,8 @@ class Wiring:
         plan = build(Plan, _of(settings, set(PLANNED)), "agent")
         algorithm = build(ALGORITHMS[name], _of(settings, learned), "agent")
         turn = circumstances.place if circumstances.team_size > 1 else 0
-        clock = Clock(update_period=circumstances.update_period)
-        squad = Separate(algorithm, (turn,), circumstances.team_size, clock)
+        schedule = LearningSchedule(update_period=circumstances.update_period)
+        squad = Separate(algorithm, (turn,), circumstances.team_size, schedule)
         own = as_spec(spec)
         return Wiring(name, squad, plan, circumstances, own, own if padded is None else _room_for(own, padded))
 

@@ -17,7 +17,7 @@ from decentral.training.batches import Batch
 from decentral.training.loop import agent_stream, keys_of_updates
 from decentral.training.plan import Plan
 from decentral.training.replay import Replay, blank_episode
-from decentral.training.squads.base import Now
+from decentral.training.squads.base import TrainingClock
 from decentral.training.squads.separate import Separate
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
@@ -138,14 +138,20 @@ def _choose(
 
 @partial(jax.jit, donate_argnames="replay")
 def _remember(
-    squad: Separate, agent: AgentState, replay: Replay, episode: Episode, now: Now
+    squad: Separate, agent: AgentState, replay: Replay, episode: Episode, now: TrainingClock
 ) -> tuple[AgentState, Replay]:
     return squad.remember(agent, replay, jax.tree.map(lambda leaf: leaf[None, None], episode), now)
 
 
 @partial(jax.jit, static_argnames="batch")
 def _learn(
-    squad: Separate, plan: Plan, batch: Batch, agent: AgentState, replay: Replay, key: Key[Array, " 1"], now: Now
+    squad: Separate,
+    plan: Plan,
+    batch: Batch,
+    agent: AgentState,
+    replay: Replay,
+    key: Key[Array, " 1"],
+    now: TrainingClock,
 ) -> tuple[AgentState, Metrics]:
     def update(agent: AgentState, keys: Key[Array, " 1"]) -> tuple[AgentState, Metrics]:
         return squad.learn(agent, replay, batch, keys, now)
@@ -160,8 +166,8 @@ def _after_episodes(squad: Separate, agent: AgentState) -> AgentState:
     return squad.after_episodes(agent, 1)
 
 
-def _now(life: Life) -> Now:
-    return Now(life.steps, life.episodes, life.epsilon)
+def _now(life: Life) -> TrainingClock:
+    return TrainingClock(life.steps, life.episodes, life.epsilon)
 
 
 class Exhibition:

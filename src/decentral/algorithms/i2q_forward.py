@@ -77,8 +77,8 @@ class I2QForward(MultiNetworkLearner):
         states, actions = episode.percepts.observation, one_hot_actions(episode)
         before, after = states[:-1], states[1:]
         hidden = target.value.trunk.unroll(episode_inputs(episode))
-        next_values = mask_unavailable(target.value.head(hidden), episode.percepts.available)[1:]
-        next_actions = jax.nn.one_hot(jnp.argmax(next_values, axis=-1), actions.shape[-1])
+        next_action_values = mask_unavailable(target.value.head(hidden), episode.percepts.available)[1:]
+        next_actions = jax.nn.one_hot(jnp.argmax(next_action_values, axis=-1), actions.shape[-1])
         next_worth = jax.vmap(target.worth)(after, jax.vmap(target.predict)(after, next_actions))
         predicted = jax.vmap(online.predict)(before, actions)
         taken = jnp.sum(online.value.unroll(episode)[:-1] * actions, axis=-1)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from decentral.api.arguments import Place, Team, listeners_of, place_for, plan_of, resolved, wishes_of
+from decentral.api.arguments import PathLike, TeamRequest, listeners_of, place_for, plan_of, resolved, wishes_of
 from decentral.api.train import Run, name_of
 from decentral.arenas.run import ArenaRequest, resume_arena, run_arena
 from decentral.arenas.terms import Terms
@@ -13,11 +13,11 @@ from decentral.settings import Refused, build
 
 
 def arena(
-    algorithm_name: Team | None = None,
+    algorithm_name: TeamRequest | None = None,
     environment_name: str | None = None,
     /,
     *,
-    config: Place | None = None,
+    config: PathLike | None = None,
     algorithm: dict[str, Any] | None = None,
     environment: dict[str, Any] | None = None,
     training: dict[str, Any] | None = None,
@@ -26,8 +26,8 @@ def arena(
     steps: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
-    out: Place | None = None,
-    log_messages: Place | None = None,
+    out: PathLike | None = None,
+    log_messages: PathLike | None = None,
     progress: bool = True,
     checkpoints: dict[str, Any] | None = None,
     resume: bool = False,

@@ -18,16 +18,16 @@ from decentral.runs.listeners.progress import watcher
 from decentral.runs.listeners.trackers import trackings
 from decentral.runs.runner import Listener
 
-Place = str | os.PathLike[str]
-Team = str | Sequence[MemberRequest]  # one algorithm for all, or what is asked of each agent
+PathLike = str | os.PathLike[str]
+TeamRequest = str | Sequence[MemberRequest]  # one algorithm for all, or what is asked of each agent
 
 
-def place_for(out: Place | None, name: str) -> Path:
+def place_for(out: PathLike | None, name: str) -> Path:
     """Where the caller wants it; if nowhere in particular, a new directory of that name under `runs`."""
     return Path(out) if out is not None else next_free(Path("runs"), re.sub("[/:]", "-", name))
 
 
-def open_run(run: Place, environment: str | None, algorithm: str | None) -> RunDirectory:
+def open_run(run: PathLike, environment: str | None, algorithm: str | None) -> RunDirectory:
     """A run on disk, once the code is imported that the caller has named of it again, if any."""
     take_names(environment, algorithm)
     return RunDirectory.open(Path(run))
@@ -62,7 +62,7 @@ def plan_of(training: dict[str, Any] | None, **short: Any) -> dict[str, Any]:
     return (training or {}) | {key: value for key, value in short.items() if value is not None}
 
 
-def wishes_of(config: Place | None, verb: str) -> Wishes:
+def wishes_of(config: PathLike | None, verb: str) -> Wishes:
     """What a configuration file asks of a verb; nothing where there is none."""
     if config is None:
         return Wishes()
@@ -71,7 +71,7 @@ def wishes_of(config: Place | None, verb: str) -> Wishes:
     return wishes
 
 
-def resolved(team: Team | None, environment_name: str | None, groups: dict[str, Any], wishes: Wishes) -> Config:
+def resolved(team: TeamRequest | None, environment_name: str | None, groups: dict[str, Any], wishes: Wishes) -> Config:
     """The configuration of a run: what the caller says goes over what a file says, and that over presets.
 
     `groups` are the settings of `algorithm`, `environment` and `training`. No file decides what code is run.
@@ -85,7 +85,7 @@ def resolved(team: Team | None, environment_name: str | None, groups: dict[str, 
     return resolve(team, environment_name, *every)
 
 
-def _team_of(wishes: Wishes) -> Team:
+def _team_of(wishes: Wishes) -> TeamRequest:
     if wishes.agents is None:
         name = _given("algorithm", wishes.name("algorithm"))
         recorded_algorithm(name)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from decentral.api.arguments import Place, check_whole, open_run
+from decentral.api.arguments import PathLike, check_whole, open_run
 from decentral.arenas.audit import AgentMessageAudit, MessageAudit, audit_messages
 from decentral.verification.audit.audit import AgentAudit, Audit, Audited, audit_all
 from decentral.verification.audit.play import Play
@@ -36,12 +36,12 @@ class SilentAudit:
 
 
 def audit(
-    run: Place,
+    run: PathLike,
     /,
     *,
     seed: int | None = None,
     agent: int | None = None,
-    messages: Place | None = None,
+    messages: PathLike | None = None,
     environment: str | None = None,
     algorithm: str | None = None,
     listener: AuditListener | None = None,

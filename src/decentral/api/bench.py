@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from decentral.api.arguments import Place, place_for, several
+from decentral.api.arguments import PathLike, place_for, several
 from decentral.benchmarking.cases import AXES, Case, Grid
 from decentral.benchmarking.device import Peak, Rates
 from decentral.benchmarking.measure import Measured, Timing
@@ -78,8 +78,8 @@ def bench(
     contexts: int | Sequence[int] = (),
     turns: int = 20,
     repeats: int = 5,
-    out: Place | None = None,
-    against: Place | None = None,
+    out: PathLike | None = None,
+    against: PathLike | None = None,
     listener: BenchListener | None = None,
 ) -> Bench:
     """Measure time per turn, its parts, memory and the least possible, for every combination of what is listed.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from decentral.api.arguments import Place, check_whole
+from decentral.api.arguments import PathLike, check_whole
 from decentral.environments.battles import BATTLES
 from decentral.errors import Refused
 from decentral.runs.caches import keep_compiled_programs
@@ -39,7 +39,7 @@ class BattleCheck:
 
 
 def check_battles(
-    file: Place,
+    file: PathLike,
     /,
     *,
     episodes: int = 256,
@@ -69,7 +69,7 @@ def check_battles(
 
 
 def record_battles(
-    file: Place,
+    file: PathLike,
     map_name: str,
     /,
     *,

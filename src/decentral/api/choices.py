@@ -37,7 +37,7 @@ from decentral.settings import Settings
 from decentral.sweeps.backends import BACK_ENDS
 from decentral.sweeps.comparison import resolve_all
 from decentral.training.plan import Plan
-from decentral.training.squads.separate import Clock
+from decentral.training.squads.separate import LearningSchedule
 
 __all__ = [
     "ALGORITHM_FORM",
@@ -53,8 +53,8 @@ __all__ = [
     "SMAC_PREFIX",
     "TARGETS",
     "TRACKERS",
-    "Clock",
     "Defaults",
+    "LearningSchedule",
     "MemberRequest",
     "Plan",
     "Saving",

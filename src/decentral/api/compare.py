@@ -7,7 +7,7 @@ from typing import Any
 
 from decentral.analysis.comparison import ComparisonRow, as_data, rows_of, write
 from decentral.analysis.results import shared_references
-from decentral.api.arguments import Place, listeners_of, place_for, plan_of
+from decentral.api.arguments import PathLike, listeners_of, place_for, plan_of
 from decentral.api.train import Run
 from decentral.sweeps.comparison import train_all
 
@@ -46,7 +46,7 @@ def compare(
     steps: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
-    out: Place | None = None,
+    out: PathLike | None = None,
     progress: bool = True,
     track: Sequence[str] = (),
 ) -> Comparison:
@@ -68,7 +68,7 @@ def compare(
     return compare_runs([directory.path for directory in directories], place)
 
 
-def compare_runs(runs: Sequence[Place], out: Place | None = None) -> Comparison:
+def compare_runs(runs: Sequence[PathLike], out: PathLike | None = None) -> Comparison:
     """Compare finished runs on one environment, without training."""
     from decentral.analysis.plots.comparison import plot_comparison
 

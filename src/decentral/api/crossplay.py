@@ -7,7 +7,7 @@ from typing import Any
 
 from decentral.analysis.comparison import write
 from decentral.analysis.results import labels
-from decentral.api.arguments import Place, check_whole, place_for
+from decentral.api.arguments import PathLike, check_whole, place_for
 from decentral.api.train import Run
 from decentral.configs.registry import take_names
 from decentral.inspection.crossplay import CrossPlayResult, play_across
@@ -32,12 +32,12 @@ class CrossPlay:
 
 
 def crossplay(
-    runs: Sequence[Place],
+    runs: Sequence[PathLike],
     /,
     *,
     episodes: int = 32,
     seed: int = 0,
-    out: Place | None = None,
+    out: PathLike | None = None,
     environment: str | None = None,
     algorithm: str | None = None,
 ) -> CrossPlay:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from decentral.analysis.results import load_curves
-from decentral.api.arguments import Place, check_whole, open_run
+from decentral.api.arguments import PathLike, check_whole, open_run
 from decentral.records import RunDirectory
 from decentral.runs.trained import EPISODES, Trained
 from decentral.training.evaluation import Scores
@@ -32,7 +32,7 @@ class Evaluation:
 
 
 def evaluate(
-    run: Place,
+    run: PathLike,
     /,
     *,
     episodes: int = EPISODES,

@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-from decentral.api.arguments import Place, check_whole, open_run
+from decentral.api.arguments import PathLike, check_whole, open_run
 from decentral.bundles.export import Bundle, export_agent
 from decentral.records import next_free
 
 
 def export(
-    run: Place,
+    run: PathLike,
     /,
     *,
     seed: int | None = None,
     agent: int = 0,
-    out: Place | None = None,
+    out: PathLike | None = None,
     episodes: int = 8,
     format: str = "numpy",
     environment: str | None = None,

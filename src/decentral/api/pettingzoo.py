@@ -7,7 +7,7 @@ from decentral.environments.registry import environment_class
 from decentral.settings import Refused, build
 
 if TYPE_CHECKING:
-    from decentral.api.parallel import Parallel
+    from decentral.api.parallel_env import Parallel
 
 
 def pettingzoo(name: str, /, *, render_mode: str | None = None, **settings: Any) -> "Parallel":
@@ -20,7 +20,7 @@ def pettingzoo(name: str, /, *, render_mode: str | None = None, **settings: Any)
         raise Refused(f"environment must be a compiled one to be given to PettingZoo, got {name}")
     environment = build(kind, settings, "environment")
     try:
-        from decentral.api.parallel import Parallel
+        from decentral.api.parallel_env import Parallel
     except ImportError:
         raise Refused("pettingzoo must be installed for this: pip install 'decentral[pettingzoo]'") from None
     return Parallel(name, environment, render_mode)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from decentral.analysis.results import load_curves
-from decentral.api.arguments import Place, several
+from decentral.api.arguments import PathLike, several
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 
 
-def plot(runs: Place | Sequence[Place], /, *, diagnostics: bool = False, out: Place | None = None) -> Path:
+def plot(runs: PathLike | Sequence[PathLike], /, *, diagnostics: bool = False, out: PathLike | None = None) -> Path:
     """Draw the learning curves of runs, mean and spread over seeds, as PNG, SVG or PDF; gives the file.
 
     With `diagnostics`, what one run measured besides its returns. Without `out`: `returns.png` or `diagnostics.png`.

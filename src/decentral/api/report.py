@@ -6,18 +6,18 @@ from pathlib import Path
 from decentral.analysis.report.data import report_data
 from decentral.analysis.report.page import page, write_page
 from decentral.analysis.results import load_curves
-from decentral.api.arguments import Place, place_for, several
+from decentral.api.arguments import PathLike, place_for, several
 from decentral.configs.registry import take_names
 from decentral.inspection.learned_summary import learned_summary
 from decentral.records import RunDirectory
-from decentral.runs.runner import Planned, Rows
+from decentral.runs.runner import PlannedRun, Rows
 
 RELOAD_SECONDS = 5
 
 
 def report(
-    runs: Place | Sequence[Place],
-    out: Place | None = None,
+    runs: PathLike | Sequence[PathLike],
+    out: PathLike | None = None,
     *,
     environment: str | None = None,
     algorithm: str | None = None,
@@ -41,7 +41,7 @@ class Live:
         self._places: list[Path] = []
         self._tested = self._finished = False
 
-    def started(self, runs: Sequence[Planned], memory: str) -> None:
+    def started(self, runs: Sequence[PlannedRun], memory: str) -> None:
         self._places = [run.out for run in runs]
 
     def noted(self, line: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from decentral.api.arguments import Place, listeners_of
+from decentral.api.arguments import PathLike, listeners_of
 from decentral.reproduction.claims import claims_table, findings_in
 from decentral.reproduction.collecting import collect as collect_pieces
 from decentral.reproduction.collecting import standings_in
@@ -51,7 +51,7 @@ def reproduce(
     *,
     scale: str = "full",
     seeds: int | None = None,
-    out: Place | None = None,
+    out: PathLike | None = None,
     only: Sequence[str] = (),
     minutes: float | None = None,
     progress: bool = True,
@@ -72,7 +72,7 @@ def reproduce(
     return reproduce_target(target, size, workplace, only)
 
 
-def place_of(target: str, scale: Scale, out: Place | None) -> Path:
+def place_of(target: str, scale: Scale, out: PathLike | None) -> Path:
     """Where a target goes."""
     name = target if scale.is_full else f"{target}-{scale.name}"
     return Path(out) if out is not None else Path("runs") / "reproduction" / name
@@ -88,29 +88,29 @@ def _deadline(minutes: float | None) -> float:
 
 def collect(
     target: str,
-    places: Sequence[Place],
+    places: Sequence[PathLike],
     /,
     *,
     scale: str = "full",
     seeds: int | None = None,
-    out: Place | None = None,
+    out: PathLike | None = None,
 ) -> Reproduction:
     """Take over the pieces of a target that were run elsewhere, from directories or TARGET.json files, and draw it."""
     size = Scale.of(scale, seeds)
     return collect_pieces(target, size, [Path(place) for place in places], place_of(target, size, out))
 
 
-def worklist(target: str, /, *, scale: str = "full", seeds: int | None = None, out: Place | None = None) -> Worklist:
+def worklist(target: str, /, *, scale: str = "full", seeds: int | None = None, out: PathLike | None = None) -> Worklist:
     """Which pieces of a target are done, which are not, and how long those are expected to take."""
     size = Scale.of(scale, seeds)
     return Worklist(standings_in(target, size, place_of(target, size, out)))
 
 
-def redraw(file: Place, /, *, out: Place | None = None) -> Reproduction:
+def redraw(file: PathLike, /, *, out: PathLike | None = None) -> Reproduction:
     """Draw a reproduction again from its data, TARGET.json, without training; beside it unless told otherwise."""
     return redraw_file(Path(file), None if out is None else Path(out))
 
 
-def claims(directory: Place, /) -> Claims:
+def claims(directory: PathLike, /) -> Claims:
     """What the full-scale data of every target that lies in a directory say of the paper's claims."""
     return Claims(findings_in(Path(directory)))

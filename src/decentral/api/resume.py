@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from decentral.api.arguments import Place, listeners_of, open_run
+from decentral.api.arguments import PathLike, listeners_of, open_run
 from decentral.api.report import Live
 from decentral.api.train import Run
 from decentral.arenas.run import resume_arena
@@ -14,7 +14,7 @@ from decentral.settings import Refused, build
 
 
 def resume(
-    path: Place,
+    path: PathLike,
     /,
     *,
     steps: int | None = None,
@@ -24,7 +24,7 @@ def resume(
     checkpoints: dict[str, Any] | None = None,
     environment: str | None = None,
     algorithm: str | None = None,
-    log_messages: Place | None = None,
+    log_messages: PathLike | None = None,
 ) -> Run:
     """Go on with a run where it was saved, and end as if it had never been interrupted.
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from decentral.analysis.results import in_last_third, load_curves
-from decentral.api.arguments import Place
+from decentral.api.arguments import PathLike
 from decentral.api.sweep import check_where, place_of, run_units
 from decentral.configs.registry import take_names
 from decentral.errors import Failed
 from decentral.records import RunDirectory
 from decentral.runs.listeners.progress import announce
 from decentral.runs.resume import finished_runs
-from decentral.runs.runner import Planned
+from decentral.runs.runner import PlannedRun
 from decentral.sweeps.search import TABLE, Trial, name_of, propose, write_trials
 from decentral.sweeps.search_space import read_search
 from decentral.sweeps.units import SweepUnit
@@ -32,10 +32,10 @@ class Search:
 
 
 def search(
-    file: Place,
+    file: PathLike,
     /,
     *,
-    out: Place | None = None,
+    out: PathLike | None = None,
     processes: int = 1,
     backend: str = "processes",
     environment: str | None = None,
@@ -58,7 +58,7 @@ def search(
     while len(trials) < plan.trials:
         asked = propose(space, plan, trials, min(plan.batch, plan.trials - len(trials)))
         runs = [
-            Planned(space.config(trial.values), place.absolute() / name_of(number))
+            PlannedRun(space.config(trial.values), place.absolute() / name_of(number))
             for number, trial in enumerate(asked, start=len(trials))
         ]
         finished_runs(runs)

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from decentral.api.arguments import Place, Team, plan_of, resolved, wishes_of
+from decentral.api.arguments import PathLike, TeamRequest, plan_of, resolved, wishes_of
 
 
 def show(
-    algorithm_name: Team | None = None,
+    algorithm_name: TeamRequest | None = None,
     environment_name: str | None = None,
     /,
     *,
-    config: Place | None = None,
+    config: PathLike | None = None,
     algorithm: dict[str, Any] | None = None,
     environment: dict[str, Any] | None = None,
     training: dict[str, Any] | None = None,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from decentral.analysis.results import Curves, shared_reports
-from decentral.api.arguments import Place, check_whole, listeners_of, place_for, plan_of
+from decentral.api.arguments import PathLike, check_whole, listeners_of, place_for, plan_of
 from decentral.api.train import Run
 from decentral.configs.registry import take_names
 from decentral.runs.listeners.progress import announce
@@ -69,7 +69,7 @@ def sweep(
     steps: int | list[int] | None = None,
     seed: int | list[int] | None = None,
     workers: int | list[int] | None = None,
-    out: Place | None = None,
+    out: PathLike | None = None,
     progress: bool = True,
     track: Sequence[str] = (),
 ) -> Sweep:
@@ -92,10 +92,10 @@ def sweep(
 
 
 def sweep_file(
-    file: Place,
+    file: PathLike,
     /,
     *,
-    out: Place | None = None,
+    out: PathLike | None = None,
     processes: int = 1,
     backend: str = "processes",
     environment: str | None = None,
@@ -146,7 +146,7 @@ def run_units(units: Sequence[SweepUnit], processes: int, backend: str, tell: Ca
 
 
 def sweep_status(
-    file: Place, /, *, out: Place | None = None, environment: str | None = None, algorithm: str | None = None
+    file: PathLike, /, *, out: PathLike | None = None, environment: str | None = None, algorithm: str | None = None
 ) -> FileSweep:
     """How far every run of a sweep that a file describes is; nothing is run."""
     take_names(environment, algorithm)
@@ -154,6 +154,6 @@ def sweep_status(
     return FileSweep(place, [standing(unit) for unit in units_of(Path(file), place)])
 
 
-def place_of(file: Place, out: Place | None) -> Path:
+def place_of(file: PathLike, out: PathLike | None) -> Path:
     """Where the runs of a sweep lie: always the same for a file, so that they are found again."""
     return Path(out) if out is not None else Path("runs") / Path(file).stem

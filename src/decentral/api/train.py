@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from decentral.analysis.results import Curves, load_curves
-from decentral.api.arguments import Place, Team, listeners_of, place_for, plan_of, resolved, wishes_of
+from decentral.api.arguments import PathLike, TeamRequest, listeners_of, place_for, plan_of, resolved, wishes_of
 from decentral.api.audit import SilentAudit, audit_all_messages, audit_logs
 from decentral.api.evaluate import evaluate
 from decentral.api.plot import plot
@@ -27,7 +27,7 @@ from decentral.verification.audit.audit import Audit, Audited
 class Run:
     """A run on disk: its curves, its trained agents, its plot."""
 
-    def __init__(self, path: Place):
+    def __init__(self, path: PathLike):
         self.directory = RunDirectory.open(Path(path))
 
     def __repr__(self) -> str:
@@ -94,21 +94,21 @@ class Run:
         """
         return audit_logs(Audited.all_of(self.directory, seed, agent), SilentAudit())
 
-    def audit_messages(self, messages: Place, agent: int | None = None, seed: int | None = None) -> MessageAudit:
+    def audit_messages(self, messages: PathLike, agent: int | None = None, seed: int | None = None) -> MessageAudit:
         """The same of a run of an arena, from the directory in which its messages were logged."""
         return audit_all_messages(Audited.all_of(self.directory, seed, agent), Path(messages), SilentAudit())
 
-    def plot(self, out: Place | None = None) -> Path:
+    def plot(self, out: PathLike | None = None) -> Path:
         """Draw the learning curves; into the run's own directory unless told otherwise."""
         return plot(self.path, out=self.path / "returns.png" if out is None else out)
 
 
 def train(
-    algorithm_name: Team | None = None,
+    algorithm_name: TeamRequest | None = None,
     environment_name: str | None = None,
     /,
     *,
-    config: Place | None = None,
+    config: PathLike | None = None,
     algorithm: dict[str, Any] | None = None,
     environment: dict[str, Any] | None = None,
     training: dict[str, Any] | None = None,
@@ -116,37 +116,37 @@ def train(
     steps: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
-    out: Place | None = None,
+    out: PathLike | None = None,
     progress: bool = True,
     track: Sequence[str] = (),
     live: bool = False,
     checkpoints: dict[str, Any] | None = None,
     resume: bool = False,
 ) -> Run:
-    """Train an algorithm on an environment. What is not said comes from the paper's table, then from defaults.
+    """Train an algorithm on an environment. Unspecified settings come from the paper's table, then from defaults.
 
     Instead of one algorithm, a list with one entry per agent: a name, `frozen:RUN[:SEED[:AGENT]]` for a partner from
     an earlier run, or an object such as `{"name": "iql", "hidden": 32, "joins_at": 20000}`.
 
     `seeds`, `steps`, `seed` and `workers` are short for entries of `training`. `config` is a TOML or JSON file of
-    settings, which may also name algorithm and environment; what is said here overrides it. Without `out`, a new
+    settings, which may also name algorithm and environment; arguments override it. Without `out`, a new
     directory under `runs`.
-    `checkpoints` says how often the training is saved: `interval` in seconds, `keep`, `final`. With `resume` a run of
-    the same configuration that lies in `out` goes on, if need be with more steps.
-    `track` names trackers that are told of every test besides (tensorboard, wandb, mlflow, trackio); `live` keeps a
-    report page in the run's directory up to date meanwhile.
+    `checkpoints` says how often the run is saved: `interval` in seconds, `keep`, `final`. `resume` continues a run of the
+    same configuration in `out`, if need be with more steps.
+    `track` names trackers that log every test too (tensorboard, wandb, mlflow, trackio); `live` keeps a report page in
+    the run's directory up to date.
     """
     plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
-    asked = resolved(algorithm_name, environment_name, groups, wishes_of(config, "train"))
+    resolved_config = resolved(algorithm_name, environment_name, groups, wishes_of(config, "train"))
     if resume and out is None:
         raise Refused("out must be given with resume: it is the run to go on with")
-    place = place_for(out, name_of(asked))
+    place = place_for(out, name_of(resolved_config))
     listeners = [*listeners_of(progress, track), *([Live()] if live else [])]
     saving = build(Saving, checkpoints or {}, "checkpoints")
     if resume and RunDirectory(place).has_begun:
-        return Run(resume_in_place(RunDirectory(place), asked, listeners, saving).path)
-    return Run(run_config(asked, place, listeners, saving).path)
+        return Run(resume_in_place(RunDirectory(place), resolved_config, listeners, saving).path)
+    return Run(run_config(resolved_config, place, listeners, saving).path)
 
 
 def name_of(config: Config) -> str:
@@ -154,6 +154,6 @@ def name_of(config: Config) -> str:
     return f"{config.algorithm_name.replace(' ', '-')}-{config.environment_name}"
 
 
-def load(path: Place) -> Run:
+def load(path: PathLike) -> Run:
     """A run that was trained earlier."""
     return Run(path)

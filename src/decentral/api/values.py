@@ -1,12 +1,12 @@
 """What the agents of a matrix game have learned, as in the paper's Table 1."""
 
-from decentral.api.arguments import Place, check_whole, open_run
+from decentral.api.arguments import PathLike, check_whole, open_run
 from decentral.inspection.values import ValueTable, value_tables
 from decentral.runs.trained import Trained
 
 
 def values(
-    run: Place, /, *, seed: int | None = None, environment: str | None = None, algorithm: str | None = None
+    run: PathLike, /, *, seed: int | None = None, environment: str | None = None, algorithm: str | None = None
 ) -> list[ValueTable]:
     """The tables Q(s,a,c) and phi of every agent of a run on matrix-game: of one seed, or of all.
 

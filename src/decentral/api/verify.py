@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from decentral.api.arguments import Place
+from decentral.api.arguments import PathLike
 from decentral.records import RunDirectory
 from decentral.verification.files import Verification
 from decentral.verification.files import verify as verify_files
 
 
-def verify(run: Place, /) -> Verification:
+def verify(run: PathLike, /) -> Verification:
     """Check the files of a run, finished or not, against the hashes that were noted when they were written."""
     return verify_files(RunDirectory.open(Path(run)))

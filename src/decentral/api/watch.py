@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from decentral.analysis.results import labels
-from decentral.api.arguments import Place, check_whole, place_for
+from decentral.api.arguments import PathLike, check_whole, place_for
 from decentral.api.train import Run
 from decentral.configs.registry import take_names
 from decentral.inspection.films import film
@@ -23,13 +23,13 @@ class Animation:
 
 
 def watch(
-    run: Place,
-    beside: Place | None = None,
+    run: PathLike,
+    beside: PathLike | None = None,
     /,
     *,
     seed: int | None = None,
     episode: int = 0,
-    out: Place | None = None,
+    out: PathLike | None = None,
     environment: str | None = None,
     algorithm: str | None = None,
 ) -> Animation:

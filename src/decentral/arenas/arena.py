@@ -133,7 +133,7 @@ def births(config: Config, terms: Terms, seed: int) -> list[Birth]:
     }
     found, specs = [], environment.agent_specs
     for place, member in enumerate(config.members):
-        own = {"place": place, "update_period": member.clock.update_period, **as_data(member.algorithm)}
+        own = {"place": place, "update_period": member.schedule.update_period, **as_data(member.algorithm)}
         found.append(Birth(Wiring.of(member.name, specs[place], common | own, environment.spec), terms.save_every))
     return found
 

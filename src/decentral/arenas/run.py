@@ -18,11 +18,11 @@ from decentral.arenas.training import ArenaTraining
 from decentral.configs.config import Config
 from decentral.records import RunDirectory
 from decentral.runs.caches import keep_compiled_programs
-from decentral.runs.checkpointing.restore import Start, note_resumption
+from decentral.runs.checkpointing.restore import ResumePoint, note_resumption
 from decentral.runs.checkpointing.schedule import Saving
 from decentral.runs.divergence import Divergence
 from decentral.runs.resume import difference, is_finished
-from decentral.runs.runner import Listener, Planned, describe
+from decentral.runs.runner import Listener, PlannedRun, write_description
 from decentral.runs.signals import Signals
 from decentral.settings import Refused, as_data, build
 from decentral.training.loop import TrainingSetup
@@ -54,8 +54,8 @@ def run_arena(request: ArenaRequest, listeners: list[Listener], saving: Saving =
     for birth in births(config, terms, config.setup.plan.seed):
         check_room(birth.wiring)
     with RunDirectory.created_alone(request.out) as directory:
-        describe(Planned(config, request.out), arena=as_data(terms))
-        return _go_on(request, Start([directory], 1, [], []), listeners, saving)
+        write_description(PlannedRun(config, request.out), arena=as_data(terms))
+        return _go_on(request, ResumePoint([directory], 1, [], []), listeners, saving)
 
 
 def resume_arena(
@@ -83,22 +83,22 @@ def resume_arena(
         return _go_on(request, start, listeners, saving)
 
 
-def _go_on(request: ArenaRequest, start: Start, listeners: list[Listener], saving: Saving) -> RunDirectory:
+def _go_on(request: ArenaRequest, start: ResumePoint, listeners: list[Listener], saving: Saving) -> RunDirectory:
     """Every seed from where it is to its last test."""
     (directory,), plan = start.directories, request.config.setup.plan
     fresh = ArenaState(plan.seed, 0, request.messages is not None)
     standing = fresh if start.turn is None else standing_at(directory, start.turn)
-    start.forget_later()
+    start.discard_newer_files()
     keep_compiled_programs()
-    keeper = ArenaCheckpoints(directory, request.places, saving)
-    keeper.diverged += [Divergence.from_data(found) for moment in start.moments for found in moment.diverged]
+    checkpoints = ArenaCheckpoints(directory, request.places, saving)
+    checkpoints.diverged += [Divergence.from_data(found) for moment in start.moments for found in moment.diverged]
     notes, seconds = [*start.notes, *start.differences()], start.seconds
     with Signals() as signals:
         while standing.seed < plan.seed + plan.seeds:
             with _told(request, standing.seed, listeners, notes):
-                standing = _finish_seed(request, standing, keeper, listeners, signals, seconds)
+                standing = _finish_seed(request, standing, checkpoints, listeners, signals, seconds)
             notes, seconds = [], 0.0
-        keeper.finish()
+        checkpoints.finish()
     return directory
 
 
@@ -107,7 +107,7 @@ def _told(request: ArenaRequest, seed: int, listeners: list[Listener], notes: li
     """Listeners hear of one seed."""
     try:
         for listener in listeners:
-            planned = Planned(_of_seed(request.config, seed), request.out)
+            planned = PlannedRun(_of_seed(request.config, seed), request.out)
             listener.started([planned], "the environment is here, each agent in a process of its own")
             for line in notes:
                 listener.noted(line)
@@ -120,7 +120,7 @@ def _told(request: ArenaRequest, seed: int, listeners: list[Listener], notes: li
 def _finish_seed(
     request: ArenaRequest,
     standing: ArenaState,
-    keeper: ArenaCheckpoints,
+    checkpoints: ArenaCheckpoints,
     listeners: list[Listener],
     signals: Signals,
     seconds: float,
@@ -128,22 +128,22 @@ def _finish_seed(
     """One seed to its last test; where the next one begins."""
     config = _of_seed(request.config, standing.seed)
     with opened(config, request.terms, standing, request.places, unless=lambda: signals.asked) as arena:
-        training = ArenaTraining(arena, standing, keeper, listeners, seconds)
+        training = ArenaTraining(arena, standing, checkpoints, listeners, seconds)
         training.finish(signals)
-    row = keeper.directory.read_metrics()[-1]
+    row = checkpoints.directory.read_metrics()[-1]
     diverged = []
     for place in range(len(config.members)):
         parameters = learned(request.places, standing.seed, place)
-        keeper.directory.write_agent(standing.seed, place, parameters)
+        checkpoints.directory.write_agent(standing.seed, place, parameters)
         diverged += _divergences(parameters, row, place)
-    keeper.diverged += diverged
+    checkpoints.diverged += diverged
     for listener in listeners:
         for found in diverged:
             listener.noted(str(found))
         listener.finished([[row]], training.seconds)
     following = ArenaState(standing.seed + 1, standing.before + arena.episodes + 1, standing.logged)
     if following.seed < request.config.setup.plan.seed + request.config.setup.plan.seeds:
-        keeper.save(following, training.seconds)
+        checkpoints.save(following, training.seconds)
     return following
 
 
@@ -179,8 +179,8 @@ def _check(config: Config) -> None:
     for place, member in enumerate(config.members):
         if member.source is not None:
             raise Refused(f"agents.{place} must be one that learns in an arena, got {member.kind}")
-        if member.clock.joins_at:
-            raise Refused(f"agents.{place}.joins_at must be 0 in an arena, got {member.clock.joins_at}")
+        if member.schedule.joins_at:
+            raise Refused(f"agents.{place}.joins_at must be 0 in an arena, got {member.schedule.joins_at}")
 
 
 def _check_idle(out: Path) -> None:

@@ -12,7 +12,7 @@ from decentral.arenas.standing import ArenaState
 from decentral.records import RunDirectory
 from decentral.records.durable import check_unchanged
 from decentral.runs.checkpointing.files import CheckpointInfo, Checkpoints
-from decentral.runs.checkpointing.restore import Start, check_moment
+from decentral.runs.checkpointing.restore import ResumePoint, check_moment
 from decentral.runs.checkpointing.schedule import Due, Saving, kept_turns, settings_digest
 from decentral.runs.divergence import Divergence
 from decentral.runs.provenance import package_versions
@@ -61,9 +61,9 @@ class ArenaCheckpoints:
             keep_moments(home, kept.__contains__)
 
 
-def find_start(directory: RunDirectory, places: Places) -> Start:
+def find_start(directory: RunDirectory, places: Places) -> ResumePoint:
     """The latest moment that the environment's side and all agents have saved whole."""
-    return Start.find([directory], 1, partial(_check, places))
+    return ResumePoint.find([directory], 1, partial(_check, places))
 
 
 def standing_at(directory: RunDirectory, turn: int) -> ArenaState:

@@ -13,7 +13,7 @@ from decentral.arenas.episode import Played
 from decentral.arenas.saving import ArenaCheckpoints
 from decentral.arenas.standing import ArenaState
 from decentral.errors import Interrupted
-from decentral.runs.runner import Listener, test_steps
+from decentral.runs.runner import Listener, evaluation_steps
 from decentral.runs.signals import Signals
 
 
@@ -21,9 +21,14 @@ class ArenaTraining:
     """The record of an arena, and when it is saved."""
 
     def __init__(
-        self, arena: Arena, standing: ArenaState, keeper: ArenaCheckpoints, listeners: list[Listener], seconds: float
+        self,
+        arena: Arena,
+        standing: ArenaState,
+        checkpoints: ArenaCheckpoints,
+        listeners: list[Listener],
+        seconds: float,
     ):
-        self.arena, self.standing, self.keeper, self.listeners = arena, standing, keeper, listeners
+        self.arena, self.standing, self.checkpoints, self.listeners = arena, standing, checkpoints, listeners
         self.deaths = [len(seat.deaths) for seat in arena.seats]
         self.returns = list(standing.returns)  # of episodes since the last test
         self.tested = standing.tested  # a seed is saved only after the tests that are due
@@ -41,7 +46,7 @@ class ArenaTraining:
         self._note(", ".join(f"agent {seat.place}: {seat.line.name}" for seat in self.arena.seats))
         if self.standing.logged and self.saved_turn is None:
             self._save()  # so that its logs can go on from here, whatever happens
-        for step in test_steps(self.arena.config.setup.plan):
+        for step in evaluation_steps(self.arena.config.setup.plan):
             if self.tested and self.arena.steps >= step:
                 continue  # tested already, or an episode is longer than the interval
             while self.arena.steps < step:
@@ -64,8 +69,8 @@ class ArenaTraining:
     def _test(self) -> None:
         row = _record(self.arena, self.arena.test(), self.returns)
         self.returns, self.tested = [], True
-        self.keeper.directory.append_metrics([row])
-        self.keeper.directory.append_time(row["step"], self.seconds)
+        self.checkpoints.directory.append_metrics([row])
+        self.checkpoints.directory.append_time(row["step"], self.seconds)
         for listener in self.listeners:
             listener.tested([[row]])
 
@@ -75,14 +80,14 @@ class ArenaTraining:
                 self.arena.gather()  # whoever is away must come back first, for all are saved at one moment
                 self._look_round()
             raise self.interrupted
-        if self.keeper.due.now:
+        if self.checkpoints.due.now:
             self._save()
 
     @property
     def interrupted(self) -> Interrupted:
-        messages = self.keeper.places.messages
+        messages = self.checkpoints.places.messages
         logged = "" if messages is None else f" --log-messages {messages}"
-        return Interrupted(self.arena.steps, f"decentral resume {self.keeper.directory.path}{logged}")
+        return Interrupted(self.arena.steps, f"decentral resume {self.checkpoints.directory.path}{logged}")
 
     def _save(self) -> bool:
         """Save this moment, if all agents are there to be saved; is it saved now?"""
@@ -101,7 +106,7 @@ class ArenaTraining:
             returns=self.returns,
             seats=seats,
         )
-        self.keeper.save(now, self.seconds)
+        self.checkpoints.save(now, self.seconds)
         self.saved_turn = turn
         return True
 

@@ -72,7 +72,7 @@ def measure(case: Case, turns: int, repeats: int, tell: Callable[[str], None]) -
     setup = case.config.setup
     before = peak_memory()
     tell("compiling")
-    idle = setup.plan.idle_turns
+    idle = setup.plan.warmup_turns
     played = min(turns, idle)
     begun, playing = [], []
     for repeat in range(repeats + 1):

@@ -13,7 +13,7 @@ from decentral.api.choices import (
     ENVIRONMENT_FORMS,
     ENVIRONMENTS,
     EVERY_ALGORITHM,
-    Clock,
+    LearningSchedule,
     MemberRequest,
     Plan,
     Wishes,
@@ -96,7 +96,9 @@ class Request:
         if isinstance(asked, str):
             return asked
         group = f"agents.{place}"
-        return asked | overrides(found, group, algorithm_class(asked["name"])) | overrides(found, group, Clock)
+        return (
+            asked | overrides(found, group, algorithm_class(asked["name"])) | overrides(found, group, LearningSchedule)
+        )
 
 
 def _usage(command: str) -> str:
@@ -184,7 +186,7 @@ def _add_learners(parser: Parser, environment: str, agents: list[MemberRequest])
     for place, asked in enumerate(agents):
         if not isinstance(asked, str):
             add_flags(parser, f"agents.{place}", defaults(asked["name"], environment).algorithms[asked["name"]])
-            add_flags(parser, f"agents.{place}", Clock())
+            add_flags(parser, f"agents.{place}", LearningSchedule())
 
 
 def add_all_flags(parser: Parser, names: Sequence[str], environment: str, bare: bool = False) -> None:

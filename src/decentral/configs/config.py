@@ -15,7 +15,7 @@ from decentral.environments.registry import environment_class, recorded_class
 from decentral.settings import Refused, as_data, build
 from decentral.training.loop import TrainingSetup, sharing_in
 from decentral.training.plan import Plan
-from decentral.training.squads.separate import Clock
+from decentral.training.squads.separate import LearningSchedule
 from decentral.types import Discrete
 
 FORMAT = 1
@@ -59,7 +59,7 @@ class Config:
 
     def _team_data(self) -> dict[str, Any]:
         first = self.members[0]
-        if all_alike(self.members) and first.clock == Clock():
+        if all_alike(self.members) and first.schedule == LearningSchedule():
             return {"algorithm": {"name": first.name, **as_data(first.algorithm)}}
         return {"algorithm": {"name": self.algorithm_name}, "agents": [member.as_data() for member in self.members]}
 

@@ -18,11 +18,11 @@ from decentral.training.parameters import from_arrays
 from decentral.training.squads.base import Squad
 from decentral.training.squads.frozen import Frozen
 from decentral.training.squads.joined import Joined
-from decentral.training.squads.separate import Clock, Separate
+from decentral.training.squads.separate import LearningSchedule, Separate
 from decentral.training.team import Team
 from decentral.types import AgentSpec
 
-CLOCK = {field.name for field in setting_fields(Clock)}
+SCHEDULE = {field.name for field in setting_fields(LearningSchedule)}
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Member:
 
     name: str  # of the algorithm
     algorithm: Algorithm
-    clock: Clock = Clock()
+    schedule: LearningSchedule = LearningSchedule()
     source: Source | None = None
     networks: Models | None = None  # a frozen partner's, where they have been read
 
@@ -48,14 +48,14 @@ class Member:
     def from_data(data: dict[str, Any], group: str) -> "Member":
         """A member from what `as_data` wrote, or from an override of defaults."""
         values = {key: value for key, value in data.items() if key not in ("name", "frozen")}
-        clock = build(Clock, {key: value for key, value in values.items() if key in CLOCK}, group)
-        settings = {key: value for key, value in values.items() if key not in CLOCK}
+        schedule = build(LearningSchedule, {key: value for key, value in values.items() if key in SCHEDULE}, group)
+        settings = {key: value for key, value in values.items() if key not in SCHEDULE}
         algorithm = build(recorded_algorithm(data.get("name")), settings, group)
-        return Member(data["name"], algorithm, clock, source_of(data.get("frozen"), group))
+        return Member(data["name"], algorithm, schedule, source_of(data.get("frozen"), group))
 
     def as_data(self) -> dict[str, Any]:
         """The member as plain data: its algorithm's settings, its clock and, if frozen, where it comes from."""
-        data = {"name": self.name, **as_data(self.algorithm), **as_data(self.clock)}
+        data = {"name": self.name, **as_data(self.algorithm), **as_data(self.schedule)}
         return data if self.source is None else data | {"frozen": vars(self.source)}
 
     @property
@@ -90,7 +90,7 @@ def _check_can_share(members: list[Member]) -> None:
     if not all_alike(members):
         names = ",".join(member.kind for member in members)
         raise Refused(f"{needs} where agents are not all alike learners, got true with {names}")
-    if first.clock != Clock():
+    if first.schedule != LearningSchedule():
         raise Refused(f"{needs} where joins_at or update_period is set, got true: agents that share learn as one")
     algorithm = first.algorithm
     if isinstance(algorithm, Centralised) and not algorithm.can_share:
@@ -104,11 +104,11 @@ def _check_can_share(members: list[Member]) -> None:
 def _squad(members: list[Member], places: tuple[int, ...], size: int) -> Squad:
     first = members[0]
     if isinstance(first.algorithm, Centralised):
-        if first.clock != Clock():
+        if first.schedule != LearningSchedule():
             raise Refused(f"joins_at and update_period can't be set for {first.name}: its agents learn as one")
         return Joined(first.algorithm, places, size)
     if first.source is None:
-        return Separate(first.algorithm, places, size, first.clock)
+        return Separate(first.algorithm, places, size, first.schedule)
     read = [member.networks for member in members if member.networks is not None]
     networks = jax.tree.map(lambda *leaves: np.stack(leaves), *read) if read else None
     return Frozen(first.algorithm, places, size, networks)

@@ -27,7 +27,7 @@ class Outcome(eqx.Module):
 
 @dataclass(frozen=True)
 class AgentSpaces:
-    """What one agent perceives and does, in its own sizes and by the environment's names: all that leaves with it."""
+    """One agent's own spaces and labels: what an exported agent carries."""
 
     name: str
     spec: AgentSpec
@@ -59,7 +59,7 @@ class Script(eqx.Module):
 class BaseEnvironment(Settings):
     """What is known of an environment before anyone acts in it, whether it is compiled or stepped in Python.
 
-    Episodes last at most `time_limit` steps and are never restarted behind one's back.
+    Episodes last at most `time_limit` steps and never reset by themselves.
     """
 
     @property
@@ -83,8 +83,8 @@ class BaseEnvironment(Settings):
         return True
 
     @property
-    def may_be_unavailable(self) -> bool:
-        """Can an agent be without some action at times? If never, saying so spares learners from elsewhere a mask."""
+    def has_action_mask(self) -> bool:
+        """Can an action be unavailable at times? If never, saying so spares wrappers for other libraries a mask."""
         return True
 
     @property
@@ -128,8 +128,8 @@ class BaseEnvironment(Settings):
     def agent_spaces(self, place: int) -> AgentSpaces:
         """One agent by its own sizes and names; padding stands behind what is its own, and so do others' names."""
         own = self.agent_specs[place]
-        seen, done = self.observation_names[: own.observation_size], self.action_names[: own.actions.count]
-        return AgentSpaces(self.agent_names[place], own, seen, done)
+        observations, actions = self.observation_names[: own.observation_size], self.action_names[: own.actions.count]
+        return AgentSpaces(self.agent_names[place], own, observations, actions)
 
 
 class Environment(BaseEnvironment):
@@ -155,13 +155,13 @@ class Environment(BaseEnvironment):
         """All the randomness of one step. Drawing it without the state saves much time in long episodes."""
         return key
 
-    def step_by(self, state: State, actions: Array, randomness: Randomness) -> tuple[State, Outcome]:
+    def step_with(self, state: State, actions: Array, randomness: Randomness) -> tuple[State, Outcome]:
         """`step`, with its randomness drawn before."""
         return self.step(state, actions, randomness)
 
-    def tell(self, before: State, actions: Array, randomness: Randomness, after: State) -> Outcome:
-        """The outcome of a step again. An environment whose steps take long may tell it from the two states alone."""
-        return self.step_by(before, actions, randomness)[1]
+    def recompute_outcome(self, before: State, actions: Array, randomness: Randomness, after: State) -> Outcome:
+        """The outcome of a step once more; where steps take long, from the states before and after alone."""
+        return self.step_with(before, actions, randomness)[1]
 
     def scripts(self) -> dict[str, Script]:
         """Policies written by hand for this environment, by name."""

@@ -74,7 +74,7 @@ class MatrixGame(Environment):
         return False
 
     @property
-    def may_be_unavailable(self) -> bool:
+    def has_action_mask(self) -> bool:
         return len(set(self.payoff.shape)) > 1
 
     def reset(self, key: Key[Array, ""]) -> Int[Array, ""]:

@@ -51,7 +51,7 @@ class SwitchingWind(Environment):
         return False
 
     @property
-    def may_be_unavailable(self) -> bool:
+    def has_action_mask(self) -> bool:
         return False
 
     def reset(self, key: Key[Array, ""]) -> Wind:

@@ -9,7 +9,7 @@ from decentral.analysis.results import Curves, in_last_third, load_curves, load_
 from decentral.configs.config import Config, completed
 from decentral.records import RunDirectory
 from decentral.reproduction.target import Data, Done, Piece, Workplace
-from decentral.runs.runner import Planned
+from decentral.runs.runner import PlannedRun
 from decentral.runs.shapes import group_by_shape
 from decentral.sweeps.grid import train_grid
 
@@ -42,7 +42,7 @@ def training_piece(name: str, config: Config, look: Look = lambda directory: {},
 
 def train_one(name: str, config: Config, look: Look, workplace: Workplace) -> Data:
     """Train a configuration as the piece of a name, and say what is kept of it."""
-    planned = Planned(config, workplace.path / "runs" / name)
+    planned = PlannedRun(config, workplace.path / "runs" / name)
     [directory] = train_grid([planned], [[0]], workplace.listeners, workplace.say, workplace.deadline)
     return kept(directory) | look(directory)
 
@@ -79,7 +79,7 @@ def sweep_piece(
 
     def produce(workplace: Workplace) -> Data:
         place = workplace.path / "runs" / name
-        runs = [Planned(config, place / str(number)) for number, config in enumerate(configs, start=1)]
+        runs = [PlannedRun(config, place / str(number)) for number, config in enumerate(configs, start=1)]
         directories = train_grid(runs, group_by_shape(configs), workplace.listeners, workplace.say, workplace.deadline)
         return {"runs": [kept(directory) | look(directory) for directory in directories]}
 

@@ -48,7 +48,7 @@ class Health:
 
     def look(self, lane_batch: LaneBatch) -> list[Divergence]:
         """The lanes that have diverged since the last look."""
-        any_bad, details = lane_batch.unsound()
+        any_bad, details = lane_batch.nonfinite()
         lanes = [int(lane) for lane in np.flatnonzero(any_bad) if int(lane) not in self.found]
         if not lanes:
             return []

@@ -19,17 +19,17 @@ from decentral.runs.placement import Placement
 from decentral.runs.shapes import side_by_side
 from decentral.training.diagnostics import Diagnosis
 from decentral.training.evaluation import Scores
-from decentral.training.host.loop import host_examine, host_turns
+from decentral.training.host.loop import host_evaluate, host_turns
 from decentral.training.loop import Lane, Tally, TrainingSetup, begin, evaluate_lane, turns
 from decentral.training.spread import SEEDS
 
 Findings = dict[str, Bool[Array, "..."]]
 
 
-def unsound(lane: Lane) -> tuple[Bool[Array, ""], Findings]:
-    """Whether anything is not a number or infinitely large; and of each array, by its name, whether it is there.
+def nonfinite(lane: Lane) -> tuple[Bool[Array, ""], Findings]:
+    """Whether anything is NaN or +inf, and for each array, by its name, whether it contains any.
 
-    An array of a squad is told of agent by agent [n]. Minus infinity is sound: tables of optimists begin with it.
+    Arrays of a squad are told apart by agent [n]. Minus infinity is allowed: optimistic tables begin with it.
     """
     found: Findings = {"rewards": _is_bad(lane.tally.returns)}
     for squad, agents in enumerate(lane.agents):
@@ -50,12 +50,12 @@ def _is_bad(numbers: Array) -> Bool[Array, "..."]:
 class LaneBatch:
     """All lanes [S], setup after setup and seed after seed, moved by compiled functions."""
 
-    setup: TrainingSetup  # its numbers have the lanes' axis if they stand for several setups
+    setup: TrainingSetup  # its float leaves have a lane axis where it stands for several setups
     seeds: np.ndarray
     lanes: Lane
-    idle_turns: int  # still to be played before there is enough to learn from
+    warmup_turns: int  # still to be played before there is enough to learn from
     programs: "Programs"
-    oracle: Oracle | None = None  # its numbers have the lanes' axis if those of the setup have
+    oracle: Oracle | None = None  # with a lane axis where the setup has one
 
     @staticmethod
     def start(*setups: TrainingSetup, placement: Placement | None = None, lanes: Lane | None = None) -> "LaneBatch":
@@ -68,7 +68,7 @@ class LaneBatch:
             lanes = programs.begin(setup, seeds) if lanes is None else programs.placement.put(lanes)
             oracle = programs.oracle(setup) if setup.plan.diagnostics else None
         lane_batch = LaneBatch(setup, seeds, lanes, 0, programs, oracle)
-        lane_batch.idle_turns = max(0, setup.plan.idle_turns - lane_batch.turn)
+        lane_batch.warmup_turns = max(0, setup.plan.warmup_turns - lane_batch.turn)
         return lane_batch
 
     @staticmethod
@@ -80,8 +80,8 @@ class LaneBatch:
 
     def advance(self, count: int) -> None:
         """Play and, once there is enough to learn from, learn for `count` turns."""
-        idle = min(self.idle_turns, count)
-        self.idle_turns -= idle
+        idle = min(self.warmup_turns, count)
+        self.warmup_turns -= idle
         if idle:
             self._take_turns(idle, False)
         if count > idle:
@@ -102,10 +102,10 @@ class LaneBatch:
         """Give back what the environment holds."""
         self.programs.close()
 
-    def unsound(self) -> tuple[np.ndarray, Findings]:
-        """Which lanes hold numbers that are none [S]; and where, still on the device."""
+    def nonfinite(self) -> tuple[np.ndarray, Findings]:
+        """Which lanes contain NaN or +inf [S]; and where, still on the device."""
         with self.programs.placed():
-            lanes, details = self.programs.unsound(self.lanes)
+            lanes, details = self.programs.nonfinite(self.lanes)
         return np.asarray(lanes), details
 
     @property
@@ -124,7 +124,7 @@ class LaneBatch:
         return np.asarray(self.lanes.steps)
 
     def turns_until(self, step: int) -> int:
-        """Turns that no lane can do with fewer of before it reaches `step`; 0 once all have."""
+        """The fewest turns in which the slowest lane can reach `step`; 0 once all have."""
         per_turn = self.setup.environment.time_limit * self.setup.plan.num_environments
         return max(0, -(-(step - int(self.steps.min())) // per_turn))
 
@@ -149,7 +149,7 @@ class Programs:
     turns: Callable[..., Any]
     evaluate_lane: Callable[..., Any]
     oracle: Callable[..., Any]
-    unsound: Callable[..., Any]
+    nonfinite: Callable[..., Any]
     placed: Callable[[], AbstractContextManager]
     placement: Placement
     close: Callable[[], None] = lambda: None
@@ -165,23 +165,25 @@ def programs(placement: Placement, several: bool) -> Programs:
     mesh = placement.mesh
     lanes = None if mesh is None else placement.of_lanes(mesh)
     every_lane = partial(jax.vmap, spmd_axis_name=None if mesh is None else SEEDS)
-    numbers = 0 if several else None
+    setup_axis = 0 if several else None
     return Programs(
-        jax.jit(every_lane(begin, (numbers, 0)), out_shardings=lanes),
+        jax.jit(every_lane(begin, (setup_axis, 0)), out_shardings=lanes),
         jax.jit(
-            every_lane(turns, (numbers, 0, None, None)),
+            every_lane(turns, (setup_axis, 0, None, None)),
             static_argnums=3,
             donate_argnums=1,
             out_shardings=lanes,
             compiler_options=compiler_options(),
         ),
         jax.jit(
-            every_lane(evaluate_lane, (numbers, 0, 0, numbers)),
+            every_lane(evaluate_lane, (setup_axis, 0, 0, setup_axis)),
             donate_argnums=1,
             out_shardings=(None, None, None, lanes),
         ),
-        jax.jit(partial(jax.lax.map, TrainingSetup.oracle) if several else TrainingSetup.oracle),  # large in the making
-        jax.jit(jax.vmap(unsound)),
+        jax.jit(
+            partial(jax.lax.map, TrainingSetup.oracle) if several else TrainingSetup.oracle
+        ),  # needs much memory while it is made
+        jax.jit(jax.vmap(nonfinite)),
         nullcontext if mesh is None else partial(jax.set_mesh, mesh),
         placement,
     )
@@ -193,11 +195,11 @@ def host_programs(setup: TrainingSetup, several: bool) -> Programs:
     The environment is opened when the first episode is played. Settings of the environment are the same for all
     setups.
     """
-    rollout, numbers = rollout_for(setup), 0 if several else None
+    rollout, setup_axis = rollout_for(setup), 0 if several else None
     return replace(
         programs(Placement(), several),
-        turns=partial(host_turns, rollout, numbers),
-        evaluate_lane=partial(host_examine, rollout, numbers),
+        turns=partial(host_turns, rollout, setup_axis),
+        evaluate_lane=partial(host_evaluate, rollout, setup_axis),
         close=rollout.close,
         counts=lambda: {"dropped_episodes": rollout.dropped},
     )

@@ -22,7 +22,7 @@ class Needs:
     """Bytes that a run keeps; what an update needs in passing comes on top."""
 
     replays: int
-    agents: int  # networks or tables, targets, optimisers, notes
+    agents: int  # networks or tables, targets, optimisers, statistics
 
 
 def needs(lanes: Lane) -> Needs:

@@ -10,13 +10,13 @@ from decentral.records import RunDirectory
 from decentral.records.run_directory import UNBORN
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import Saving
-from decentral.runs.runner import Listener, Planned, run
+from decentral.runs.runner import Listener, PlannedRun, run
 from decentral.settings import Refused, as_data, build
 from decentral.training.loop import TrainingSetup, sharing_in
 from decentral.training.plan import Plan
 
 
-def finished_runs(planned: Sequence[Planned]) -> list[RunDirectory | None]:
+def finished_runs(planned: Sequence[PlannedRun]) -> list[RunDirectory | None]:
     """The finished run of each; nothing where none has begun or it can go on. Any other content is refused."""
     found = [_begun(run) for run in planned]
     return [
@@ -35,7 +35,7 @@ def is_finished(directory: RunDirectory, config: Config) -> bool:
     )  # earlier versions did not say so
 
 
-def _begun(run: Planned) -> RunDirectory | None:
+def _begun(run: PlannedRun) -> RunDirectory | None:
     """The run of the same configuration that lies there, finished or not."""
     if not run.out.is_dir() or {entry.name for entry in run.out.iterdir()} <= {UNBORN}:
         return None

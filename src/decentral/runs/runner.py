@@ -18,7 +18,7 @@ from decentral.configs.config import Config
 from decentral.errors import Interrupted
 from decentral.records import RunDirectory
 from decentral.runs.caches import keep_compiled_programs, known_returns
-from decentral.runs.checkpointing.restore import Start, note_resumption
+from decentral.runs.checkpointing.restore import ResumePoint, note_resumption
 from decentral.runs.checkpointing.schedule import CheckpointSchedule, Saving
 from decentral.runs.lanes import LaneBatch
 from decentral.runs.memory import memory_statement
@@ -40,7 +40,7 @@ Rows = list[dict[str, Any]]  # the records of one run's test, one per seed
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedRun:
     """A configuration, and where its run goes."""
 
     config: Config
@@ -50,7 +50,7 @@ class Planned:
 class Listener(Protocol):
     """Someone who is told how a run is going: that of one run, or of several side by side."""
 
-    def started(self, runs: Sequence[Planned], memory: str) -> None: ...
+    def started(self, runs: Sequence[PlannedRun], memory: str) -> None: ...
 
     def noted(self, line: str) -> None:
         """Something out of the ordinary that the user should know."""
@@ -70,11 +70,11 @@ def run(
     config: Config, out: Path, listeners: list[Listener], saving: Saving = Saving(), resume: bool = False
 ) -> RunDirectory:
     """Train all seeds of a configuration and leave everything in `out`."""
-    return run_together([Planned(config, out)], listeners, saving, resume)[0]
+    return run_together([PlannedRun(config, out)], listeners, saving, resume)[0]
 
 
 def run_together(
-    runs: Sequence[Planned],
+    runs: Sequence[PlannedRun],
     listeners: list[Listener],
     saving: Saving = Saving(),
     resume: bool = False,
@@ -91,40 +91,40 @@ def run_together(
     lanes = sum(setup.plan.seeds for setup in setups)
     begun = [planned for planned in runs if resume and RunDirectory(planned.out).has_begun]
     fresh = [planned for planned in runs if not any(planned is other for other in begun)]
-    with ExitStack() as entered:
+    with ExitStack() as stack:
         for planned in begun:  # alone from here on: what is found must be what is resumed
-            entered.enter_context(RunDirectory(planned.out).alone())
-        start = Start.find(directories, lanes) if resume else Start(directories, lanes, [], [])
+            stack.enter_context(RunDirectory(planned.out).alone())
+        start = ResumePoint.find(directories, lanes) if resume else ResumePoint(directories, lanes, [], [])
         use_every_core(start.devices)
         keep_compiled_programs()
         described = LaneBatch.describe(*setups)
         memory = memory_statement(setups[0].plan, described)
-        _create(fresh, entered)
+        _create(fresh, stack)
         for listener in listeners:
-            entered.callback(listener.closed)
+            stack.callback(listener.closed)
         for listener in listeners:
             listener.started(runs, memory)
             for line in (*start.notes, *start.differences()):
                 listener.noted(line)
-        signals = entered.enter_context(Signals(deadline))
+        signals = stack.enter_context(Signals(deadline))
         # The lanes first: what is read may be refused, and nothing has been changed yet.
-        lane_batch = entered.enter_context(closing(start.lane_batch(setups, described)))
+        lane_batch = stack.enter_context(closing(start.lane_batch(setups, described)))
         for planned in begun:
             note_resumption(RunDirectory(planned.out), planned.config, start.step)
-        start.forget_later()
-        Training(runs, setups, start, lane_batch, saving, listeners).finish(signals)
+        start.discard_newer_files()
+        Training(runs, setups, start, lane_batch, saving, listeners).run_until_done(signals)
     return directories
 
 
-def _create(runs: Sequence[Planned], entered: ExitStack) -> None:
+def _create(runs: Sequence[PlannedRun], stack: ExitStack) -> None:
     """New runs, with all that is known of them before they begin; none, if one of the places is taken."""
     for planned in runs:
-        entered.enter_context(RunDirectory.created_alone(planned.out))
+        stack.enter_context(RunDirectory.created_alone(planned.out))
     for planned in runs:
-        describe(planned)
+        write_description(planned)
 
 
-def describe(planned: Planned, **more: Any) -> None:
+def write_description(planned: PlannedRun, **more: Any) -> None:
     """Write down what is known of a run before it begins, and `more` of its configuration."""
     directory, environment = RunDirectory(planned.out), planned.config.setup.environment
     told = {"references": known_returns(environment), "reports": list(environment.reports)}
@@ -137,16 +137,19 @@ class Training:
 
     def __init__(
         self,
-        runs: Sequence[Planned],
+        runs: Sequence[PlannedRun],
         setups: list[TrainingSetup],
-        start: Start,
+        start: ResumePoint,
         lane_batch: LaneBatch,
         saving: Saving,
         listeners: list[Listener],
     ):
         self.runs, self.setups, self.lane_batch, self.listeners = runs, setups, lane_batch, listeners
         self.directories = start.directories
-        self.keeper, self.health = CheckpointSchedule(start.directories, saving, start.turn), start.health(lane_batch)
+        self.checkpoints, self.health = (
+            CheckpointSchedule(start.directories, saving, start.turn),
+            start.health(lane_batch),
+        )
         self.begun, self.seconds_before = time.perf_counter(), start.seconds
         self.tested = start.turn is not None  # lanes are saved only after the tests that are due
 
@@ -154,34 +157,34 @@ class Training:
     def seconds(self) -> float:
         return self.seconds_before + time.perf_counter() - self.begun
 
-    def finish(self, signals: Signals) -> None:
-        """Go on to the end, unless a signal asks to stop."""
+    def run_until_done(self, signals: Signals) -> None:
+        """Train to the end, or until a signal asks to stop."""
         pace = Pace()
-        if signals.asked and self.keeper.saved_turn in (
+        if signals.asked and self.checkpoints.saved_turn in (
             None,
             self.lane_batch.turn,
-        ):  # nothing new, and all to be compiled
+        ):  # nothing new to save, and nothing compiled yet
             raise self._interrupted()
-        for step in test_steps(self.lane_batch.setup.plan):
+        for step in evaluation_steps(self.lane_batch.setup.plan):
             if self.tested and self.lane_batch.steps.min() >= step:
                 continue  # tested already, or a turn is longer than the interval
             while left := self.lane_batch.turns_until(step):
                 pace.advance(self.lane_batch, left)
-                self._look_round(signals)
+                self._report_and_check(signals)
                 if self.lane_batch.turns_until(step):
                     self._save_if_due(signals)
             self._test()
             self._save_if_due(signals)
-        self.keeper.save_the_end(self.lane_batch, self.health, self.seconds)
+        self.checkpoints.save_the_end(self.lane_batch, self.health, self.seconds)
         _save_agents(self.directories, self.lane_batch)
-        self.keeper.finish(self.lane_batch, self.health)
+        self.checkpoints.finish(self.lane_batch, self.health)
         rows = [directory.read_metrics()[-self.lane_batch.setup.plan.seeds :] for directory in self.directories]
         for listener in self.listeners:
             for divergence in self.health.found.values():
                 listener.noted(str(divergence))
             listener.finished(rows, self.seconds)
 
-    def _look_round(self, signals: Signals) -> None:
+    def _report_and_check(self, signals: Signals) -> None:
         for listener in self.listeners if not signals.asked else []:  # the terminal may have gone
             listener.advanced(int(self.lane_batch.steps.min()))
         for divergence in self.health.look(self.lane_batch):
@@ -198,9 +201,9 @@ class Training:
             listener.tested(rows)
 
     def _save_if_due(self, signals: Signals) -> None:
-        if not (signals.asked or self.keeper.is_due):
+        if not (signals.asked or self.checkpoints.is_due):
             return
-        self.keeper.save(self.lane_batch, self.health, self.seconds)
+        self.checkpoints.save(self.lane_batch, self.health, self.seconds)
         if signals.asked:
             raise self._interrupted()
 
@@ -210,14 +213,14 @@ class Training:
         return Interrupted(step, how)
 
 
-def test_steps(plan: Plan) -> Iterator[int]:
+def evaluation_steps(plan: Plan) -> Iterator[int]:
     """The steps at which a test is due: at the start, at each interval and at the end."""
     yield from range(0, plan.steps, plan.test_interval)
     yield plan.steps
 
 
 class Pace:
-    """Cuts the turns into chunks that take about as long as the eye wants to wait."""
+    """Adapts the size of chunks so that progress is shown about every two seconds."""
 
     def __init__(self) -> None:
         self.chunk = 1

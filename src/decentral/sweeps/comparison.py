@@ -9,7 +9,7 @@ from decentral.configs.registry import algorithm_class
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.schedule import UNTIL_FINISHED
 from decentral.runs.resume import finished_runs
-from decentral.runs.runner import Listener, Planned, run
+from decentral.runs.runner import Listener, PlannedRun, run
 from decentral.settings import Refused, setting_fields
 
 SEEDS = 5  # unless told otherwise: one seed says nothing about another
@@ -30,7 +30,7 @@ def train_all(
     the first one begins.
     """
     configs = resolve_all(names, environment, algorithm_settings, environment_settings, training_settings)
-    planned = [Planned(config, out / config.algorithm_name) for config in configs]
+    planned = [PlannedRun(config, out / config.algorithm_name) for config in configs]
     return [
         finished or run(own.config, own.out, listeners(), UNTIL_FINISHED, resume=True)
         for own, finished in zip(planned, finished_runs(planned), strict=True)

@@ -15,7 +15,7 @@ from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import UNTIL_FINISHED, WHEN_STOPPED
 from decentral.runs.resume import finished_runs
-from decentral.runs.runner import Listener, Planned, run_together
+from decentral.runs.runner import Listener, PlannedRun, run_together
 from decentral.settings import Refused
 from decentral.sweeps.comparison import resolve_all
 
@@ -39,13 +39,13 @@ class Axis:
         return Axis(group, key, values)
 
 
-def grid(names: Sequence[str], environment: str, settings: dict[str, dict[str, Any]], out: Path) -> list[Planned]:
+def grid(names: Sequence[str], environment: str, settings: dict[str, dict[str, Any]], out: Path) -> list[PlannedRun]:
     """All combinations, each once and with a directory named after it under `out`; algorithm by algorithm.
 
     `settings` are by group, then by key. An algorithm takes those that it has.
     """
     axes = [Axis.of(group, key, given) for group in GROUPS for key, given in settings.get(group, {}).items()]
-    runs: dict[str, Planned] = {}
+    runs: dict[str, PlannedRun] = {}
     for values in itertools.product(*(axis.values for axis in axes)):
         chosen: dict[str, dict[str, Any]] = {group: {} for group in GROUPS}
         for axis, value in zip(axes, values, strict=True):
@@ -53,12 +53,12 @@ def grid(names: Sequence[str], environment: str, settings: dict[str, dict[str, A
         for config in resolve_all(names, environment, *chosen.values()):
             swept = {axis.key: value for axis, value in zip(axes, values, strict=True) if _is_swept(axis, config)}
             name = _name(config.algorithm_name, swept, len(names) > 1)
-            runs.setdefault(name, Planned(config, out / name))
+            runs.setdefault(name, PlannedRun(config, out / name))
     return sorted(runs.values(), key=lambda run: list(names).index(run.config.algorithm_name))
 
 
 def train_grid(
-    runs: Sequence[Planned],
+    runs: Sequence[PlannedRun],
     programs: list[list[int]],
     listeners: Callable[[], list[Listener]],
     tell: Callable[[str], None],
@@ -87,7 +87,7 @@ def train_grid(
     return [directory for directory in found if directory is not None]
 
 
-def _saved_apart(runs: Sequence[Planned], waiting: list[int]) -> list[list[int]]:
+def _saved_apart(runs: Sequence[PlannedRun], waiting: list[int]) -> list[list[int]]:
     """Runs that have a checkpoint go on first, without those that have none: they would all have to begin anew."""
     saved = [place for place in waiting if Checkpoints.of(RunDirectory(runs[place].out)).turns()]
     return [group for group in (saved, [place for place in waiting if place not in saved]) if group]

@@ -15,7 +15,7 @@ from decentral.environments.registry import recorded_class
 from decentral.records import RunDirectory, durable
 from decentral.records.run_directory import RETURN
 from decentral.runs.resume import finished_runs
-from decentral.runs.runner import Planned
+from decentral.runs.runner import PlannedRun
 from decentral.settings import Refused
 from decentral.sweeps.grid import GROUPS, grid
 
@@ -26,7 +26,7 @@ PLANS = "units"  # the directory of the units' configurations and of what their 
 class SweepUnit:
     """One run of a sweep."""
 
-    planned: Planned
+    planned: PlannedRun
 
     @property
     def name(self) -> str:

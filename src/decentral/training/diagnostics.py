@@ -38,7 +38,7 @@ def diagnose(team: Team, acting_models: tuple[Models, ...], oracle: Oracle | Non
             squad, acting_models, episodes, actions
         )
 
-    measured = team.each(measure, acting_models, team.share_out(episodes))
+    measured = team.each(measure, acting_models, team.split_by_squad(episodes))
     return Diagnosis(measured, {} if oracle is None else {"oracle_agreement": agreement(oracle, played)})
 
 

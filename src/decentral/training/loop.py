@@ -19,7 +19,7 @@ from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
 from decentral.training.rollout import Trajectory, hand_out, play, team_player
 from decentral.training.spread import on_every_device
-from decentral.training.squads.base import Agents, Now, Replays, Squad
+from decentral.training.squads.base import Agents, Replays, Squad, TrainingClock
 from decentral.training.team import Team
 from decentral.types import Episode, Metrics
 
@@ -36,7 +36,7 @@ class Tally(eqx.Module):
 
 
 class Lane(eqx.Module):
-    """One seed's training: its team, what each agent remembers, its environment's chance, and how far it has come."""
+    """One seed's training: its team, what each agent remembers, its environment's key, and how far it has come."""
 
     agents: tuple[Agents, ...]  # by squad
     replays: tuple[Replays, ...]
@@ -47,7 +47,7 @@ class Lane(eqx.Module):
 
 
 class TurnInputs(eqx.Module):
-    """What a turn of one lane starts from: who acts, how much everyone explores, and all its chance."""
+    """What a turn of one lane starts from: who acts, how much everyone explores, and all its keys."""
 
     acting_models: tuple[Models, ...]  # by squad, as all but the last
     statistics: tuple[Statistics, ...]
@@ -107,7 +107,7 @@ def sharing_in(environment: BaseEnvironment, plan: Plan) -> Sharing | None:
 def begin(setup: TrainingSetup, seed: Int[Array, ""] | int) -> Lane:
     """The lane of a seed before its first turn. Every agent gets a random stream of its own."""
     keys = jax.vmap(partial(agent_stream, seed))(jnp.arange(setup.environment.num_agents))
-    return init_lane(setup, seed, setup.team.share_out(keys))
+    return init_lane(setup, seed, setup.team.split_by_squad(keys))
 
 
 def agent_stream(seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Key[Array, ""]:
@@ -195,18 +195,17 @@ def remember_and_learn(
 ) -> Lane:
     """Every agent remembers its own record of the turn's episodes [N, E, ...] and, if `learning`, learns.
 
-    `no_shorter_than` is of a turn that is told again: how long the longest episode of each update was, of all that were
-    made side by side.
+    `no_shorter_than` is set when a turn is replayed from a log: the padded length that each update had originally.
     """
     team, plan = setup.team, setup.plan
-    nows = tuple(Now(lane.steps, lane.episodes, epsilon, plan.num_environments) for epsilon in epsilons)
-    shared = team.share_out(episodes)
-    kept = team.each(lambda squad, *of_squad: squad.remember(*of_squad), lane.agents, lane.replays, shared, nows)
+    nows = tuple(TrainingClock(lane.steps, lane.episodes, epsilon, plan.num_environments) for epsilon in epsilons)
+    by_squad = team.split_by_squad(episodes)
+    kept = team.each(lambda squad, *of_squad: squad.remember(*of_squad), lane.agents, lane.replays, by_squad, nows)
     agents, replays = tuple(agents for agents, _ in kept), tuple(replay for _, replay in kept)
 
-    def update(now: tuple, drawn: tuple[Keys, Int[Array, ""]]) -> tuple[tuple, None]:
-        agents, tally = now
-        keys, longest = drawn
+    def update(carry: tuple, inputs: tuple[Keys, Int[Array, ""]]) -> tuple[tuple, None]:
+        agents, tally = carry
+        keys, longest = inputs
         batch = replace(setup.batch, no_shorter_than=longest)
         taught = team.each(
             lambda squad, agents, replays, keys, now: squad.learn(agents, replays, batch, keys, now),
@@ -227,7 +226,7 @@ def remember_and_learn(
 
 
 def keys_of_updates(plan: Plan, keys: Keys) -> Keys:
-    """The chance of every update of a turn: by squad its agents' [updates, n]."""
+    """The keys of every update of a turn: by squad its agents' [updates, n]."""
     return tuple(jax.vmap(jax.random.split, (0, None), 1)(of_squad, plan.updates_per_turn) for of_squad in keys)
 
 
@@ -236,7 +235,7 @@ def evaluate_lane(
 ) -> tuple[Scores, Diagnosis | None, Tally, Lane]:
     """The scores of a greedy test, its diagnosis if planned, the tally since the last one, the lane with a fresh one.
 
-    The test's chance comes from the seed and the step, so that testing more or less often changes no training.
+    The test's key comes from the seed and the step, so that testing more or less often changes no training.
     """
     acting_models = setup.team.each(lambda squad, agents: squad.acting_models(agents), lane.agents)
     scores, diagnosis = on_every_device(_play_test)(setup, acting_models, oracle, key_of_test(lane.steps, seed))
@@ -244,7 +243,7 @@ def evaluate_lane(
 
 
 def key_of_test(steps: Int[Array, ""] | int, seed: Int[Array, ""] | int) -> Key[Array, ""]:
-    """The chance of the test that is due after so many steps."""
+    """The key of the test that is due after so many steps."""
     return jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 2), steps)
 
 
@@ -271,7 +270,7 @@ def _play_side_by_side(
 
 
 def keys_of_episodes(plan: Plan, keys_act: Keys, key: Key[Array, ""]) -> tuple[Keys, Key[Array, " episodes"]]:
-    """The chance of every episode of a turn: by squad its agents' [E, n], and its environment's."""
+    """The keys of every episode of a turn: by squad its agents' [E, n], and its environment's."""
     keys_each = tuple(
         jax.vmap(jax.random.split, (0, None), 1)(of_squad, plan.num_environments) for of_squad in keys_act
     )
@@ -301,7 +300,7 @@ def _no_metrics(
     zero = jnp.zeros((), jnp.int32)
 
     def of(squad: Squad, agents: Agents, replays: Replays, keys: Array) -> Metrics:
-        now = Now(zero, zero, jnp.zeros(()))
+        now = TrainingClock(zero, zero, jnp.zeros(()))
         shapes = jax.eval_shape(lambda: squad.learn(agents, replays, setup.batch, keys, now)[1])
         return {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
 

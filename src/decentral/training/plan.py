@@ -59,7 +59,7 @@ class Plan(Settings):
             raise Refused("agent_ids must be true unless sharing is, got false: only shared parameters need them")
 
     @property
-    def idle_turns(self) -> int:
+    def warmup_turns(self) -> int:
         """Turns played before the first one that leaves enough episodes to learn from."""
         return -(-self.batch_episodes // self.num_environments) - 1
 

@@ -78,7 +78,7 @@ def _live_through(
         state, memories, last_actions = now
         luck, draws = drawn
         actions, memories = choose(state, memories, last_actions, draws)
-        following, outcome = environment.step_by(state, actions, luck)
+        following, outcome = environment.step_with(state, actions, luck)
         return (following, memories, jax.nn.one_hot(actions, silence.shape[-1])), actions, outcome.terminated
 
     def step_and_keep(now: tuple, drawn: tuple) -> tuple[tuple, tuple]:
@@ -91,7 +91,9 @@ def _live_through(
     else:
         (final, _, _), (states, actions) = jax.lax.scan(step_and_keep, beginning, (lucks, draws))
     every = with_last(states, final)
-    outcomes = jax.vmap(environment.tell)(states, actions, lucks, jax.tree.map(lambda state: state[1:], every))
+    outcomes = jax.vmap(environment.recompute_outcome)(
+        states, actions, lucks, jax.tree.map(lambda state: state[1:], every)
+    )
     happened = jnp.cumsum(outcomes.terminated) - outcomes.terminated == 0
     return Trajectory(
         percepts=jax.vmap(environment.perceive)(every),
@@ -110,7 +112,7 @@ def retrace(environment: Environment, actions: Array, key: Key[Array, ""]) -> St
     """
 
     def step(state: State, chosen: tuple[Array, Randomness]) -> tuple[State, State]:
-        return environment.step_by(state, *chosen)[0], state
+        return environment.step_with(state, *chosen)[0], state
 
     state, lucks = begin(environment, key)
     final, states = jax.lax.scan(step, state, (actions, lucks))
@@ -162,7 +164,7 @@ def team_player(
             each = jnp.broadcast_to(epsilon, (len(squad.places),))
             return squad.act(acting_model, statistics, memory, Scene(percept, last_action, each, die))
 
-        shared = team.share_out((percepts, last_actions))
+        shared = team.split_by_squad((percepts, last_actions))
         chosen = team.each(act, acting_models, statistics, memories, shared, epsilons, dice)
         return team.in_order(tuple(actions for actions, _ in chosen)), tuple(memory for _, memory in chosen)
 
@@ -175,13 +177,13 @@ def greedy_player(team: Team, acting_models: tuple[Models, ...], length: int, ke
 
 
 def greedily(team: Team) -> tuple[tuple[None, ...], tuple[Float[Array, ""], ...]]:
-    """The notes and the exploration, by squad, of a team that does not explore."""
+    """The statistics and the exploration, by squad, of a team that does not explore."""
     return tuple(None for _ in team.squads), tuple(jnp.zeros(()) for _ in team.squads)
 
 
 def unbiased_dice(team: Team, length: int, key: Key[Array, ""]) -> tuple[Dice, ...]:
     """Dice for every agent of a team, by squad [length, n], from one key."""
-    keys = team.share_out(jax.random.split(key, sum(len(squad.places) for squad in team.squads)))
+    keys = team.split_by_squad(jax.random.split(key, sum(len(squad.places) for squad in team.squads)))
     return team.each(lambda squad, keys: squad.roll(keys, length), keys)
 
 

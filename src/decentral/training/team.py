@@ -41,7 +41,7 @@ class Team(eqx.Module):
         """What every squad answers when asked with its own part of each group."""
         return tuple(ask(squad, *own) for squad, *own in zip(self.squads, *groups, strict=True))
 
-    def share_out(self, of_all: Any) -> tuple[Any, ...]:
+    def split_by_squad(self, of_all: Any) -> tuple[Any, ...]:
         """Arrays over all places [N, ...], as each squad's part of them [n, ...]."""
         if len(self.squads) == 1:
             return (of_all,)

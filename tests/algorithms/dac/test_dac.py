@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from decentral.algorithms.dac import DAC, FullDAC
-from decentral.algorithms.dac.context_model import Contexts, averaged, contexts_used, kl_to_uniform, summed
+from decentral.algorithms.dac.context_model import Contexts, contexts_used, kl_to_uniform, mean_weights, sum_weights
 from decentral.algorithms.dac.dac import at_every_percept, last_steps, of_next_step
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.types import AgentSpec, Discrete, Episode, Percept
@@ -129,9 +129,9 @@ def test_the_coin_of_an_episode_is_tossed_once():
 
 def test_reconstruction_errors_are_averaged_or_summed_over_the_steps_a_window_really_holds():
     counts = jnp.asarray([[True, True, True, False], [True, False, False, False]]).T  # four windows count
-    np.testing.assert_allclose(summed(counts, 2, 3), counts / 4)
+    np.testing.assert_allclose(sum_weights(counts, 2, 3), counts / 4)
     held = [1, 2, 2, 2]  # the first window holds its last step alone
-    np.testing.assert_allclose(averaged(counts, 2, 3), counts / 4 / 3 / np.asarray([held]).T)
+    np.testing.assert_allclose(mean_weights(counts, 2, 3), counts / 4 / 3 / np.asarray([held]).T)
 
 
 def test_the_divergence_from_the_uniform_prior_is_the_one_worked_by_hand():

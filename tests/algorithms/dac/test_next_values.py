@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from decentral.algorithms.dac.context_model import Contexts
-from decentral.algorithms.dac.dac import DACModels, NextStepValues
+from decentral.algorithms.dac.dac import DACModels, NextStep
 from decentral.algorithms.dac.extensions import ExtendedDAC
 from tests.algorithms.dac.test_attainable import expecting
 from tests.algorithms.dac.test_dac import TABLE, lived, one_hot, tabular
@@ -61,10 +61,10 @@ def test_the_last_step_may_be_optimistic_while_the_others_are_expected():
     np.testing.assert_allclose(wanted[1:], [2.0 + 30.0, 4.0 + 30.0])
 
 
-def following(online: DACModels, target: DACModels) -> NextStepValues:
+def following(online: DACModels, target: DACModels) -> NextStep:
     """The time after one step, in which networks remember nothing."""
     nothing, unused = jnp.zeros((1, 2)), (jnp.zeros((1, 2)),) * 2
-    return NextStepValues(online.value.head, target.value.head, nothing, nothing, unused)
+    return NextStep(online.value.head, target.value.head, nothing, nothing, unused)
 
 
 def test_the_target_is_read_in_the_context_that_the_online_network_finds_best_of_those_attainable():

@@ -37,7 +37,7 @@ def changed(field, **values):
 
 @cache
 def stepper(world):
-    return jax.jit(world.step_by)
+    return jax.jit(world.step_with)
 
 
 def step(world, field, actions=None, jitter=0.0):
@@ -64,7 +64,7 @@ def judged(world, before, after):
 
 @cache
 def _told(world):
-    return jax.jit(world.tell)
+    return jax.jit(world.recompute_outcome)
 
 
 @cache

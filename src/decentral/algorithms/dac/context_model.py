@@ -82,7 +82,7 @@ class ContextLearner(OpenChoices):
         """
         logits, counted = self.infer(model, episodes), self.has_window(episodes)
         sample = self.sample_contexts(logits, key)
-        state_error, reward_error = self.reconstruction_errors(model, episodes, sample, counted)
+        state_error, reward_error = self.reconstruction_losses(model, episodes, sample, counted)
         loss, metrics = self.context_loss(logits, sample, state_error, reward_error, counted)
         return self.contexts_for_values(logits, sample), loss, metrics
 
@@ -104,7 +104,7 @@ class ContextLearner(OpenChoices):
         gumbel = time_first(draw_by_step(jax.random.gumbel, key, (batch, steps, contexts)))
         return straight_through_sample(logits, gumbel, self.temperature, self.hard)
 
-    def reconstruction_errors(
+    def reconstruction_losses(
         self, model: ContextModel, episodes: Episode, sample: Float[Array, "T B contexts"], counted: Bool[Array, "T B"]
     ) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """The state's and the reward's share of L_REC, Eq. (13)."""
@@ -115,7 +115,7 @@ class ContextLearner(OpenChoices):
 
     def window_weights(self, counted: Bool[Array, "T B"], length: int, features: int) -> Float[Array, "T B"]:
         """The weight of each window's errors in L_REC."""
-        return {"averaged": averaged, "summed": summed}[self.reconstruction](counted, length, features)
+        return {"averaged": mean_weights, "summed": sum_weights}[self.reconstruction](counted, length, features)
 
     def context_loss(
         self,
@@ -170,13 +170,13 @@ def action_features(episode: Episode) -> Float[Array, "T *B actions"]:
     return jax.nn.one_hot(episode.actions, episode.percepts.available.shape[-1])
 
 
-def averaged(counted: Bool[Array, "T B"], window: int, features: int) -> Float[Array, "T B"]:
+def mean_weights(counted: Bool[Array, "T B"], window: int, features: int) -> Float[Array, "T B"]:
     """Weights that make a mean over the windows that count, over features and over the steps that a window holds."""
     held = jnp.minimum(1 + step_numbers(counted), window)
-    return summed(counted, window, features) / (held * features)
+    return sum_weights(counted, window, features) / (held * features)
 
 
-def summed(counted: Bool[Array, "T B"], window: int, features: int) -> Float[Array, "T B"]:
+def sum_weights(counted: Bool[Array, "T B"], window: int, features: int) -> Float[Array, "T B"]:
     """Weights that make a mean over the windows that count, of the sums over features and steps, as printed."""
     return counted / jnp.maximum(jnp.sum(counted), 1)
 

@@ -40,8 +40,8 @@ class DACModels(eqx.Module):
     context: ContextModel  # omega
 
 
-class NextStepValues(eqx.Module):
-    """The time after each step, as the online network and the target network see it."""
+class NextStep(eqx.Module):
+    """Hidden states and values of the online and the target network at t + 1."""
 
     head: ContextHead
     target_head: ContextHead
@@ -63,7 +63,7 @@ class DAC(ContextLearner):
         trunk = Trunk(spec.observation_size + spec.actions.count, self.hidden)
         head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
         if isinstance(head, HyperNet) and self.hyper_start == "context":
-            head = jax.tree.map(lambda half_width: jnp.full_like(half_width, self.contexts**-0.5), head)
+            head = jax.tree.map(lambda init_bound: jnp.full_like(init_bound, self.contexts**-0.5), head)
         return DACModels(ContextValue(trunk, head), self.build_context_model(spec))
 
     def start(self, models: DACModels) -> Hidden:
@@ -83,12 +83,12 @@ class DAC(ContextLearner):
         self, models: DACModels, hidden: Float[Array, "*rows hidden"], every: EveryContext
     ) -> Float[Array, "*rows actions"]:
         """The optimistic marginal value phi(h, .) = max_c Q(h, ., c), Eq. (11); `every` is Q(h, ., c) for each c."""
-        return jnp.max(self.context_space(models, hidden, every), axis=-2)
+        return jnp.max(self.candidate_values(models, hidden, every), axis=-2)
 
-    def context_space(
+    def candidate_values(
         self, models: DACModels, hidden: Float[Array, "*rows hidden"], every: EveryContext
     ) -> EveryContext:
-        """Q(h, ., c) for every c in C that the maximum is over: all of them."""
+        """Q(h, ., c) for the contexts that phi maximises over: here, all of them."""
         return every
 
     def roll(self, key: Key[Array, ""], length: int) -> Dice:
@@ -125,7 +125,7 @@ class DAC(ContextLearner):
         values, target_values = online.value.head(hidden, inferred), target.value.head(target_hidden, inferred)
         taken = jnp.sum(values[:-1] * one_hot_actions(episode), axis=-1)
         next_inferred = (values[1:], target_values[1:])
-        following = NextStepValues(online.value.head, target.value.head, hidden[1:], target_hidden[1:], next_inferred)
+        following = NextStep(online.value.head, target.value.head, hidden[1:], target_hidden[1:], next_inferred)
         available = episode.percepts.available[:-1]
         return {
             "hidden": hidden[:-1],
@@ -133,29 +133,30 @@ class DAC(ContextLearner):
             "counted": self.has_window(episode) & ~self.lacks_next_context(episode),
             "taken": taken,
             "greedy": jnp.max(mask_unavailable(values[:-1], available), axis=-1),
-            "error": taken - td_target(episode, self.discount, self.next_value(following, online, episode, contexts)),
+            "error": taken
+            - td_target(episode, self.discount, self.bootstrap_value(following, online, episode, contexts)),
         }
 
-    def next_value(
-        self, following: NextStepValues, online: DACModels, episode: Episode, contexts: Contexts
+    def bootstrap_value(
+        self, following: NextStep, online: DACModels, episode: Episode, contexts: Contexts
     ) -> Float[Array, "T *B"]:
         """max_a' Q(h_{t+1}, a', c_{t+1}) of Eq. (10)."""
-        values = self.next_values(following, online, episode, contexts)
+        values = self.next_action_values(following, online, episode, contexts)
         if self.last_context == "optimistic":
             best, last = self.next_phi(following, online), last_steps(episode)[..., None]
             values = (jnp.where(last, best[0], values[0]), jnp.where(last, best[1], values[1]))
         return best_next_value(*values, episode.percepts.available[1:], self.double_q)
 
-    def next_values(
-        self, following: NextStepValues, online: DACModels, episode: Episode, contexts: Contexts
+    def next_action_values(
+        self, following: NextStep, online: DACModels, episode: Episode, contexts: Contexts
     ) -> tuple[StepValues, StepValues]:
         """Q(h_{t+1}, ., c_{t+1}) of the online and of the target network, in the inferred context."""
         return following.inferred
 
-    def next_phi(self, following: NextStepValues, online: DACModels) -> tuple[StepValues, StepValues]:
+    def next_phi(self, following: NextStep, online: DACModels) -> tuple[StepValues, StepValues]:
         """phi(h_{t+1}, .) of both networks; if `double_q`, the online network chooses the contexts of both."""
         every, target_every = following.every()
-        ranked = self.context_space(online, following.hidden, every if self.double_q else target_every)
+        ranked = self.candidate_values(online, following.hidden, every if self.double_q else target_every)
         best = jax.nn.one_hot(jnp.argmax(ranked, axis=-2), self.contexts, axis=-2)
         return jnp.max(ranked, axis=-2), jnp.sum(target_every * best, axis=-2)
 

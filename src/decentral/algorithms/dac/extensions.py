@@ -25,7 +25,7 @@ from decentral.algorithms.dac.dac import (
     DAC,
     DACModels,
     EveryContext,
-    NextStepValues,
+    NextStep,
     StepValues,
     Terms,
     last_steps,
@@ -88,7 +88,7 @@ class ExtendedDAC(DAC):
         prior = ContextPrior(self.hidden, self.contexts, spec.actions.count) if learned else None
         return ModelsWithPrior(models.value, models.context, prior)
 
-    def context_space(
+    def candidate_values(
         self, models: DACModels, hidden: Float[Array, "*rows hidden"], every: EveryContext
     ) -> EveryContext:
         prior = prior_of(models)
@@ -116,12 +116,12 @@ class ExtendedDAC(DAC):
 
     # The context of the target
 
-    def next_values(
-        self, following: NextStepValues, online: DACModels, episode: Episode, contexts: Contexts
+    def next_action_values(
+        self, following: NextStep, online: DACModels, episode: Episode, contexts: Contexts
     ) -> tuple[StepValues, StepValues]:
         """Q(h_{t+1}, ., c_{t+1}) as in the paper, phi(h_{t+1}, .), or sum_c p(c) Q(h_{t+1}, ., c)."""
         if self.next_context == "inferred":
-            return DAC.next_values(self, following, online, episode, contexts)
+            return DAC.next_action_values(self, following, online, episode, contexts)
         if self.next_context == "optimistic":
             return self.next_phi(following, online)
         prior = prior_of(online)

@@ -12,7 +12,7 @@ def train_command(words: list[str]) -> None:
     request = Request.of("train", words)
     parser = request.parser
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in --out, if one has begun there")
+    parser.add_argument("--resume", action="store_true", help="resume the run in --out if there is one")
     add_live_flag(parser)
     add_track_flag(parser)
     add_flags(parser, "checkpoints", Saving())

@@ -82,7 +82,7 @@ class JaxMARL(Environment):
         return tuple(AgentSpec(size, Discrete(count)) for size, count in pairs)
 
     @property
-    def may_be_unavailable(self) -> bool:
+    def has_action_mask(self) -> bool:
         return self.sizes.masks is not None or len(set(self.sizes.actions)) > 1
 
     @property
@@ -112,9 +112,11 @@ class JaxMARL(Environment):
             state.taken + 1,
         )
         after = jax.tree.map(lambda before, now: jnp.where(state.over, before, now), state, moved)
-        return after, self.tell(state, actions, key, after)
+        return after, self.recompute_outcome(state, actions, key, after)
 
-    def tell(self, before: JaxMARLState, actions: Array, randomness: Randomness, after: JaxMARLState) -> Outcome:
+    def recompute_outcome(
+        self, before: JaxMARLState, actions: Array, randomness: Randomness, after: JaxMARLState
+    ) -> Outcome:
         gather = jnp.mean if self.rewards == "mean" else jnp.sum
         in_time = jnp.asarray(self.timeout_ends) | (after.taken < self.time_limit)
         apart = jnp.max(after.rewards, axis=0) - jnp.min(after.rewards, axis=0)

@@ -126,17 +126,17 @@ class Battle(Environment):
     def step(
         self, state: Battlefield, actions: Int[Array, " agents"], key: Key[Array, ""]
     ) -> tuple[Battlefield, Outcome]:
-        return self.step_by(state, actions, self.draw(key))
+        return self.step_with(state, actions, self.draw(key))
 
-    def step_by(
+    def step_with(
         self, state: Battlefield, actions: Int[Array, " agents"], randomness: Float[Array, " units"]
     ) -> tuple[Battlefield, Outcome]:
         ordered = give_orders(self.roster, self.battle_map.ground, state, actions)
         fought = fight(self.roster, self.battle_map.ground, self.rules, ordered, randomness)
         after = eqx.tree_at(lambda old: old.steps, fought, state.steps + 1)
-        return after, self.tell(state, actions, randomness, after)
+        return after, self.recompute_outcome(state, actions, randomness, after)
 
-    def tell(
+    def recompute_outcome(
         self,
         before: Battlefield,
         actions: Int[Array, " agents"],

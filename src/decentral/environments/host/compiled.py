@@ -53,5 +53,5 @@ def _step(
     environment: Environment, state: State, actions: Array, lucks: Randomness, now: Int[Array, ""]
 ) -> tuple[State, Outcome, Percept]:
     luck = jax.tree.map(lambda leaf: leaf[now], lucks)
-    state, outcome = environment.step_by(state, actions, luck)
+    state, outcome = environment.step_with(state, actions, luck)
     return state, outcome, environment.perceive(state)

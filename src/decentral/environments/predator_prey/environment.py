@@ -68,7 +68,7 @@ class PredatorPrey(Environment):
         return False
 
     @property
-    def may_be_unavailable(self) -> bool:
+    def has_action_mask(self) -> bool:
         return False
 
     @property
@@ -109,7 +109,7 @@ class PredatorPrey(Environment):
         return Hunt(place[:, 0] * self.size + place[:, 1])
 
     def step(self, state: Hunt, actions: Int[Array, " predators"], key: Key[Array, ""]) -> tuple[Hunt, Outcome]:
-        return self.step_by(state, actions, self.draw(key))
+        return self.step_with(state, actions, self.draw(key))
 
     def draw(self, key: Key[Array, ""]) -> tuple[Scalar, Scalar]:
         """The prey's move, and the number of the free cell in which it would reappear."""
@@ -117,7 +117,7 @@ class PredatorPrey(Environment):
         prey_move = jax.random.randint(key_prey, (), 0, len(ROW_OF_MOVE))
         return prey_move, jax.random.randint(key_place, (), 0, self.size**2 - self.num_predators - 1)
 
-    def step_by(
+    def step_with(
         self, state: Hunt, actions: Int[Array, " predators"], randomness: tuple[Scalar, Scalar]
     ) -> tuple[Hunt, Outcome]:
         prey_move, place = randomness

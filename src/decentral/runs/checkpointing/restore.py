@@ -21,7 +21,7 @@ from decentral.training.loop import Lane, TrainingSetup
 
 
 @dataclass(frozen=True)
-class Start:
+class ResumePoint:
     """A moment to go on from, and what is to be said about it."""
 
     directories: Sequence[RunDirectory]
@@ -34,7 +34,7 @@ class Start:
         directories: Sequence[RunDirectory],
         lanes: int,
         check: Callable[[RunDirectory, int], CheckpointInfo] | None = None,
-    ) -> "Start":
+    ) -> "ResumePoint":
         """The latest moment of which every run has a checkpoint that is whole; broken ones are told of.
 
         A run may need more to go on than its checkpoints: then `check` refuses moments that can not be gone on from.
@@ -48,12 +48,12 @@ class Start:
             except Refused as refusal:
                 notes.append(f"{refusal}: going back to an earlier checkpoint")
                 continue
-            return Start(directories, lanes, moments, notes)
+            return ResumePoint(directories, lanes, moments, notes)
         if common:
             broken = notes[0].removesuffix(": going back to an earlier checkpoint")
             raise Refused(f"{broken}; no other checkpoint can be gone on from, nothing was changed")
         begun = any(directory.has_begun for directory in directories)
-        return Start(directories, lanes, [], ["no moment was saved yet: begun anew"] if begun else [])
+        return ResumePoint(directories, lanes, [], ["no moment was saved yet: begun anew"] if begun else [])
 
     @property
     def turn(self) -> int | None:
@@ -72,7 +72,7 @@ class Start:
         """How many the training was spread over."""
         return Placement(*self.moments[0].placement).devices if self.moments else 1
 
-    def forget_later(self) -> None:
+    def discard_newer_files(self) -> None:
         """Remove what runs have written since: it will be written again."""
         for number, directory in enumerate(self.directories):
             directory.reopen()

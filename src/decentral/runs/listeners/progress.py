@@ -12,7 +12,7 @@ from rich.table import Table
 from decentral.configs.config import Config
 from decentral.deviation import spread_of
 from decentral.errors import printable
-from decentral.runs.runner import Listener, Planned, Rows
+from decentral.runs.runner import Listener, PlannedRun, Rows
 from decentral.screen import Screen
 from decentral.training.plan import Plan
 
@@ -35,7 +35,7 @@ class Lines:
 
     def __init__(self, console: Screen):
         self.console = console
-        self.runs: Sequence[Planned]
+        self.runs: Sequence[PlannedRun]
         self.speed = Speed()
 
     @property
@@ -47,7 +47,7 @@ class Lines:
         """Where all the runs go."""
         return self.runs[0].out if len(self.runs) == 1 else self.runs[0].out.parent
 
-    def started(self, runs: Sequence[Planned], memory: str) -> None:
+    def started(self, runs: Sequence[PlannedRun], memory: str) -> None:
         self.runs = runs
         several = f"{len(runs)} runs side by side, " if len(runs) > 1 else ""
         seeds = f"{self.plan.seeds} seed{'s' if self.plan.seeds > 1 else ''}{' each' if several else ''}"
@@ -123,7 +123,7 @@ class Bar:
             console=console,
         )
 
-    def started(self, runs: Sequence[Planned], memory: str) -> None:
+    def started(self, runs: Sequence[PlannedRun], memory: str) -> None:
         self.lines.started(runs, memory)
         self.task = self.progress.add_task(
             printable(runs[0].config.algorithm_name), total=self.lines.plan.steps, speed="compiling", returns=""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from decentral.runs.runner import Planned, Rows
+from decentral.runs.runner import PlannedRun, Rows
 from decentral.settings import Refused
 
 
@@ -41,7 +41,7 @@ class Tracker(ABC):
     """A tracker whose package is installed: making one imports it, and fails with ImportError where it is not."""
 
     @abstractmethod
-    def open(self, run: Planned, seed: int) -> TrackerLog:
+    def open(self, run: PlannedRun, seed: int) -> TrackerLog:
         """A log of its own for one seed."""
 
 
@@ -51,7 +51,7 @@ class TensorBoard(Tracker):
 
         self._make = Writer
 
-    def open(self, run: Planned, seed: int) -> TrackerLog:
+    def open(self, run: PlannedRun, seed: int) -> TrackerLog:
         return TensorBoardLog(self._make(str(run.out / "tensorboard" / f"seed-{seed}")))
 
 
@@ -74,7 +74,7 @@ class WeightsAndBiases(Tracker):
 
         self._wandb = wandb
 
-    def open(self, run: Planned, seed: int) -> TrackerLog:
+    def open(self, run: PlannedRun, seed: int) -> TrackerLog:
         return RunLog(
             self._wandb.init(
                 project="decentral",
@@ -99,7 +99,7 @@ class MLflow(Tracker):
 
         self._mlflow = mlflow
 
-    def open(self, run: Planned, seed: int) -> TrackerLog:
+    def open(self, run: PlannedRun, seed: int) -> TrackerLog:
         place = run.out.resolve()
         client = self._mlflow.MlflowClient(tracking_uri=f"sqlite:///{place / 'mlflow.db'}")
         known = client.get_experiment_by_name(EXPERIMENT)
@@ -133,7 +133,7 @@ class Trackio(Tracker):
 
         self._trackio = trackio
 
-    def open(self, run: Planned, seed: int) -> TrackerLog:
+    def open(self, run: PlannedRun, seed: int) -> TrackerLog:
         return RunLog(
             self._trackio.init(
                 project="decentral",
@@ -176,10 +176,10 @@ class Tracking:
 
     def __init__(self, tracker: Tracker):
         self._tracker = tracker
-        self._runs: Sequence[Planned] = ()
+        self._runs: Sequence[PlannedRun] = ()
         self._logs: dict[tuple[Path, int], TrackerLog] = {}
 
-    def started(self, runs: Sequence[Planned], memory: str) -> None:
+    def started(self, runs: Sequence[PlannedRun], memory: str) -> None:
         self._runs = runs
 
     def noted(self, line: str) -> None:
@@ -193,7 +193,7 @@ class Tracking:
             for row in own:
                 self._log(run, row["seed"]).write(scalars(row), row["step"])
 
-    def _log(self, run: Planned, seed: int) -> TrackerLog:
+    def _log(self, run: PlannedRun, seed: int) -> TrackerLog:
         if (run.out, seed) not in self._logs:
             self._logs[run.out, seed] = self._tracker.open(run, seed)
         return self._logs[run.out, seed]

@@ -27,26 +27,31 @@ from decentral.training.loop import (
 from decentral.training.rollout import Trajectory, greedily, unbiased_dice
 from decentral.training.squads.base import Replays
 
-Numbers = int | None  # the axis of the setups' numbers: 0 where they stand for several, none otherwise
+SetupAxis = int | None  # the axis of the setups' numbers: 0 where they stand for several, none otherwise
 
 
 def host_turns(
-    rollout: HostRollout, numbers: Numbers, setup: TrainingSetup, lanes: Lane, count: int, learning: bool
+    rollout: HostRollout, setup_axis: SetupAxis, setup: TrainingSetup, lanes: Lane, count: int, learning: bool
 ) -> Lane:
     """`count` turns of all lanes [S]."""
     for _ in range(count):
         rest, replays = eqx.tree_at(lambda lane: lane.replays, lanes, ()), lanes.replays
-        rest, outsets, casts, keys = _set_out_all(numbers, setup, rest)
-        lanes = _come_home_all(numbers, setup, replays, rest, outsets, rollout.play(casts, keys), learning)
+        rest, inputs, casts, keys = _prepare_turns(setup_axis, setup, rest)
+        lanes = _finish_turns(setup_axis, setup, replays, rest, inputs, rollout.play(casts, keys), learning)
     return lanes
 
 
-def host_examine(
-    rollout: HostRollout, numbers: Numbers, setup: TrainingSetup, lanes: Lane, seeds: np.ndarray, oracle: Oracle | None
+def host_evaluate(
+    rollout: HostRollout,
+    setup_axis: SetupAxis,
+    setup: TrainingSetup,
+    lanes: Lane,
+    seeds: np.ndarray,
+    oracle: Oracle | None,
 ) -> tuple[Scores, Diagnosis | None, Tally, Lane]:
-    """What a greedy test came to [S, episodes] and what `examine` tells besides, of all lanes."""
-    casts, keys = _cast_test(numbers, setup, eqx.tree_at(lambda lane: lane.replays, lanes, ()), seeds)
-    scores, diagnosis = _judge_all(numbers, setup, casts.acting_models, oracle, rollout.play(casts, keys))
+    """What a greedy test came to [S, episodes] and what `evaluate_lane` gives besides, of all lanes."""
+    casts, keys = _cast_test(setup_axis, setup, eqx.tree_at(lambda lane: lane.replays, lanes, ()), seeds)
+    scores, diagnosis = _score_all(setup_axis, setup, casts.acting_models, oracle, rollout.play(casts, keys))
     return scores, diagnosis, lanes.tally, with_fresh_tally(lanes)
 
 
@@ -67,8 +72,8 @@ def host_greedy_episodes(
 
 
 @partial(jax.jit, static_argnums=0)
-def _set_out_all(
-    numbers: Numbers, setup: TrainingSetup, lanes: Lane
+def _prepare_turns(
+    setup_axis: SetupAxis, setup: TrainingSetup, lanes: Lane
 ) -> tuple[Lane, TurnInputs, Cast, Key[Array, "S E"]]:
     def one(setup: TrainingSetup, lane: Lane) -> tuple[Lane, TurnInputs, Cast, Key[Array, " E"]]:
         lane, inputs = prepare_turn(setup, lane)
@@ -77,34 +82,34 @@ def _set_out_all(
         dice = jax.vmap(lambda keys: team.each(lambda squad, own: squad.roll(own, length), keys))(keys_each)
         return lane, inputs, Cast(team, inputs.acting_models, inputs.statistics, inputs.epsilons, dice), keys
 
-    return jax.vmap(one, (numbers, 0))(setup, lanes)
+    return jax.vmap(one, (setup_axis, 0))(setup, lanes)
 
 
 @partial(jax.jit, static_argnums=(0, 6), donate_argnums=2)
-def _come_home_all(
-    numbers: Numbers,
+def _finish_turns(
+    setup_axis: SetupAxis,
     setup: TrainingSetup,
     replays: tuple[Replays, ...],
     lanes: Lane,
-    outsets: TurnInputs,
+    inputs: TurnInputs,
     played: Trajectory,
     learning: bool,
 ) -> Lane:
     def one(setup: TrainingSetup, replays: tuple, lane: Lane, inputs: TurnInputs, played: Trajectory) -> Lane:
         return finish_turn(setup, replace(lane, replays=replays), inputs, played, learning)
 
-    return jax.vmap(one, (numbers, 0, 0, 0, 0))(setup, replays, lanes, outsets, played)
+    return jax.vmap(one, (setup_axis, 0, 0, 0, 0))(setup, replays, lanes, inputs, played)
 
 
 @partial(jax.jit, static_argnums=0)
 def _cast_test(
-    numbers: Numbers, setup: TrainingSetup, lanes: Lane, seeds: Int[Array, " S"]
+    setup_axis: SetupAxis, setup: TrainingSetup, lanes: Lane, seeds: Int[Array, " S"]
 ) -> tuple[Cast, Key[Array, "S E"]]:
     def one(setup: TrainingSetup, lane: Lane, seed: Int[Array, ""]) -> tuple[Cast, Key[Array, " E"]]:
         acting_models = setup.team.each(lambda squad, own: squad.acting_models(own), lane.agents)
         return cast_greedily(setup, acting_models, setup.plan.test_episodes, key_of_test(lane.steps, seed))
 
-    return jax.vmap(one, (numbers, 0, 0))(setup, lanes, seeds)
+    return jax.vmap(one, (setup_axis, 0, 0))(setup, lanes, seeds)
 
 
 def cast_greedily(
@@ -117,7 +122,7 @@ def cast_greedily(
 
 
 @partial(jax.jit, static_argnums=0)
-def _judge_all(
-    numbers: Numbers, setup: TrainingSetup, acting_models: tuple, oracle: Oracle | None, played: Trajectory
+def _score_all(
+    setup_axis: SetupAxis, setup: TrainingSetup, acting_models: tuple, oracle: Oracle | None, played: Trajectory
 ) -> tuple[Scores, Diagnosis | None]:
-    return jax.vmap(score_episodes, (numbers, 0, numbers, 0))(setup, acting_models, oracle, played)
+    return jax.vmap(score_episodes, (setup_axis, 0, setup_axis, 0))(setup, acting_models, oracle, played)

@@ -24,7 +24,7 @@ Agents = Any  # one squad's learners: Agent [n], or the one Agent of a joined or
 Replays = Any  # what they remember
 
 
-class Now(eqx.Module):
+class TrainingClock(eqx.Module):
     """The team's common time."""
 
     steps: Int[Array, ""]
@@ -61,12 +61,14 @@ class Squad(eqx.Module):
         """Room for so many episodes like `blank`, one agent's; `kind`: the type of observations in it."""
 
     @abstractmethod
-    def remember(self, agents: Agents, replays: Replays, episodes: Episode, now: Now) -> tuple[Agents, Replays]:
-        """Every agent reflects on its record of the episodes just lived [n, E, ...], and remembers it."""
+    def remember(
+        self, agents: Agents, replays: Replays, episodes: Episode, now: TrainingClock
+    ) -> tuple[Agents, Replays]:
+        """Every agent annotates its record of the episodes just played [n, E, ...], and stores it."""
 
     @abstractmethod
     def learn(
-        self, agents: Agents, replays: Replays, batch: Batch, keys: Key[Array, " n"], now: Now
+        self, agents: Agents, replays: Replays, batch: Batch, keys: Key[Array, " n"], now: TrainingClock
     ) -> tuple[Agents, Metrics]:
         """Every agent draws a batch from what it remembers and learns from it."""
 
@@ -140,7 +142,7 @@ class Choice(eqx.Module):
 def choose_one(
     algorithm: Algorithm, acting_model: Models, statistics: Statistics | None, memory: Memory, scene: Scene
 ) -> tuple[Choice, Memory]:
-    """One agent's choice, and its memory after the percept; without notes it does not explore by them."""
+    """One agent's choice, and its memory after the percept; without statistics it does not explore by them."""
     values, memory = algorithm.values(acting_model, memory, scene)
     epsilon = scene.epsilon
     if statistics is not None:
@@ -157,7 +159,7 @@ def fresh_keys(agent: AgentState, count: int) -> tuple[AgentState, Key[Array, " 
 def annotate_all(
     algorithm: Algorithm, agent: AgentState, episodes: Episode, epsilon: Float[Array, ""]
 ) -> tuple[AgentState, Episode]:
-    """One learner reflects on its episodes [E, ...], one after the other, and writes its remarks beside them."""
+    """One learner annotates its episodes [E, ...], one after the other."""
     agent, annotations = jax.lax.scan(
         lambda agent, episode: algorithm.annotate(agent, episode, epsilon), agent, episodes
     )
@@ -165,7 +167,7 @@ def annotate_all(
 
 
 def with_blank_annotations(algorithm: Algorithm, agent: AgentState, blank: Episode) -> Episode:
-    """`blank` with room for one learner's remarks."""
+    """`blank` with room for one learner's annotations."""
     _, annotations = jax.eval_shape(algorithm.annotate, agent, blank, jnp.zeros(()))
     zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), annotations)
     return replace(blank, annotations=zeros)

@@ -10,7 +10,7 @@ from decentral.algorithms.base import AgentState, Models
 from decentral.centralised.sharing import Sharing
 from decentral.training.batches import Batch
 from decentral.training.plan import Plan
-from decentral.training.squads.base import Now, Squad, fresh_keys
+from decentral.training.squads.base import Squad, TrainingClock, fresh_keys
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
@@ -49,12 +49,12 @@ class Frozen(Squad):
         return ()
 
     def remember(
-        self, agents: AgentState, replays: tuple[()], episodes: Episode, now: Now
+        self, agents: AgentState, replays: tuple[()], episodes: Episode, now: TrainingClock
     ) -> tuple[AgentState, tuple[()]]:
         return agents, replays
 
     def learn(
-        self, agents: AgentState, replays: tuple[()], batch: Batch, keys: Key[Array, " n"], now: Now
+        self, agents: AgentState, replays: tuple[()], batch: Batch, keys: Key[Array, " n"], now: TrainingClock
     ) -> tuple[AgentState, Metrics]:
         return agents, {}
 

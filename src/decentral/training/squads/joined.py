@@ -11,7 +11,7 @@ from decentral.centralised.sharing import Sharing
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
 from decentral.training.replay import Replay
-from decentral.training.squads.base import Now, Squad, annotate_all, fresh_keys, with_blank_annotations
+from decentral.training.squads.base import Squad, TrainingClock, annotate_all, fresh_keys, with_blank_annotations
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
@@ -49,13 +49,15 @@ class Joined(Squad):
         remarked = with_blank_annotations(self.algorithm, agents, of_all)
         return ring.empty_replay(remarked, capacity, kind)
 
-    def remember(self, agents: AgentState, replays: Replay, episodes: Episode, now: Now) -> tuple[AgentState, Replay]:
+    def remember(
+        self, agents: AgentState, replays: Replay, episodes: Episode, now: TrainingClock
+    ) -> tuple[AgentState, Replay]:
         together = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), episodes)  # [E, n, ...]
         agents, together = annotate_all(self.algorithm, agents, together, now.epsilon)
         return agents, ring.remember(replays, together, True)
 
     def learn(
-        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
+        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: TrainingClock
     ) -> tuple[AgentState, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
         episodes = self.algorithm.learning_rewards(ring.sample(replays, batch.episodes, key_sample), now.episodes)

@@ -15,11 +15,11 @@ from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
 from decentral.training.plan import Plan
 from decentral.training.replay import Replay
-from decentral.training.squads.base import Now, Squad, annotate_all, fresh_keys, with_blank_annotations
+from decentral.training.squads.base import Squad, TrainingClock, annotate_all, fresh_keys, with_blank_annotations
 from decentral.types import AgentSpec, Episode, Metrics
 
 
-class Clock(Settings):
+class LearningSchedule(Settings):
     """When an agent joins and how often it learns."""
 
     joins_at: int = setting(
@@ -31,7 +31,7 @@ class Clock(Settings):
 class Separate(Squad):
     """Agents that share nothing: own networks, targets, replays, optimisers and chance."""
 
-    clock: Clock = Clock()
+    schedule: LearningSchedule = LearningSchedule()
 
     def init_agents(self, spec: AgentSpec, keys: Key[Array, " n"]) -> AgentState:
         return jax.vmap(self.algorithm.init_agent, (None, 0))(spec, keys)
@@ -44,52 +44,56 @@ class Separate(Squad):
 
     def epsilon(self, plan: Plan, steps: Int[Array, ""]) -> Float[Array, ""]:
         """By the agent's own time: it starts to count when it joins."""
-        own = plan.epsilon(jnp.maximum(steps - self.clock.joins_at, 0))
-        return jnp.where(steps < self.clock.joins_at, 1.0, own)
+        own = plan.epsilon(jnp.maximum(steps - self.schedule.joins_at, 0))
+        return jnp.where(steps < self.schedule.joins_at, 1.0, own)
 
     def draw_keys(self, agents: AgentState, count: int) -> tuple[AgentState, Key[Array, "count n"]]:
         return jax.vmap(fresh_keys, (0, None), (0, 1))(agents, count)
 
     def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> Replay:
         def of_one(agent: AgentState) -> Replay:
-            remarked = with_blank_annotations(self.algorithm, agent, blank)
-            return ring.empty_replay(remarked, capacity, kind)
+            template = with_blank_annotations(self.algorithm, agent, blank)
+            return ring.empty_replay(template, capacity, kind)
 
         return jax.vmap(of_one)(agents)
 
-    def remember(self, agents: AgentState, replays: Replay, episodes: Episode, now: Now) -> tuple[AgentState, Replay]:
+    def remember(
+        self, agents: AgentState, replays: Replay, episodes: Episode, now: TrainingClock
+    ) -> tuple[AgentState, Replay]:
         joined = self.has_joined(now)
 
         def keep(agent: AgentState, replay: Replay, episodes: Episode) -> tuple[AgentState, Replay]:
-            wiser, episodes = annotate_all(self.algorithm, agent, episodes, now.epsilon)
-            return _choose(joined, wiser, agent), ring.remember(replay, episodes, joined)
+            annotated, episodes = annotate_all(self.algorithm, agent, episodes, now.epsilon)
+            return _choose(joined, annotated, agent), ring.remember(replay, episodes, joined)
 
         return jax.vmap(keep)(agents, replays, episodes)
 
     def learn(
-        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
+        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: TrainingClock
     ) -> tuple[AgentState, Metrics]:
-        def study(agent: AgentState, replay: Replay, number: Array, key: Array) -> tuple[AgentState, Metrics]:
+        def update_one(agent: AgentState, replay: Replay, number: Array, key: Array) -> tuple[AgentState, Metrics]:
             key_sample, key_learn = jax.random.split(key)
             episodes = self.algorithm.learning_rewards(ring.sample(replay, batch.episodes, key_sample), now.episodes)
-            taught, metrics = learn_from(self.algorithm, agent, episodes, batch, key_learn)
-            return _choose(self.learns_now(number, replay, batch.episodes, now), taught, agent), metrics
+            updated, metrics = learn_from(self.algorithm, agent, episodes, batch, key_learn)
+            return _choose(self.learns_now(number, replay, batch.episodes, now), updated, agent), metrics
 
-        return jax.vmap(study)(agents, replays, jnp.asarray(self.places), keys)
+        return jax.vmap(update_one)(agents, replays, jnp.asarray(self.places), keys)
 
     def after_episodes(self, agents: AgentState, episodes: int) -> AgentState:
         return jax.vmap(self.algorithm.after_episodes, (0, None))(agents, episodes)
 
-    def has_joined(self, now: Now) -> Bool[Array, ""] | bool:
-        return True if self.clock.joins_at == 0 else now.steps > self.clock.joins_at
+    def has_joined(self, now: TrainingClock) -> Bool[Array, ""] | bool:
+        return True if self.schedule.joins_at == 0 else now.steps > self.schedule.joins_at
 
-    def learns_now(self, number: Int[Array, ""], replay: Replay, batch: int, now: Now) -> Bool[Array, ""] | bool:
-        """Is it time for the agent to learn, by its algorithm, its clock and what it remembers?"""
+    def learns_now(
+        self, number: Int[Array, ""], replay: Replay, batch: int, now: TrainingClock
+    ) -> Bool[Array, ""] | bool:
+        """Is it time for the agent to learn, by its algorithm, its schedule and what it remembers?"""
         due = self.algorithm.learns_now(TeamClock(now.episodes, number, self.team_size))
-        if self.clock.update_period > 1:
-            period = self.clock.update_period
+        if self.schedule.update_period > 1:
+            period = self.schedule.update_period
             due = due & (now.episodes // period > (now.episodes - now.latest) // period)
-        if self.clock.joins_at > 0:
+        if self.schedule.joins_at > 0:
             due = due & (replay.remembered >= batch)
         return due
 

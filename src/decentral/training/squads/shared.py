@@ -16,7 +16,7 @@ from decentral.centralised.sharing import Sharing
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
 from decentral.training.replay import Replay
-from decentral.training.squads.base import Now, Squad, annotate_all, fresh_keys, with_blank_annotations
+from decentral.training.squads.base import Squad, TrainingClock, annotate_all, fresh_keys, with_blank_annotations
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
@@ -58,7 +58,9 @@ class Shared(Squad):
         of_each = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), annotations)
         return ring.empty_replay(replace(of_all, annotations=of_each), capacity, kind)
 
-    def remember(self, agents: AgentState, replays: Replay, episodes: Episode, now: Now) -> tuple[AgentState, Replay]:
+    def remember(
+        self, agents: AgentState, replays: Replay, episodes: Episode, now: TrainingClock
+    ) -> tuple[AgentState, Replay]:
         def keep(statistics: Statistics, told: Episode) -> tuple[Statistics, Annotations]:
             wiser, told = annotate_all(self.algorithm, replace(agents, statistics=statistics), told, now.epsilon)
             return wiser.statistics, told.annotations
@@ -68,7 +70,7 @@ class Shared(Squad):
         return replace(agents, statistics=statistics), ring.remember(replays, together, True)  # [E, n, ...]
 
     def learn(
-        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: Now
+        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: TrainingClock
     ) -> tuple[AgentState, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
         together = ring.sample(replays, batch.episodes, key_sample)  # [B, n, ...]

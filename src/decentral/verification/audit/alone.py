@@ -25,7 +25,7 @@ class AgentLog(eqx.Module):
     The length says how much padding was computed with, which changes no more than the rounding.
     """
 
-    episodes: Episode  # [turns, E, ...], without remarks; blank in turns before the agent joined
+    episodes: Episode  # [turns, E, ...], without annotations; blank in turns before the agent joined
     steps: Int[Array, " turns"] | Int[np.ndarray, " turns"]  # of the environment, in each turn
     longest: Int[Array, "turns updates"] | Int[np.ndarray, "turns updates"]  # episode of each update, of all beside it
 

@@ -28,7 +28,7 @@ class AgentAudit:
     stored: str  # the parameters as the run left them
     lived_again: str  # once more with the team
     alone: str  # learned alone
-    same_state: bool  # is all else the same alone as in the team: optimiser, target, notes, random stream?
+    same_state: bool  # is all else the same alone as in the team: optimiser, target, statistics, random stream?
     training: Play | None  # its actions while it learned; none where they could not be compared
     testing: Play
 

@@ -33,7 +33,7 @@ def teach_alone(setup: TrainingSetup, seed: int, place: int, log: AgentLog, watc
     placed = programs(placement, False).placed
     with placed():
         lanes = begin(squad, np.full(seeds, seed), place)
-    for first, count, learning in _stretches(len(log.steps), setup.plan.idle_turns):
+    for first, count, learning in _stretches(len(log.steps), setup.plan.warmup_turns):
         with placed():
             told = jax.tree.map(jnp.asarray, _cut(log, first, count))
         for start, end in [(0, count)] if watch is None else [(turn, turn + 1) for turn in range(count)]:

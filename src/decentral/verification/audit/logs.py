@@ -19,7 +19,7 @@ from decentral.algorithms.base import AgentState, Models
 from decentral.environments.host.interface import HostEnvironment
 from decentral.runs.host import rollout_for
 from decentral.runs.lanes import LaneBatch
-from decentral.runs.runner import test_steps
+from decentral.runs.runner import evaluation_steps
 from decentral.training.evaluation import greedy_episodes
 from decentral.training.host.loop import host_greedy_episodes
 from decentral.training.loop import TrainingSetup, key_of_test
@@ -60,7 +60,7 @@ def retrain_with_log(setup: TrainingSetup, seed: int, places: Sequence[int]) -> 
     tests: dict[int, list[Test]] = {place: [] for place in places}
     lane, at_once = seed - setup.plan.seed, min(_turns_at_once(setup, own) for own, _ in wheres.values())
     with closing(LaneBatch.start(setup)) as lane_batch, closing(_Tester(setup, seed)) as tester:
-        for step in test_steps(setup.plan):
+        for step in evaluation_steps(setup.plan):
             if lane_batch.turn > 0 and lane_batch.steps.min() >= step:
                 continue  # as in the run: a turn is longer than the interval
             while left := lane_batch.turns_until(step):
@@ -200,7 +200,7 @@ def _remembered(lane_batch: LaneBatch, squad: int) -> np.ndarray:
 def _written(
     replays: Replay, lane: Int[Array, ""] | int, number: Int[Array, ""] | int, slots: Int[Array, " slots"]
 ) -> Episode:
-    """What one agent's replay holds in its slots, without the remarks that follow from it."""
+    """What one agent's replay holds in its slots, without the annotations that follow from it."""
     return replace(unpack(jax.tree.map(lambda leaf: leaf[lane, number, slots], replays.episodes)), annotations=())
 
 
@@ -214,7 +214,7 @@ def _squad_and_number(setup: TrainingSetup, place: int) -> tuple[int, int]:
 def _turns_at_once(setup: TrainingSetup, own: int) -> int:
     """No more than a replay holds; one by one to see when an agent joins that joins later, or how long updates are."""
     squad = setup.team.squads[own]
-    joins_later = isinstance(squad, Separate) and squad.clock.joins_at > 0
+    joins_later = isinstance(squad, Separate) and squad.schedule.joins_at > 0
     if joins_later or len(setup.batch.lengths) > 1:
         return 1
     return min(MOST_TURNS, setup.replay_capacity // setup.plan.num_environments)

@@ -92,7 +92,7 @@ def _courses(
             seen, chosen, chance = now
             led = shown(roster, field, seen)
             field = jax.tree.map(lambda told, own: jnp.where(is_led, told, own), led, field)
-            after, outcome = environment.step_by(field, chosen, chance)
+            after, outcome = environment.step_with(field, chosen, chance)
             return after, Course(what_is_visible(roster, field), what_is_visible(roster, after), outcome.reward)
 
         start = start_of(roster, jax.tree.map(lambda column: column[0], visible), enemy_of_id)

@@ -85,7 +85,7 @@ class Parallel(ParallelEnv):
 
     def _observations(self) -> Space:
         numbers = Box(-np.inf, np.inf, (self.environment.spec.observation_size,), np.float32)
-        if not self.environment.may_be_unavailable:
+        if not self.environment.has_action_mask:
             return numbers
         return Dict({"observation": numbers, "action_mask": Box(0, 1, (self.environment.spec.actions.count,), np.int8)})
 
@@ -94,7 +94,7 @@ class Parallel(ParallelEnv):
         return Box(kind.low, kind.high, (1,), np.float32) if isinstance(kind, Continuous) else Discrete(kind.count)
 
     def _observed(self, percepts: Percepts) -> dict[str, Any]:
-        if not self.environment.may_be_unavailable:
+        if not self.environment.has_action_mask:
             return dict(zip(self.possible_agents, percepts.observation, strict=True))
         masks = percepts.available.astype(np.int8)
         pairs = zip(self.possible_agents, percepts.observation, masks, strict=True)
