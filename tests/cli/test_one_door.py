@@ -105,3 +105,13 @@ def test_old_names_of_results_still_mean_the_same():
         with pytest.warns(DeprecationWarning, match=f"{old} is called {new} now"):
             assert getattr(decentral, old) is getattr(decentral, new)
         assert old not in decentral.__all__
+
+
+def test_the_methods_of_a_run_take_the_words_of_the_functions():
+    for name in {*decentral.__all__} & {*vars(decentral.Run)} - {"report"}:
+        own = inspect.signature(getattr(decentral.Run, name)).parameters
+        of_function = inspect.signature(getattr(decentral, name)).parameters
+        assert {word: found.default for word, found in own.items() if word != "self"}.items() <= {
+            word: found.default for word, found in of_function.items()
+        }.items(), name
+    assert {"evaluate", "audit", "plot", "verify"} <= {*decentral.__all__} & {*vars(decentral.Run)}

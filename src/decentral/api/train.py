@@ -129,12 +129,10 @@ def train(
     an earlier run, or an object such as `{"name": "iql", "hidden": 32, "joins_at": 20000}`.
 
     `seeds`, `steps`, `seed` and `workers` are short for entries of `training`. `config` is a TOML or JSON file of
-    settings, which may also name algorithm and environment; arguments override it. Without `out`, a new
-    directory under `runs`.
-    `checkpoints` says how often the run is saved: `interval` in seconds, `keep`, `final`. `resume` continues a run of the
-    same configuration in `out`, if need be with more steps.
-    `track` names trackers that log every test too (tensorboard, wandb, mlflow, trackio); `live` keeps a report page in
-    the run's directory up to date.
+    settings, which may also name algorithm and environment; arguments override it. Without `out`, a new directory under
+    `runs`. `checkpoints` says how often the run is saved: `interval` in seconds, `keep`, `final`. `resume` continues a
+    run of the same configuration in `out`, if need be with more steps. `track` names trackers that log every test too
+    (tensorboard, wandb, mlflow, trackio); `live` keeps a report page in the run's directory up to date.
     """
     plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
