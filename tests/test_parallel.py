@@ -41,11 +41,11 @@ def test_what_agents_observe_lies_in_their_spaces(name, settings):
 def test_an_episode_of_a_seed_is_the_one_of_its_key():
     zoo = decentral.pettingzoo("predator-prey")
     observed, _ = zoo.reset(seed=7)
-    state, lucks = begin(zoo.world, jax.random.key(7))
-    np.testing.assert_array_equal(np.stack(list(observed.values())), zoo.world.perceive(state).observation)
+    state, lucks = begin(zoo.environment, jax.random.key(7))
+    np.testing.assert_array_equal(np.stack(list(observed.values())), zoo.environment.perceive(state).observation)
     after, rewards, *_ = zoo.step({"predator_1": 0, "predator_2": 3})
-    state, outcome = zoo.world.step_with(state, jnp.asarray([0, 3]), jax.tree.map(lambda leaf: leaf[0], lucks))
-    np.testing.assert_array_equal(np.stack(list(after.values())), zoo.world.perceive(state).observation)
+    state, outcome = zoo.environment.step_with(state, jnp.asarray([0, 3]), jax.tree.map(lambda leaf: leaf[0], lucks))
+    np.testing.assert_array_equal(np.stack(list(after.values())), zoo.environment.perceive(state).observation)
     assert rewards == dict.fromkeys(zoo.possible_agents, float(outcome.reward))
 
 

@@ -154,7 +154,7 @@ def test_a_file_can_not_name_code_that_the_user_has_not_named(monkeypatch):
         ("python:tests.host_worlds:CountingStage", "must be a subclass of HostEnvironment or Environment"),
         ("python:tests.host_worlds:Nothing", "the module tests.host_worlds has no Nothing"),
         ("python:os.system", "must name its code as package.module:name"),
-        ("no-such-world", "unknown environment 'no-such-environment': choose one of matrix-game"),
+        ("no-such-world", "unknown environment 'no-such-world': choose one of matrix-game"),
         (3, "unknown environment 3"),
     ],
 )

@@ -29,14 +29,14 @@ def test_what_an_agent_lacks_is_padded_with_zeros_and_never_available():
 def test_a_world_is_seeded_with_31_bits():
     played = stage()
     played.reset(2**40 + 3)
-    assert played.stage.world.seed == 3
+    assert played.stage.environment.seed == 3
 
 
 def test_actions_are_sent_by_name_and_counted_from_where_the_space_starts():
     played = stage()
     played.reset(0)
     played.step(np.asarray([2, 1]))
-    assert played.stage.world.sent == [{"tall": 7, "small": 1}]
+    assert played.stage.environment.sent == [{"tall": 7, "small": 1}]
 
 
 def test_a_mask_of_the_info_says_what_is_available():
@@ -59,7 +59,7 @@ def test_who_has_left_perceives_zeros_and_is_asked_for_nothing_while_the_others_
     for step in steps[1:]:
         assert step.percepts.observation[1].tolist() == [0, 0, 0, 0]
         assert step.percepts.available[1].tolist() == [True, False, False]
-    assert played.stage.world.sent[2] == {"tall": 5}
+    assert played.stage.environment.sent[2] == {"tall": 5}
 
 
 def test_where_time_runs_out_the_task_has_not_ended_and_the_last_percept_is_seen():
@@ -169,7 +169,7 @@ OBSERVATION, REWARD, TERMINATION, INFO = 0, 1, 2, 4
 def test_an_answer_that_makes_no_sense_is_refused_with_the_name_of_the_agent(monkeypatch, change, reason):
     played = stage()
     played.reset(0)
-    step = played.stage.world.step
-    monkeypatch.setattr(played.stage.world, "step", lambda actions: change(list(step(actions))))
+    step = played.stage.environment.step
+    monkeypatch.setattr(played.stage.environment, "step", lambda actions: change(list(step(actions))))
     with pytest.raises(Refused, match=f"pettingzoo:tests.environments.zoo:Zoo at step 1: {reason}"):
         played.step(np.asarray([0, 0]))

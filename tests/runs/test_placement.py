@@ -31,14 +31,14 @@ def test_as_many_devices_are_used_as_can_have_equal_shares(seeds, squads, device
 TRAINED = """
 import json, jax, numpy as np
 from decentral.environments.matrix_game import MatrixGame
-from decentral.runs.lanes import Machine
+from decentral.runs.lanes import LaneBatch
 from decentral.runs.placement import Placement
-from decentral.training.loop import Trainee
+from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
 from tests.small import small
 
 def show(*trainees):
-    machine = Machine.start(*trainees)
+    machine = LaneBatch.start(*trainees)
     machine.advance(3)
     scores, diagnosis, _ = machine.test()
     known = [*map(np.asarray, jax.tree.leaves((scores, diagnosis, machine.lanes.agents[0].online)))]
@@ -48,7 +48,7 @@ def show(*trainees):
 
 def trainee(seeds=1, learning_rate=0.005):
     plan = Plan(seeds=seeds, batch_episodes=1, replay_episodes=4, test_episodes=2, diagnostics=True)
-    return Trainee.alike(small("iql", learning_rate=learning_rate), MatrixGame(), plan)
+    return TrainingSetup.alike(small("iql", learning_rate=learning_rate), MatrixGame(), plan)
 
 
 show(trainee())

@@ -48,7 +48,12 @@ def without_padding(lanes):
 
     percepts = jax.tree.map(lambda leaf: of_happened(leaf, perceived), kept.percepts)
     steps = {name: of_happened(getattr(kept, name), happened) for name in ("actions", "rewards", "terminated")}
-    return (lanes.agents, lanes.world, lanes.steps, lanes.episodes), (percepts, steps, happened, replays.remembered)
+    return (lanes.agents, lanes.environment_key, lanes.steps, lanes.episodes), (
+        percepts,
+        steps,
+        happened,
+        replays.remembered,
+    )
 
 
 @pytest.mark.parametrize("name", ["lenient", *(pytest.param(name, marks=pytest.mark.long) for name in ("dac", "qmix"))])

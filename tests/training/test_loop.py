@@ -128,7 +128,9 @@ def test_testing_changes_nothing_but_the_tally():
     assert scores.returns.shape == (32,) and scores.reports == {}
     assert int(tally.updates) == 3 and int(after.tally.updates) == 0
     for one, other in zip(
-        leaves((lane.agents, lane.replays, lane.world)), leaves((after.agents, after.replays, after.world)), strict=True
+        leaves((lane.agents, lane.replays, lane.environment_key)),
+        leaves((after.agents, after.replays, after.environment_key)),
+        strict=True,
     ):
         np.testing.assert_array_equal(one, other)
 

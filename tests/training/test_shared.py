@@ -133,7 +133,7 @@ def test_a_factorisation_shares_one_network_under_its_mixer(young):
     losses = jax.jit(lambda models, episodes: vdn.losses(models, models, episodes, KEYS[0])[0])
     np.testing.assert_allclose(losses(body, episodes), losses(copies, by_hand), rtol=1e-5)
     mixing = TrainingSetup.alike(small("qmix"), WORLD, PLAN).team.squads[0]
-    qmix = jax.eval_shape(lambda: mixing.init_agent(WORLD.spec, KEYS).online)
+    qmix = jax.eval_shape(lambda: mixing.init_agents(WORLD.spec, KEYS).online)
     assert qmix.acting_models.trunk.entry.weight.shape == (4, 2 + 2 + 2)  # what is seen, the id, the last action
     assert qmix.common.first_bias.weight.shape == (4, 2 * 2)  # what both agents see
 
