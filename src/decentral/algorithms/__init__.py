@@ -1,4 +1,4 @@
-"""Algorithms, by name, all fully decentralised: frozen modules of hyper-parameters that answer for one agent."""
+"""The algorithms by name. All are fully decentralised: each is a frozen module of hyper-parameters for one agent."""
 
 from decentral.algorithms.base import Algorithm
 from decentral.algorithms.bql import BQL

@@ -24,27 +24,27 @@ Values = Float[Array, " actions"]
 
 
 class AgentState(eqx.Module):
-    """The state of one learner. Nothing of it is shared."""
+    """The state of one learning agent. Agents share none of it."""
 
     online: Models
     target: Models
     optimiser: Any
     target_age: Int[Array, ""]  # episodes since the target was copied
     statistics: Statistics
-    key: Key[Array, ""]  # its random stream
+    key: Key[Array, ""]  # of its random stream
 
 
 class TeamClock(eqx.Module):
-    """The time that all agents can read, and an agent's place in the order: common knowledge, no message."""
+    """A clock that all agents can read, and this agent's place in the team: common knowledge, so no messages."""
 
     episodes: Int[Array, ""]  # so far
-    number: Int[Array, ""]  # the agent's place
+    number: Int[Array, ""]  # the agent's place in the team, counted from 0
     team_size: int = eqx.field(static=True)
 
 
 @dataclass(frozen=True)
 class Strictness:
-    """Which parts of learning an agent shares with nobody."""
+    """Which parts of its learning an agent keeps to itself."""
 
     own_networks: bool = True
     own_replays: bool = True
@@ -56,7 +56,7 @@ class Strictness:
 
 
 class Algorithm(Settings):
-    """The hyper-parameters of one agent's learning, and the functions that everything else is made of."""
+    """The hyper-parameters of one agent, and the functions by which it acts and learns."""
 
     strictness: ClassVar[Strictness] = Strictness()
 
@@ -66,7 +66,7 @@ class Algorithm(Settings):
 
     @abstractmethod
     def build(self, spec: AgentSpec) -> Models:
-        """The agent's networks, described: `networks.layers.draw` draws their initial values."""
+        """A description of the agent's networks; `networks.layers.draw` draws their initial values from it."""
 
     @abstractmethod
     def init_agent(self, spec: AgentSpec, key: Key[Array, ""]) -> AgentState:
@@ -78,35 +78,35 @@ class Algorithm(Settings):
 
     @abstractmethod
     def values(self, models: Models, memory: Memory, scene: Scene) -> tuple[Values, Memory]:
-        """The action values at this step, and the memory after the percept."""
+        """The action values at this step, and the memory after its percept."""
 
     @abstractmethod
     def learn(self, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:
         """One update from a batch of the agent's own episodes [B, T], and its metrics."""
 
     def roll(self, key: Key[Array, ""], length: int) -> Dice:
-        """The random numbers of an episode's choices; an algorithm may tie some of them together."""
+        """The random numbers behind all choices of an episode; an algorithm may make some of them equal."""
         return roll(key, length)
 
     def explore(self, statistics: Statistics, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
-        """The probability of a random action; `epsilon` is what the training plan says."""
+        """The probability of a random action, given the `epsilon` of the training plan."""
         return epsilon
 
     def annotate(
         self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
     ) -> tuple[AgentState, Annotations]:
-        """After an episode, before it is stored: update the statistics, and annotate its steps."""
+        """Update the statistics after an episode, and annotate its steps before they are stored."""
         return agent, ()
 
     def contexts_in(self, models: Models, episode: Episode) -> Float[Array, "T contexts"] | None:
-        """The likeliest context of every step of one episode, one-hot; zeros at steps that have none. For analysis.
+        """The likeliest context of every step of one episode, one-hot; zeros at steps without one. For analysis.
 
-        None: the algorithm infers no contexts.
+        None if the algorithm infers no contexts.
         """
         return None
 
     def learning_rewards(self, episodes: Episode, episodes_so_far: Int[Array, ""]) -> Episode:
-        """The episodes with the rewards that learning counts: early on, penalties may count for less (`forgive`)."""
+        """The episodes with the rewards to learn from: early on, penalties may count for less (`forgive`)."""
         counts = risen(self.forgive, self.forgive_fade, episodes_so_far)
         return replace(episodes, rewards=jnp.maximum(episodes.rewards, counts * episodes.rewards))
 
@@ -115,5 +115,5 @@ class Algorithm(Settings):
         return True
 
     def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
-        """Called after every turn of `episodes` episodes, for what follows a schedule: target networks, counters."""
+        """Called after every turn of `episodes` episodes, to update target networks, counters and other schedules."""
         return agent

@@ -1,4 +1,4 @@
-"""BQL (Jiang and Lu 2025): one network learns what to expect, another the best of what it has been told to expect."""
+"""BQL (Jiang and Lu 2025): one network learns expected values, another the best expectation it has been given."""
 
 from typing import Literal
 
@@ -23,32 +23,32 @@ from decentral.algorithms.value_learner import Hidden, MultiNetworkLearner, Valu
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
-RESOLUTION, BUCKETS = 0.1, 2**20  # by which observations are told apart
+RESOLUTION, BUCKETS = 0.1, 2**20  # of the hash that tells observations apart
 
 
 class Wanderer(eqx.Module):
     """The fixed random policies that one agent may explore by, one after the other. Not trained."""
 
-    first: Float[Array, ""]  # drawn from so many that agents hardly ever share one
-    episodes: Float[Array, ""]  # lived so far
+    first: Float[Array, ""]  # the number of the first policy, from a range so wide that agents hardly ever share one
+    episodes: Float[Array, ""]  # so far
 
     def number(self, length: int) -> Float[Array, ""]:
-        """Which policy it is now, counted from 0."""
-        return jnp.floor((self.episodes + 0.5) / length)  # the half: no rounding can reach the next whole number
+        """The number of the current policy, counted from 0."""
+        return jnp.floor((self.episodes + 0.5) / length)  # + 0.5, so that rounding never reaches the next whole number
 
     def choose(self, percept: Percept, length: int) -> Int[Array, ""]:
-        """An available action, always the same for the same observation under the same policy."""
+        """An available action: the same policy always answers an observation with the same action."""
         key = jax.random.key((jnp.floor(self.first) + self.number(length)).astype(jnp.int32))
         bucket = bucket_of(percept.observation, RESOLUTION, BUCKETS)
         dice = Dice(*(jax.random.uniform(jax.random.fold_in(key, bucket), (4,))))
-        nothing = jnp.zeros(percept.available.shape[-1])
-        return epsilon_greedy(nothing, percept.available, jnp.ones(()), dice)
+        no_values = jnp.zeros(percept.available.shape[-1])
+        return epsilon_greedy(no_values, percept.available, jnp.ones(()), dice)
 
 
 class BQLModels(eqx.Module):
     """Both networks of one agent, and how it explores."""
 
-    expected: ValueNetwork  # Q_e, whose target network teaches
+    expected: ValueNetwork  # Q_e, whose target network gives the targets of Q_i
     best: ValueNetwork  # Q_i, which acts
     wanderer: Wanderer
 
@@ -85,20 +85,20 @@ class BQL(MultiNetworkLearner):
     def annotate(
         self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
     ) -> tuple[AgentState, Float[Array, " T"]]:
-        """Remark by which policy the episode was explored."""
+        """Store which policy explored the episode."""
         return agent, jnp.broadcast_to(agent.online.wanderer.number(self.policy_length), episode.rewards.shape)
 
     def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
-        """As other learners; and the time of the present policy passes."""
-        counted = agent.online.wanderer.episodes + episodes
-        older = eqx.tree_at(lambda a: a.online.wanderer.episodes, agent, counted)
-        return GradientLearner.after_episodes(self, older, episodes)
+        """As other learners do, and count the episodes of the current exploration policy."""
+        so_far = agent.online.wanderer.episodes + episodes
+        agent = eqx.tree_at(lambda a: a.online.wanderer.episodes, agent, so_far)
+        return GradientLearner.after_episodes(self, agent, episodes)
 
     def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
         counts = happened & (terms["current"] > 0)
-        surprise = terms["told"] - terms["best"]
+        surprise = terms["best_target"] - terms["best"]
         weights = jnp.where(surprise > 0, 1.0, self.lowering)
-        expected_loss = masked_mean(jnp.square(terms["expected"] - terms["wanted"]), counts)
+        expected_loss = masked_mean(jnp.square(terms["expected"] - terms["expected_target"]), counts)
         best_loss = masked_mean(weights * jnp.square(surprise), counts)
         return expected_loss + best_loss, {
             "loss": expected_loss,
@@ -108,8 +108,10 @@ class BQL(MultiNetworkLearner):
         }
 
     def td_terms(self, online: BQLModels, target: BQLModels, episode: Episode) -> Metrics:
-        """Q_e(h, a), r + gamma max Q_i(h', .) that it should be; Q_i(h, a), and what the slow Q_e says of it."""
-        expected, best, told = (net.unroll(episode) for net in (online.expected, online.best, target.expected))
+        """Q_e(h, a) and its target r + gamma max Q_i(h', .); Q_i(h, a) and its target, the target network's Q_e."""
+        expected, best, target_expected = (
+            net.unroll(episode) for net in (online.expected, online.best, target.expected)
+        )
         taken = one_hot_actions(episode)
         following = jnp.max(mask_unavailable(best, episode.percepts.available)[1:], axis=-1)
         now = online.wanderer.number(self.policy_length)
@@ -117,7 +119,7 @@ class BQL(MultiNetworkLearner):
         return {
             "current": jnp.broadcast_to(current, episode.rewards.shape),
             "expected": jnp.sum(expected[:-1] * taken, axis=-1),
-            "wanted": td_target(episode, self.discount, following),
+            "expected_target": td_target(episode, self.discount, following),
             "best": jnp.sum(best[:-1] * taken, axis=-1),
-            "told": jnp.sum(told[:-1] * taken, axis=-1),
+            "best_target": jnp.sum(target_expected[:-1] * taken, axis=-1),
         }

@@ -1,4 +1,4 @@
-"""Distributed Q-learning (Lauer and Riedmiller): values only ever rise, so each is the best that ever followed."""
+"""Distributed Q-learning (Lauer and Riedmiller): values only rise, so each is the best return that ever followed."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key

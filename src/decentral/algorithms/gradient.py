@@ -1,4 +1,4 @@
-"""Learners that follow the gradient of a loss: networks, slow targets, clipped RMSprop. The life that they share."""
+"""Learners that follow the gradient of a loss: what they share, with target networks and clipped RMSprop."""
 
 from abc import abstractmethod
 
@@ -15,7 +15,7 @@ from decentral.types import AgentSpec, Episode, Metrics
 
 
 class GradientLearner(Algorithm):
-    """An algorithm that answers with a loss; the defaults are PyMARL's."""
+    """An algorithm that is defined by a loss. The defaults are PyMARL's."""
 
     hidden: int = setting(64, "units of the hidden layer and of the GRU", at_least=1)
     learning_rate: float = setting(5e-4, "alpha, the step size of RMSprop", above=0)
@@ -30,22 +30,22 @@ class GradientLearner(Algorithm):
     def losses(
         self, online: Models, target: Models, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        """The loss on a batch of the agent's own episodes [B, T], and what is worth recording."""
+        """The loss on a batch of the agent's own episodes [B, T], and its metrics."""
 
     def initial_statistics(self, spec: AgentSpec) -> Statistics:
-        """What a new agent knows besides its networks."""
+        """What a new agent keeps besides its networks."""
         return ()
 
     def optimiser(self) -> optax.GradientTransformation:
-        """How the agent steps along its own gradient."""
+        """The optimiser of the agent's own gradient."""
         return clipped_rmsprop(self)
 
     def init_agent(self, spec: AgentSpec, key: Key[Array, ""]) -> AgentState:
         return self.new_agent(self.build(spec), self.initial_statistics(spec), key)
 
     def new_agent(self, described: Models, statistics: Statistics, key: Key[Array, ""]) -> AgentState:
-        """A new agent with networks as described, whose target equals its online network."""
-        key_build, key_life = jax.random.split(key)
+        """A new agent with the networks that are described; its target network starts as a copy of the online one."""
+        key_build, key_agent = jax.random.split(key)
         models = draw(described, key_build)
         return AgentState(
             online=models,
@@ -53,7 +53,7 @@ class GradientLearner(Algorithm):
             optimiser=self.optimiser().init(models),
             target_age=jnp.zeros((), jnp.int32),
             statistics=statistics,
-            key=key_life,
+            key=key_agent,
         )
 
     def learn(self, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:
@@ -65,7 +65,7 @@ class GradientLearner(Algorithm):
         return eqx.tree_at(lambda a: (a.online, a.optimiser), agent, (online, optimiser)), metrics
 
     def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
-        """Count the episodes lived, and copy the online network to the target when its time has come."""
+        """Count the episodes, and copy the online network to the target network every `target_period` episodes."""
         age = agent.target_age + episodes
         due = age >= self.target_period
         target = jax.tree.map(lambda new, old: jnp.where(due, new, old), agent.online, agent.target)
@@ -73,13 +73,13 @@ class GradientLearner(Algorithm):
 
 
 def clipped_rmsprop(learner: GradientLearner) -> optax.GradientTransformation:
-    """Clip the agent's own gradient, then step as PyTorch's RMSprop does; on one flat vector, for speed."""
+    """Clip the agent's gradient, then step as PyTorch's RMSprop does; on one flat vector, for speed."""
     clip = optax.clip_by_global_norm(learner.clip)
     rmsprop = optax.rmsprop(learner.learning_rate, decay=learner.rms_decay, eps=learner.rms_epsilon, eps_in_sqrt=False)
     return optax.flatten(optax.chain(clip, rmsprop))
 
 
 def one_optimiser_per_part(learner: GradientLearner, *parts: str) -> optax.GradientTransformation:
-    """A clip and RMSprop for each named part of the models."""
+    """Clipping and RMSprop for each named part of the models separately."""
     each = {part: clipped_rmsprop(learner) for part in parts}
     return optax.multi_transform(each, lambda models: jax.tree.map_with_path(lambda path, _: path[0].name, models))

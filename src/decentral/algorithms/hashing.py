@@ -1,4 +1,4 @@
-"""Numbers for percepts, so that a table can be kept of them: observations are rounded, then hashed into buckets."""
+"""Hashing of observations, so that tables can be indexed by them: they are rounded, then hashed into buckets."""
 
 import jax.numpy as jnp
 import numpy as np

@@ -1,4 +1,4 @@
-"""Hysteretic Q-learning: good surprises count in full, bad ones little, for they may be the partners' doing."""
+"""Hysteretic Q-learning: positive errors count in full, negative ones little, as the partners may have caused them."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key

@@ -55,11 +55,11 @@ class I2Q(MultiNetworkLearner):
         }
 
     def td_terms(self, online: I2QModels, target: I2QModels, episode: Episode) -> Metrics:
-        """Everything that the losses need to know of one episode; z is the hidden state of the slow trunk."""
+        """The terms of the losses for one episode; z is the hidden state of the target network's trunk."""
         inputs = episode_inputs(episode)
         states = jax.lax.stop_gradient(target.value.trunk.unroll(inputs))
-        values, slow = online.value.head(online.value.trunk.unroll(inputs)), target.value.head(states)
-        taken, by_value = taken_and_wanted(values, slow, episode, self.discount, self.double_q)
+        values, target_values = online.value.head(online.value.trunk.unroll(inputs)), target.value.head(states)
+        taken, by_value = taken_and_wanted(values, target_values, episode, self.discount, self.double_q)
         by_state = td_target(episode, self.discount, target.state(states[1:])[:, 0])
         pairs = jnp.concatenate([states[:-1], states[1:]], axis=-1)
         return {

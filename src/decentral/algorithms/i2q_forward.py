@@ -1,6 +1,6 @@
-"""I2Q with a forward model: the model learns to predict not just a next state that occurs, but a good one.
+"""I2Q with a forward model, which learns to predict a good next state among those that occur.
 
-The published variant for differential games, carried over from actor and critic to discrete actions.
+The published variant for differential games, adapted from actor-critic learning to discrete actions.
 """
 
 from typing import Literal
@@ -73,7 +73,7 @@ class I2QForward(MultiNetworkLearner):
         }
 
     def td_terms(self, online: ForwardModels, target: ForwardModels, episode: Episode) -> Metrics:
-        """Everything that the losses need to know of one episode."""
+        """The terms of the losses for one episode."""
         states, actions = episode.percepts.observation, one_hot_actions(episode)
         before, after = states[:-1], states[1:]
         hidden = target.value.trunk.unroll(episode_inputs(episode))
@@ -93,7 +93,7 @@ class I2QForward(MultiNetworkLearner):
         }
 
     def wanted(self, target: ForwardModels, episode: Episode, hidden: Float[Array, "P hidden"]) -> Float[Array, " T"]:
-        """What Q should be: as good as the better of the next state that came and the one that is predicted."""
+        """The target of Q, from the better of the next state that occurred and the predicted one."""
         states, actions = episode.percepts.observation, one_hot_actions(episode)
         before, after = states[:-1], states[1:]
         predicted = jax.vmap(target.predict)(before, actions)

@@ -1,4 +1,4 @@
-"""I2Q with tables: values of pairs of states, and the best next state among those already seen.
+"""I2Q with tables: values of pairs of states, and the best next state among those seen so far.
 
 The published variant for matrix games on trees. States are the agent's own observations, hashed; there is no memory
 of the past within an episode.
@@ -23,11 +23,11 @@ WORST = -jnp.inf
 
 
 class Tables(eqx.Module):
-    """Everything one agent knows."""
+    """Everything one agent learns."""
 
     values: Float[Array, "states actions"]  # Q(s, a)
     seen: Int[Array, "states actions successors"]  # the states that ever followed, in order of appearance
-    pairs: Float[Array, "states actions successors"]  # QSS(s, s') for each of them, apart for each action before it
+    pairs: Float[Array, "states actions successors"]  # QSS(s, s') for each of them, separately for each action
 
 
 class Steps(eqx.Module):
@@ -62,14 +62,14 @@ class I2QTabular(Algorithm):
         return Tables(jnp.zeros(shape), seen, jnp.zeros((*shape, self.successors)))
 
     def init_agent(self, spec: AgentSpec, key: Key[Array, ""]) -> AgentState:
-        key_build, key_life = jax.random.split(key)
+        key_build, key_agent = jax.random.split(key)
         empty = self.build(spec)
         values = jax.random.uniform(key_build, (empty.values.size,), minval=-0.5, maxval=0.5).reshape(
             empty.values.shape
         )
         online = eqx.tree_at(lambda tables: tables.values, empty, values)
         return AgentState(
-            online, target=(), optimiser=(), target_age=jnp.zeros((), jnp.int32), statistics=(), key=key_life
+            online, target=(), optimiser=(), target_age=jnp.zeros((), jnp.int32), statistics=(), key=key_agent
         )
 
     def start(self, models: Tables) -> tuple[()]:
@@ -79,7 +79,7 @@ class I2QTabular(Algorithm):
         return models.values[self.state_of(scene.percept.observation)], memory
 
     def annotate(self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]) -> tuple[AgentState, tuple[()]]:
-        """Enter every next state of the episode that is new after its state and action, while there is room."""
+        """Add the episode's next states that are new for their state and action, while there is room."""
 
         def enter(seen: Int[Array, "states actions successors"], step: Steps) -> tuple[Array, None]:
             row = seen[step.state, step.action]
@@ -130,7 +130,7 @@ class I2QTabular(Algorithm):
         goal: Float[Array, " steps"],
         counts: Bool[Array, " steps"],
     ) -> tuple[Tables, Float[Array, " steps"]]:
-        """Move entries of a table to their goals: n samples of one entry move it as n moves to their mean would."""
+        """Move entries of a table towards their targets: n samples of an entry act as n moves to their mean."""
         table = which(tables)
         entry = jnp.where(counts, jnp.ravel_multi_index(at, table.shape, mode="wrap"), table.size)
         in_order = jnp.sort(entry)

@@ -1,7 +1,7 @@
-"""Lenient Q-learning (Palmer et al. 2018): bad surprises are forgiven where little has been tried yet.
+"""Lenient Q-learning (Palmer et al. 2018): negative errors are forgiven where little has been tried yet.
 
-Every state and action has a temperature, which falls as it is visited. While it is high, negative errors are mostly
-skipped. The leniency of a step is that of the time when it was lived, and is kept with it.
+Every state and action has a temperature, which falls with every visit. While it is high, most negative errors are
+skipped. The leniency of a step is fixed when the step is played, and is stored with it.
 """
 
 from typing import Literal
@@ -20,7 +20,7 @@ from decentral.types import AgentSpec, Episode, Percept
 
 
 class Temperatures(eqx.Module):
-    """How warm each state and action still is."""
+    """The temperature of each state and action."""
 
     table: Float[Array, "buckets actions"]  # T(s, a)
     ceiling: Float[Array, ""]  # nu, which no temperature exceeds once it is updated
@@ -54,8 +54,8 @@ class Lenient(ValueLearner):
     def explore(self, statistics: Temperatures, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
         if self.exploration == "epsilon":
             return epsilon
-        warmth = statistics.table[self.bucket(percept.observation)]
-        mean = jnp.sum(jnp.where(percept.available, warmth, 0.0), axis=-1) / jnp.sum(percept.available, axis=-1)
+        temperatures = statistics.table[self.bucket(percept.observation)]
+        mean = jnp.sum(jnp.where(percept.available, temperatures, 0.0), axis=-1) / jnp.sum(percept.available, axis=-1)
         return mean**self.exploration_power
 
     def annotate(
@@ -72,7 +72,7 @@ class Lenient(ValueLearner):
     ) -> Float[Array, "buckets actions"]:
         """T <- min(nu, beta_n T) for every visit, from the last step (n = 0) backwards.
 
-        Several visits of one state and action amount to one: the ceiling is met at the first of them, which has the
+        Several visits of one state and action are combined: the ceiling applies at the first of them, which has the
         smallest beta, and all of their betas are multiplied.
         """
         before_last = jnp.sum(episode.happened) - 1 - jnp.arange(episode.happened.shape[0])
@@ -80,8 +80,8 @@ class Lenient(ValueLearner):
         bucket = jnp.where(episode.happened, visits[0], self.buckets)  # out of the table: dropped
         entry = bucket * statistics.table.shape[1] + visits[1]
         first = jnp.min(jnp.where(entry[:, None] == entry[None, :], factor[None, :], 1.0), axis=1)
-        met = statistics.table.at[bucket, visits[1]].min(statistics.ceiling / first, mode="drop")
-        return met.at[bucket, visits[1]].multiply(factor, mode="drop")
+        capped = statistics.table.at[bucket, visits[1]].min(statistics.ceiling / first, mode="drop")
+        return capped.at[bucket, visits[1]].multiply(factor, mode="drop")
 
     def bucket(self, observation: Float[Array, "*batch features"]) -> Int[Array, "*batch"]:
         return bucket_of(observation, self.resolution, self.buckets)

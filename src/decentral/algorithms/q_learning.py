@@ -1,4 +1,4 @@
-"""The equations that value learners share: inputs, exploration, targets and means over what happened."""
+"""The equations that value learners share: network inputs, exploration, TD targets and masked means."""
 
 import math
 from collections.abc import Callable
@@ -14,7 +14,7 @@ UNAVAILABLE = -9999999.0  # PyMARL's value of an action that can't be taken
 
 
 class Dice(eqx.Module):
-    """All the chance in one choice: four numbers, uniform in [0, 1), the agent's own."""
+    """All the randomness of one choice: four numbers of the agent's own, uniform in [0, 1)."""
 
     explore_action: Float[Array, "*T"]
     action: Float[Array, "*T"]
@@ -23,37 +23,37 @@ class Dice(eqx.Module):
 
 
 class Scene(eqx.Module):
-    """All that one choice is made on."""
+    """Everything that one choice of action depends on, besides the models and the memory."""
 
     percept: Percept
     last_action: Float[Array, "*agents actions"]  # the agent's own, one-hot; zeros at the start of an episode
-    epsilon: Float[Array, "*agents"]  # how much the plan of the training explores now; 0 in a test
+    epsilon: Float[Array, "*agents"]  # the exploration of the training plan at this time; 0 in a test
     dice: Dice
 
 
 def roll(key: Key[Array, ""], length: int) -> Dice:
-    """The dice of a whole episode, rolled before it starts."""
+    """The random numbers of a whole episode, drawn before it starts."""
     return Dice(*jax.random.uniform(key, (4, length)))
 
 
 def draw_by_step(
     draw: Callable[[Key[Array, ""], tuple[int]], Array], key: Key[Array, ""], shape: tuple[int, ...]
 ) -> Float[Array, "B T ..."]:
-    """Random numbers for every step of a batch, drawn step after step: a shorter batch gets the first of a longer one.
+    """Random numbers for every step of a batch, in the order of steps: a shorter batch gets the first of a longer one.
 
-    An update may be cut to any length, which must not change an agent's chance. The draw is flat, which compiles fast.
+    So an update can be cut to any length without changing its randomness. The draw is flat, which compiles fast.
     """
     batch, steps, *rest = shape
     return jnp.moveaxis(draw(key, (math.prod(shape),)).reshape(steps, batch, *rest), 0, 1)
 
 
 def network_inputs(percept: Percept, last_action: Float[Array, "*batch actions"]) -> Float[Array, "*batch inputs"]:
-    """What a network sees: the observation and the agent's own last action, one-hot (zeros at the start)."""
+    """The inputs of a network: the observation and the agent's own last action, one-hot (zeros at the start)."""
     return jnp.concatenate([percept.observation, last_action], axis=-1)
 
 
 def scene_inputs(scene: Scene) -> Float[Array, " inputs"]:
-    """What a network sees of a scene."""
+    """The inputs of a network at one step."""
     return network_inputs(scene.percept, scene.last_action)
 
 
@@ -76,7 +76,7 @@ def one_hot_actions(episode: Episode) -> Float[Array, "T *B actions"]:
 def mask_unavailable(
     values: Float[Array, "*batch actions"], available: Bool[Array, "*batch actions"]
 ) -> Float[Array, "*batch actions"]:
-    """Values under which an unavailable action is never the best."""
+    """The values, with unavailable actions set so low that they are never the best."""
     return jnp.where(available, values, UNAVAILABLE)
 
 
@@ -97,7 +97,7 @@ def best_next_value(
     available: Bool[Array, "*T actions"],
     double_q: bool,
 ) -> Float[Array, "*T"]:
-    """The target network's value of the best available action: best by the online network if `double_q`."""
+    """The target network's value of the best available action, which the online network chooses if `double_q`."""
     chooser = online if double_q else target
     best = jnp.argmax(mask_unavailable(chooser, available), axis=-1)
     return jnp.sum(target * jax.nn.one_hot(best, target.shape[-1]), axis=-1)
@@ -106,7 +106,7 @@ def best_next_value(
 def td_target(
     episode: Episode, discount: Float[Array, ""] | float, following: Float[Array, "*T"]
 ) -> Float[Array, "*T"]:
-    """r + discount * (what follows), where nothing follows a step that ended the task."""
+    """r + discount * following; nothing follows a step that ended the task."""
     return jax.lax.stop_gradient(episode.rewards + discount * jnp.where(episode.terminated, 0.0, following))
 
 
@@ -117,7 +117,7 @@ def taken_and_wanted(
     discount: Float[Array, ""] | float,
     double_q: bool,
 ) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
-    """Q(h_t, a_t), and r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, .)) that it should be, from values at every percept."""
+    """Q(h_t, a_t) and its target r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, .)), from the values at every percept."""
     taken = jnp.sum(online[:-1] * one_hot_actions(episode), axis=-1)
     following = best_next_value(online[1:], target[1:], episode.percepts.available[1:], double_q)
     return taken, td_target(episode, discount, following)
@@ -126,7 +126,7 @@ def taken_and_wanted(
 def risen(
     start: Float[Array, ""] | float, ramp: Float[Array, ""] | float, episodes: Int[Array, ""] | Float[Array, ""]
 ) -> Float[Array, ""]:
-    """0 in the first `start` episodes, then rising with each to 1, which the last of `ramp` more has reached."""
+    """A linear ramp: 0 during the first `start` episodes, then rising to 1 over the next `ramp`."""
     return jnp.clip((episodes + 1 - start) / jnp.maximum(ramp, 1), 0, 1)
 
 

@@ -1,4 +1,4 @@
-"""RAC (Li, Bao and Gao 2025): contexts are intervals of the episode's return; a second network acts, drawn to phi."""
+"""RAC (Li, Bao and Gao 2025): contexts are intervals of the return; a second network acts, pulled towards phi."""
 
 from typing import Literal
 
@@ -60,35 +60,37 @@ class RAC(MultiNetworkLearner):
         }
 
     def td_terms(self, online: RACModels, target: RACModels, episode: Episode) -> Metrics:
-        """Everything that the losses need to know of one episode."""
+        """The terms of the losses for one episode."""
         inputs, context = episode_inputs(episode), self.context_of(episode)
-        hidden, slow_hidden = online.context.trunk.unroll(inputs), target.context.trunk.unroll(inputs)
+        hidden, target_hidden = online.context.trunk.unroll(inputs), target.context.trunk.unroll(inputs)
         contexts = jnp.broadcast_to(context, (*hidden.shape[:-1], self.contexts))  # one for the whole episode
         values = online.context.head(hidden, contexts)
-        slow = target.context.head(slow_hidden, contexts)
-        given_context, wanted = taken_and_wanted(values, slow, episode, self.discount, self.double_q)
-        acting, slow_acting = online.acting.unroll(episode), target.acting.unroll(episode)
-        taken, acting_wanted = taken_and_wanted(acting, slow_acting, episode, self.discount, self.double_q)
+        target_values = target.context.head(target_hidden, contexts)
+        taken_in_context, context_target = taken_and_wanted(
+            values, target_values, episode, self.discount, self.double_q
+        )
+        acting, target_acting = online.acting.unroll(episode), target.acting.unroll(episode)
+        taken, acting_target = taken_and_wanted(acting, target_acting, episode, self.discount, self.double_q)
         phi = jax.lax.stop_gradient(jnp.max(online.context.head.every(hidden), axis=-2))  # over contexts
         available = episode.percepts.available
         divergence = boltzmann_divergence(mask_unavailable(acting, available), mask_unavailable(phi, available))
         return {
-            "context_error": given_context - wanted,
-            "acting_error": taken - acting_wanted,
+            "context_error": taken_in_context - context_target,
+            "acting_error": taken - acting_target,
             "taken": taken,
             "divergence": divergence[:-1],
         }
 
     def context_of(self, episode: Episode) -> Float[Array, " contexts"]:
-        """The interval of the episode's undiscounted return, one-hot; the outer ones hold what lies beyond."""
-        earned = jnp.sum(jnp.where(episode.happened, episode.rewards, 0.0))
-        return interval(earned, self.return_low, self.return_high, self.contexts)
+        """The interval of the episode's undiscounted return, one-hot; the outer ones include what lies beyond."""
+        undiscounted = jnp.sum(jnp.where(episode.happened, episode.rewards, 0.0))
+        return interval(undiscounted, self.return_low, self.return_high, self.contexts)
 
 
 def interval(
     number: Float[Array, "*batch"], low: Float[Array, ""] | float, high: Float[Array, ""] | float, count: int
 ) -> Float[Array, "*batch count"]:
-    """Which of `count` intervals from low to high holds a number, one-hot; the outer ones hold what lies beyond."""
+    """Which of `count` intervals from low to high a number is in, one-hot; the outer ones include what lies beyond."""
     place = jnp.floor(count * (number - low) / (high - low))
     return jax.nn.one_hot(jnp.clip(place, 0, count - 1), count)
 
@@ -97,5 +99,5 @@ def boltzmann_divergence(
     values: Float[Array, "*batch actions"], guide: Float[Array, "*batch actions"]
 ) -> Float[Array, "*batch"]:
     """KL(softmax(values) || softmax(guide)), at temperature 1."""
-    own, wanted = jax.nn.log_softmax(values, axis=-1), jax.nn.log_softmax(guide, axis=-1)
-    return jnp.sum(jnp.exp(own) * (own - wanted), axis=-1)
+    log_p, log_q = jax.nn.log_softmax(values, axis=-1), jax.nn.log_softmax(guide, axis=-1)
+    return jnp.sum(jnp.exp(log_p) * (log_p - log_q), axis=-1)

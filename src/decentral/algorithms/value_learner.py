@@ -1,6 +1,6 @@
-"""One recurrent network of values per agent, as in PyMARL: what IQL and its relatives have in common.
+"""Value learners: one recurrent Q-network per agent, as in PyMARL. What IQL and its relatives have in common.
 
-They differ in the weight that each error gets, and in when they learn.
+They differ in how they weight each error, and in when they learn.
 """
 
 from abc import abstractmethod
@@ -31,7 +31,7 @@ class ValueNetwork(eqx.Module):
 
     @staticmethod
     def described(spec: AgentSpec, hidden: int) -> "ValueNetwork":
-        """The network of an agent of this environment, before it is drawn."""
+        """The description of an agent's network; `networks.layers.draw` draws its initial values."""
         actions = spec.actions.count
         return ValueNetwork(Trunk(spec.observation_size + actions, hidden), Linear(hidden, actions))
 
@@ -41,19 +41,19 @@ class ValueNetwork(eqx.Module):
         return self.head(memory), memory
 
     def unroll(self, episode: Episode) -> Float[Array, "P *B actions"]:
-        """The values of all actions at every percept of an episode, or of many that lie side by side."""
+        """The values of all actions at every percept of an episode, or of a batch of episodes."""
         return self.head(self.trunk.unroll(episode_inputs(episode)))
 
 
 class ContextValue(eqx.Module):
-    """Q(h, ., c): the trunk, which knows no context, and a head that does."""
+    """Q(h, ., c): a trunk that does not depend on the context, and a head that does."""
 
     trunk: Trunk
     head: ContextHead
 
 
 class ValueActor(GradientLearner):
-    """A learner that acts on one recurrent network of values, whatever else it learns."""
+    """A learner that acts by one recurrent Q-network, whatever else it learns."""
 
     @abstractmethod
     def acting(self, models: Models) -> ValueNetwork:
@@ -67,15 +67,15 @@ class ValueActor(GradientLearner):
 
 
 class MultiNetworkLearner(ValueActor):
-    """A learner of several networks, whose loss is weighed from what each episode says of them, step by step."""
+    """A learner of several networks, whose loss is computed from the terms of single episodes."""
 
     @abstractmethod
     def td_terms(self, online: Models, target: Models, episode: Episode) -> Metrics:
-        """What one episode says of the networks, by name [T]."""
+        """The terms of the losses for one episode, by name [T]."""
 
     @abstractmethod
     def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
-        """The loss of what a batch of episodes says [B, T], and what is worth recording."""
+        """The loss from the terms of a batch of episodes [B, T], and its metrics."""
 
     def losses(
         self, online: Models, target: Models, episodes: Episode, key: Key[Array, ""]
@@ -86,13 +86,13 @@ class MultiNetworkLearner(ValueActor):
 
 
 class ValueLearner(ValueActor):
-    """Q-learning with one recurrent network, its errors weighted."""
+    """Q-learning with one recurrent network and weighted errors."""
 
     double_q: bool = setting(True, "choose the next action with the online network, value it with the target")
 
     @abstractmethod
     def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
-        """The weight of each squared error; `surprise` is the target less the value."""
+        """The weight of each squared error; `surprise` is the target minus the value."""
 
     def build(self, spec: AgentSpec) -> ValueNetwork:
         return ValueNetwork.described(spec, self.hidden)
@@ -103,9 +103,9 @@ class ValueLearner(ValueActor):
     def losses(
         self, online: ValueNetwork, target: ValueNetwork, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        of_all = td_step(online, target, gathered(time_first(episodes)), self.discount, self.double_q)
-        taken, wanted = time_first(of_all)  # and back again
-        surprise = wanted - taken
+        td = td_step(online, target, gathered(time_first(episodes)), self.discount, self.double_q)
+        taken, targets = time_first(td)  # back to [B, T]
+        surprise = targets - taken
         weights = jax.lax.stop_gradient(self.weights(surprise, episodes, key))
         loss = masked_mean(weights * jnp.square(surprise), episodes.happened)
         return loss, {
@@ -119,7 +119,7 @@ class ValueLearner(ValueActor):
 def td_step(
     online: ValueNetwork, target: ValueNetwork, episode: Episode, discount: Float[Array, ""] | float, double_q: bool
 ) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
-    """Q(h_t, a_t) of a network and its target network, and what it should be."""
+    """Q(h_t, a_t) of the online network, and its TD target."""
     return taken_and_wanted(online.unroll(episode), target.unroll(episode), episode, discount, double_q)
 
 

@@ -1,4 +1,4 @@
-"""Adaptive windows: of a few lengths, the one whose contexts have predicted the agent's last steps best."""
+"""Adaptive windows: the length, out of a few, whose contexts predicted the agent's last steps best."""
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +32,7 @@ def infer_by_fit(
 
 
 def infer_from(model: ContextModel, episode: Episode, length: int) -> Float[Array, "T *B contexts"]:
-    """The logits of q(c_t | the last `length` transitions), zeros standing for the older ones."""
+    """The logits of q(c_t | the last `length` transitions), with zeros in place of older ones."""
     if length == model.window:
         return model.infer(episode)
     transitions = flagged_transitions(episode)
@@ -41,7 +41,7 @@ def infer_from(model: ContextModel, episode: Episode, length: int) -> Float[Arra
 
 
 def flagged_transitions(episode: Episode) -> Float[Array, "T *B transition"]:
-    """(s, a, r, s', 1) of every step: the last entry tells a step from the zeros before an episode's start."""
+    """(s, a, r, s', 1) of every step: the 1 distinguishes a step from the padding before an episode's start."""
     observations, rewards = episode.percepts.observation, episode.rewards[..., None]
     parts = [observations[:-1], action_features(episode), rewards, observations[1:], jnp.ones_like(rewards)]
     return jnp.concatenate(parts, axis=-1)
@@ -68,5 +68,5 @@ def step_errors(
 
 
 def best_recently(errors: Float[Array, "T *B lengths"], span: int) -> Int[Array, "T *B"]:
-    """The column with the smallest sum over the last `span` steps; the first of those that are equal."""
+    """The column with the smallest sum over the last `span` steps; of equal ones, the first."""
     return jnp.argmin(sum(steps_of_windows(errors, span)), axis=-1)

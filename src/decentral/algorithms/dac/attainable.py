@@ -13,11 +13,11 @@ from decentral.networks.layers import Linear
 
 
 class ContextPrior(eqx.Module):
-    """p(c | h, a): the context to be inferred after an action, predicted before it."""
+    """p(c | h, a): predicts, before an action, the context that will be inferred after it."""
 
     first: Linear
     second: Linear
-    episodes: Float[Array, ""]  # that the agent has seen; not trained
+    episodes: Float[Array, ""]  # so far; not trained
     contexts: int = eqx.field(static=True)
 
     def __init__(self, width: int, contexts: int, actions: int):
@@ -33,7 +33,7 @@ class ContextPrior(eqx.Module):
 
 
 class ModelsWithPrior(DACModels):
-    """Everything that a DAC agent learns if it may learn a prior too."""
+    """Everything that a DAC agent learns, with a prior if it learns one."""
 
     prior: ContextPrior | None = None
 
@@ -56,5 +56,5 @@ def likely_enough(log_p: EveryContext, share: Float[Array, ""]) -> Bool[Array, "
 
 
 def restricted_to(among: Bool[Array, "*rows contexts actions"], every: EveryContext) -> EveryContext:
-    """The values with -inf for contexts that are ruled out for an action."""
+    """The values, with -inf where a context is ruled out for an action."""
     return jnp.where(among, every, -jnp.inf)

@@ -1,6 +1,6 @@
 """Dynamics-aware contexts (Sections 4.2 and 4.3): the encoder, the two decoders, and the loss that trains them.
 
-An agent infers a context c_t from its own last k transitions: a label of how its environment behaves just now.
+An agent infers a context c_t from its own last k transitions: a label of how its environment behaves at present.
 """
 
 import equinox as eqx
@@ -16,10 +16,10 @@ from decentral.types import AgentSpec, Episode, Metrics, time_first
 
 
 class Contexts(eqx.Module):
-    """The contexts of the steps of an episode, in learning."""
+    """The contexts of an episode's steps, as used in learning."""
 
     chosen: Float[Array, "T *B contexts"]  # c_t, which the values learn with
-    probabilities: Float[Array, "T *B contexts"]  # q(c_t | tau), which it was drawn from
+    probabilities: Float[Array, "T *B contexts"]  # q(c_t | tau), from which c_t was drawn
 
 
 class ContextModel(eqx.Module):
@@ -33,7 +33,7 @@ class ContextModel(eqx.Module):
     def infer(self, episode: Episode) -> Float[Array, "T *B contexts"]:
         """The logits of q(c_t | tau_{t-k+1:t}) for every step, whose window tau is Eq. (5).
 
-        A transition is (s, a, r, s', 1): the last entry tells it from the zeros before an episode's start.
+        A transition is (s, a, r, s', 1): the last entry distinguishes it from the padding before an episode's start.
         """
         between = jnp.concatenate([action_features(episode), episode.rewards[..., None]], axis=-1)
         hidden = first_layer_of_windows(self.encoder.first, episode.percepts.observation, between, self.window)
@@ -63,7 +63,7 @@ class ContextLearner(OpenChoices):
     """The half of DAC that infers contexts and learns to do so; `DAC` adds the values."""
 
     def build_context_model(self, spec: AgentSpec) -> ContextModel:
-        """The encoder and the two decoders, described."""
+        """A description of the encoder and the two decoders."""
         state, action = spec.observation_size, spec.actions.count
         transition = 2 * state + action + 2  # s, a, r, s' and a flag
         return ContextModel(
@@ -134,7 +134,7 @@ class ContextLearner(OpenChoices):
     def contexts_for_values(
         self, logits: Float[Array, "*batch contexts"], sample: Float[Array, "*batch contexts"]
     ) -> Contexts:
-        """c_t as the values learn with it; the gradient stops here by default, for L_C is a loss of theta alone."""
+        """c_t as the values learn with it. By default the gradient stops here, as L_C is a loss of theta alone."""
         probabilities = jax.nn.softmax(logits, axis=-1)
         kinds = {"sample": sample, "mode": likeliest(logits), "probabilities": probabilities}
         chosen = kinds[self.value_context]
@@ -171,13 +171,13 @@ def action_features(episode: Episode) -> Float[Array, "T *B actions"]:
 
 
 def mean_weights(counted: Bool[Array, "T B"], window: int, features: int) -> Float[Array, "T B"]:
-    """Weights that make a mean over the windows that count, over features and over the steps that a window holds."""
+    """Weights for a mean over the counted windows, over features and over the steps in a window."""
     held = jnp.minimum(1 + step_numbers(counted), window)
     return sum_weights(counted, window, features) / (held * features)
 
 
 def sum_weights(counted: Bool[Array, "T B"], window: int, features: int) -> Float[Array, "T B"]:
-    """Weights that make a mean over the windows that count, of the sums over features and steps, as printed."""
+    """Weights for a mean over the counted windows of the sums over features and steps, as printed in the paper."""
     return counted / jnp.maximum(jnp.sum(counted), 1)
 
 

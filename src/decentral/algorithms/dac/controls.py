@@ -63,16 +63,16 @@ class FullDAC(ExtendedDAC):
     def find_contexts(
         self, model: ContextModel | None, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Contexts, Float[Array, ""], Metrics]:
-        """As in the paper, or contexts for which nothing is learned."""
-        rewards, nothing = episodes.rewards, jnp.zeros(())
+        """As in the paper, or contexts that need no learning."""
+        rewards, no_loss = episodes.rewards, jnp.zeros(())
         if self.context_source == "ensemble":
-            return ensemble(rewards, self.contexts), nothing, {}
+            return ensemble(rewards, self.contexts), no_loss, {}
         if self.context_source == "reward-bins":
             bins = self.reward_bins(episodes)
-            return bins, nothing, {"contexts_used": contexts_used(bins.chosen, self.has_window(episodes))}
+            return bins, no_loss, {"contexts_used": contexts_used(bins.chosen, self.has_window(episodes))}
         if model is None:
             gumbel = time_first(draw_by_step(jax.random.gumbel, key, (*rewards.T.shape, self.contexts)))
-            return noise(gumbel), nothing, {}
+            return noise(gumbel), no_loss, {}
         return ExtendedDAC.find_contexts(self, model, episodes, key)
 
     def reward_bins(self, episode: Episode) -> Contexts:
@@ -111,7 +111,7 @@ def reward_bins(
     high: Float[Array, ""] | float,
     count: int,
 ) -> Contexts:
-    """The interval that the mean reward of a step's window lies in."""
+    """Contexts by the interval that the mean reward of a step's window is in."""
     held = jnp.minimum(1 + step_numbers(rewards), window)
     sums = sum(steps_of_windows(rewards, window))
     bins = interval(sums / held, low, high, count)

@@ -1,6 +1,6 @@
 """DAC as published (Section 4, Appendix C): values given a context, and optimism over contexts.
 
-`context_model.py` infers the contexts. Each step is a method, so that an extension can replace it alone.
+`context_model.py` infers the contexts. Each step is a method of its own, so that an extension can replace it.
 """
 
 import equinox as eqx
@@ -55,7 +55,7 @@ class NextStep(eqx.Module):
 
 
 class DAC(ContextLearner):
-    """Dynamics-Aware Context: values given an inferred context, and the best context at the time of acting."""
+    """Dynamics-Aware Context: learn values given an inferred context, act on the best context."""
 
     # Networks and acting
 
@@ -99,8 +99,8 @@ class DAC(ContextLearner):
         return Dice(dice.explore_action, dice.action, same.explore_context, same.context)
 
     def contexts_in(self, models: DACModels, episode: Episode) -> Float[Array, "T contexts"] | None:
-        named = likeliest(self.infer(models.context, episode))
-        return jnp.where(self.has_window(episode)[:, None], named, 0.0)
+        likely = likeliest(self.infer(models.context, episode))
+        return jnp.where(self.has_window(episode)[:, None], likely, 0.0)
 
     # Learning (Algorithm 1)
 
@@ -115,7 +115,7 @@ class DAC(ContextLearner):
         return value_loss + context_loss, metrics | value_metrics
 
     def td_terms(self, online: DACModels, target: DACModels, episode: Episode, contexts: Contexts) -> Terms:
-        """The TD error of Eq. (10) and what else is recorded, for every step of an episode [T] or of a batch [T, B].
+        """The TD error of Eq. (10) and terms of the metrics, for every step of an episode [T] or of a batch [T, B].
 
         The error is Q(h_t, a_t, c_t) - (r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, ., c_{t+1}), c_{t+1})).
         """
@@ -187,13 +187,13 @@ class DAC(ContextLearner):
 
 
 def last_steps(episode: Episode) -> Bool[Array, "T *B"]:
-    """The last step that happened in an episode."""
+    """Marks the last step that happened in an episode."""
     following = jnp.concatenate([episode.happened[1:], jnp.zeros_like(episode.happened[:1])])
     return episode.happened & ~following
 
 
 def of_next_step(of_steps: Float[Array, "T *B features"], last: Bool[Array, "T *B"]) -> Float[Array, "T *B features"]:
-    """What belongs to the next step; the last step of an episode keeps its own."""
+    """Shift features of steps to those of the next step; the last step of an episode keeps its own."""
     following = jnp.concatenate([of_steps[1:], of_steps[-1:]])
     return jnp.where(last[..., None], of_steps, following)
 
@@ -201,5 +201,5 @@ def of_next_step(of_steps: Float[Array, "T *B features"], last: Bool[Array, "T *
 def at_every_percept(
     of_steps: Float[Array, "T *B features"], last: Bool[Array, "T *B"]
 ) -> Float[Array, "P *B features"]:
-    """What belongs to the step that each percept starts; the percept after the last step repeats that step's."""
+    """The features of the step that starts at each percept; the percept after the last step repeats that step's."""
     return jnp.concatenate([of_steps[:1], of_next_step(of_steps, last)])

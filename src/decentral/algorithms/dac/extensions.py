@@ -95,7 +95,7 @@ class ExtendedDAC(DAC):
         return every if prior is None else restricted_to(likely_enough(prior(hidden), self.delta(prior)), every)
 
     def delta(self, prior: ContextPrior) -> Float[Array, ""]:
-        """The share of the likeliest context's probability that a context must have now to be attainable."""
+        """The share of the likeliest context's probability that a context needs at this time to be attainable."""
         return self.attainable * risen(self.attainable_start, self.attainable_ramp, prior.episodes)
 
     def prior_terms(self, prior: ContextPrior, hidden: Array, contexts: Array, actions: Array) -> Terms:
@@ -110,8 +110,8 @@ class ExtendedDAC(DAC):
     def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
         """As for other learners; a learned prior counts the episodes, by which delta rises."""
         if prior_of(agent.online) is not None:
-            lived = agent.online.prior.episodes + episodes
-            agent = eqx.tree_at(lambda a: a.online.prior.episodes, agent, lived)
+            so_far = agent.online.prior.episodes + episodes
+            agent = eqx.tree_at(lambda a: a.online.prior.episodes, agent, so_far)
         return GradientLearner.after_episodes(self, agent, episodes)
 
     # The context of the target
@@ -153,7 +153,7 @@ class ExtendedDAC(DAC):
     def errors_by_length(
         self, model: ContextModel, episodes: Episode, sample: Float[Array, "T B contexts"], best: Int[Array, "T B"]
     ) -> tuple[Float[Array, ""], Float[Array, ""], Float[Array, ""]]:
-        """The two shares of L_REC, where `best` tells which length each window has, and the mean of the lengths."""
+        """Both parts of L_REC, where `best` is the index of each window's length, and the mean length."""
         counted, features = self.has_window(episodes), episodes.percepts.observation.shape[-1]
         state_error = reward_error = used = jnp.zeros(())
         for place, length in enumerate(lengths(self.window)):
@@ -181,7 +181,7 @@ class ExtendedDAC(DAC):
     def sampled_phi(
         self, models: DACModels, memory: Hidden, some: Callable[[Int[Array, " few"]], EveryContext]
     ) -> Values:
-        """phi over the attainable ones of a few contexts; `some` gives the values under them."""
+        """phi over those of a few contexts that are attainable; `some` computes the values under them."""
         prior = prior_of(models)
         if prior is None:
             return jnp.max(some(few_contexts(memory, None, self.contexts, self.sampled_contexts)), axis=-2)
@@ -198,7 +198,7 @@ class ExtendedDAC(DAC):
         )
         return jnp.mean(jnp.abs(self.phi(models, hidden, every) - of_few(hidden, every)), axis=-1)
 
-    # What these add to the terms, to the loss and to its optimiser
+    # What the extensions add to the terms, the loss and the optimiser
 
     def td_terms(self, online: DACModels, target: DACModels, episode: Episode, contexts: Contexts) -> Terms:
         """As in the paper; a bonus raises the target."""
