@@ -1,1 +1,1 @@
-"""Functions of arrays: layers, trunks, heads and context models. They know nothing of rewards."""
+"""Functions of arrays: layers, trunks, heads and context models. They know nothing about rewards."""

@@ -1,4 +1,4 @@
-"""Which device the programs are made for: some things are written differently for a CPU and for a GPU."""
+"""What depends on the device that programs are compiled for: GPU kernels, and barriers that guide XLA."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,39 +10,39 @@ from jaxtyping import Array
 
 Tree = TypeVar("Tree")
 
-WIDTHS = (64,)  # of hidden layers that the kernels were tried with on a GPU; they need powers of two of at least 16
-OUTPUTS = 16  # the most of a decoder that they were tried with
-BLOCK = 16  # episodes of one program of a kernel: the least that a tensor core multiplies at once
+WIDTHS = (64,)  # of hidden layers for which the kernels were tested on a GPU; they need powers of two, at least 16
+OUTPUTS = 16  # the most outputs of a decoder that they were tested with
+BLOCK = 16  # episodes in one program of a kernel: the fewest rows that a tensor core multiplies
 
-_kernels_wanted = ContextVar("_kernels_wanted", default=True)
+_kernels_enabled = ContextVar("_kernels_enabled", default=True)
 
 
 def has_kernels(batch: int, width: int) -> bool:
-    """Are there kernels for so many episodes and so wide a layer on the device at hand?"""
-    return _kernels_wanted.get() and jax.default_backend() == "gpu" and batch % BLOCK == 0 and width in WIDTHS
+    """Are there kernels for this batch size and layer width on the current device?"""
+    return _kernels_enabled.get() and jax.default_backend() == "gpu" and batch % BLOCK == 0 and width in WIDTHS
 
 
 @contextmanager
 def without_kernels() -> Iterator[None]:
-    """What is traced within takes the plain loops on every device."""
-    before = _kernels_wanted.set(False)
+    """Code traced inside uses the plain loops on every device."""
+    before = _kernels_enabled.set(False)
     try:
         yield
     finally:
-        _kernels_wanted.reset(before)
+        _kernels_enabled.reset(before)
 
 
 def apart(array: Array) -> Array:
-    """The array itself; on a CPU it is made once, apart from what is done with it.
+    """The array itself; on a CPU it is computed once, separately from the operations that use it.
 
-    XLA would repeat a transposition in every round of a loop, or turn round the product that it follows.
+    Otherwise XLA would repeat a transposition in every iteration of a loop, or transpose the product before it.
     """
     return jax.lax.optimization_barrier(array) if jax.default_backend() == "cpu" else array
 
 
 def gathered(batch: Tree) -> Tree:
-    """The batch itself; on a GPU it is put together once, for whatever is done with it.
+    """The batch itself; on a GPU it is gathered once, for all operations that use it.
 
-    XLA would look up every number in the replay again wherever it is read.
+    Otherwise XLA would gather from the replay again wherever the batch is read.
     """
     return jax.lax.optimization_barrier(batch) if jax.default_backend() == "gpu" else batch

@@ -1,4 +1,4 @@
-"""The context model: sliding windows over what happened, an encoder of windows, decoders of single steps."""
+"""The parts of a context model: sliding windows over transitions, an encoder of windows, decoders of single steps."""
 
 import equinox as eqx
 import jax
@@ -10,9 +10,9 @@ from decentral.networks.reconstruction import weighted_errors
 
 
 def steps_of_windows(steps: Float[Array, "T ..."], length: int) -> list[Float[Array, "T ..."]]:
-    """The windows of the last `length` steps up to each step: their first steps, their second ones, and so on.
+    """The windows of the last `length` steps up to each step: all their first steps, all their second ones, and so on.
 
-    A window holds zeros before the first step. The oldest step comes first.
+    The oldest step of a window comes first. Before the first step of an episode it holds zeros.
     """
     padded = jnp.concatenate([jnp.zeros((length - 1, *steps.shape[1:])), steps])
     return [padded[offset : offset + steps.shape[0]] for offset in range(length)]
@@ -46,12 +46,12 @@ class Encoder(eqx.Module):
         return self.logits(self.first(windows))
 
     def logits(self, hidden: Float[Array, "*T width"]) -> Float[Array, "*T contexts"]:
-        """What is made of the first layer's units."""
+        """The logits, from the output of the first layer."""
         return self.second(jax.nn.relu(hidden))
 
 
 class Decoder(eqx.Module):
-    """f(s, a, c): predicts something of a step from its state, its action and a context."""
+    """f(s, a, c): predicts a quantity of a step from its state, its action and a context."""
 
     from_step: Linear
     from_context: Linear
@@ -65,47 +65,49 @@ class Decoder(eqx.Module):
     def __call__(
         self, steps: Float[Array, "*T inputs"], contexts: Float[Array, "*T contexts"]
     ) -> Float[Array, "*T outputs"]:
-        """What is predicted of each step under its own context."""
+        """The prediction for each step under its own context."""
         return self.second(jax.nn.relu(self.from_step(steps) + self.from_context(contexts)))
 
     def window_loss(
         self,
         steps: Float[Array, "T B inputs"],
         contexts: Float[Array, "T B contexts"],
-        wanted: Float[Array, "T B outputs"],
+        targets: Float[Array, "T B outputs"],
         weights: Float[Array, "T B"],
         length: int,
     ) -> Float[Array, ""]:
         """The weighted sum over windows of the squared errors of their steps, each under the context of its window.
 
-        The first layer is linear, so its two shares are computed once per step and once per window.
+        The first layer is linear, so its two terms are computed once per step and once per window.
         """
-        return weighted_errors(length, self.from_step(steps), self.from_context(contexts), self.second, wanted, weights)
+        return weighted_errors(
+            length, self.from_step(steps), self.from_context(contexts), self.second, targets, weights
+        )
 
 
 def first_layer_of_windows(
     layer: Linear, observations: Float[Array, "P *B features"], between: Float[Array, "T *B others"], window: int
 ) -> Float[Array, "T *B width"]:
-    """layer(the last `window` transitions up to each step), each (s, what was between, s', 1).
+    """layer(the last `window` transitions up to each step), each (s, between, s', 1); zeros before the first.
 
-    Zeros stand for transitions before the first.
+    An observation ends one transition and starts the next, so both of their weights are added up first.
     """
     size = observations.shape[-1]
     weight = layer.weight.reshape(layer.weight.shape[0], window, -1)
     starts, ends = weight[..., :size], weight[..., -size - 1 : -1]
-    met = jnp.pad(starts, ((0, 0), (0, 1), (0, 0))) + jnp.pad(ends, ((0, 0), (1, 0), (0, 0)))
+    of_observations = jnp.pad(starts, ((0, 0), (0, 1), (0, 0))) + jnp.pad(ends, ((0, 0), (1, 0), (0, 0)))
     others = jnp.concatenate([weight[..., size : -size - 1], weight[..., -1:]], axis=-1)
-    percepts = [own[1:] for own in steps_of_windows(observations, window + 1)]
+    percepts = [step[1:] for step in steps_of_windows(observations, window + 1)]
     steps = jnp.concatenate([between, jnp.ones_like(between[..., :1])], axis=-1)
-    seen = jnp.concatenate([*percepts, *steps_of_windows(steps, window)], axis=-1)
-    flat = [own.reshape(own.shape[0], -1) for own in (met, others)]
-    hidden = times(jnp.concatenate(flat, axis=-1), seen)
+    windows = jnp.concatenate([*percepts, *steps_of_windows(steps, window)], axis=-1)
+    flat = [part.reshape(part.shape[0], -1) for part in (of_observations, others)]
+    hidden = times(jnp.concatenate(flat, axis=-1), windows)
     return hidden + jnp.broadcast_to(layer.bias, hidden.shape) - _before_the_first(ends, observations[0], hidden)
 
 
 def _before_the_first(
     ends: Float[Array, "width window features"], first: Float[Array, "*B features"], like: Float[Array, "T *B width"]
 ) -> Float[Array, "T *B width"]:
-    """What the first percept counts for as the end of a transition that never was, in the windows that reach so far."""
+    """What the first percept adds as the end of a transition before the first, in the windows that reach that far."""
     too_much = jnp.einsum("...s,hks->k...h", first, ends[:, -2::-1])[: like.shape[0]]
     return jnp.pad(too_much, ((0, like.shape[0] - too_much.shape[0]), *[(0, 0)] * (like.ndim - 1)))

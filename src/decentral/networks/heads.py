@@ -1,4 +1,4 @@
-"""From a hidden state, and for DAC a context, to the values of all actions.
+"""Contextual heads: from a hidden state and a context to the values of all actions.
 
 Every contextual head answers for one context, `head(hidden, context)`, and for all of them, `head.every(hidden)`.
 """
@@ -19,7 +19,7 @@ AllValues = Float[Array, "*rows contexts actions"]
 
 
 class ContextHead(eqx.Module):
-    """Q(h, ., c): the values of all actions given a hidden state and a context, of one such pair or of many in rows."""
+    """Q(h, ., c): the values of all actions given a hidden state and a context; for one pair, or for rows of them."""
 
     @abstractmethod
     def __call__(self, hidden: Hidden, context: Context) -> Values:
@@ -35,7 +35,7 @@ class ContextHead(eqx.Module):
 
 
 class HyperNet(ContextHead):
-    """A linear layer whose weights and biases two linear hyper-networks make from the context."""
+    """A linear layer whose weights and biases are made from the context by two linear hyper-networks."""
 
     weight: Float[Array, "contexts actions width"]
     weight_bias: Float[Array, "actions width"]
@@ -43,14 +43,14 @@ class HyperNet(ContextHead):
     bias_bias: Float[Array, " actions"]
 
     def __init__(self, width: int, contexts: int, actions: int):
-        half_width = width**-0.5  # so that the layer made from a context starts as an ordinary one would
-        self.weight = jnp.full((contexts, actions, width), half_width)
-        self.weight_bias = jnp.full((actions, width), half_width)
-        self.bias = jnp.full((contexts, actions), half_width)
-        self.bias_bias = jnp.full(actions, half_width)
+        init_bound = width**-0.5  # so that the layer made from a context starts like an ordinary one
+        self.weight = jnp.full((contexts, actions, width), init_bound)
+        self.weight_bias = jnp.full((actions, width), init_bound)
+        self.bias = jnp.full((contexts, actions), init_bound)
+        self.bias_bias = jnp.full(actions, init_bound)
 
     def __call__(self, hidden: Hidden, context: Context) -> Values:
-        # Q is affine in the context, whose entries sum to one: the mean of what each context alone would make.
+        # Q is affine in the context, whose entries sum to one: a mean of the values under each context.
         return jnp.einsum("...m,...ma->...a", context, self._products(hidden)) + context @ self._biases
 
     def every(self, hidden: Hidden) -> AllValues:
@@ -72,7 +72,7 @@ class HyperNet(ContextHead):
 
 
 class NormalNet(ContextHead):
-    """One linear layer on hidden state and context, as printed: max_c Q then adds the same to a in every state."""
+    """One linear layer on hidden state and context, as printed: a context then adds the same to Q in every state."""
 
     layer: Linear
     contexts: int = eqx.field(static=True)
@@ -92,7 +92,7 @@ class NormalNet(ContextHead):
 
 
 class HiddenNormalNet(ContextHead):
-    """Normal-Net with a hidden layer, so that what a context is worth may depend on the state."""
+    """Normal-Net with a hidden layer, so that the effect of a context can depend on the state."""
 
     first: Linear
     second: Linear
@@ -116,7 +116,7 @@ class HiddenNormalNet(ContextHead):
 def _under_each(
     head: ContextHead, hidden: Hidden, contexts: Float[Array, "few contexts"]
 ) -> Float[Array, "*rows few actions"]:
-    """What a head says under each of the given contexts, side by side."""
+    """The values under each of the given contexts."""
 
     def under(context: Array) -> Array:
         return head(hidden, jnp.broadcast_to(context, (*hidden.shape[:-1], *context.shape)))

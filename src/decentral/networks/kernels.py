@@ -1,7 +1,7 @@
-"""The two ways of a recurrence as single GPU kernels: one program walks a few episodes of one network end to end.
+"""A recurrence forwards and backwards, each as one GPU kernel: a program runs a few episodes of a network end to end.
 
-Step by step, a GPU spends its time on starting kernels. Here the recurrent weights stay in one multiprocessor, and so
-do the memories on their way.
+Step by step, a GPU would spend its time on launching kernels. Here the recurrent weights and the memories stay in one
+multiprocessor.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ WARPS = 4
 def recur(
     inputs: Array, weight: Array, bias: Array, keep_gates: bool, interpret: bool = False
 ) -> tuple[Array, Gates | None]:
-    """What `loops.recur` returns, by one kernel; the gates only if they are to be kept."""
+    """`loops.recur` as one kernel; it returns the gates only if `keep_gates`."""
     steps, batch, width = *inputs.shape[:2], weight.shape[1]
 
     def walk(inputs: Any, weight: Any, bias: Any, *out: Any) -> None:
@@ -32,7 +32,7 @@ def recur(
             memory, given = now
             following = _shares(inputs, jnp.minimum(t + 1, steps - 1), width)
             reset, update, candidate = (
-                _dot(memory, own.T) + shift[None, :] for own, shift in zip(weights, biases, strict=True)
+                _dot(memory, matrix.T) + shift[None, :] for matrix, shift in zip(weights, biases, strict=True)
             )
             gates = open_gates(given, (reset, update, candidate))
             memory = next_memory(memory, gates)
@@ -47,35 +47,35 @@ def recur(
     return after, Gates(*gates) if keep_gates else None
 
 
-def walk_back(wanted: Array, after: Array, gates: Gates, weight: Array, interpret: bool = False) -> WayBack:
-    """What `loops.walk_back` returns, by one kernel."""
-    steps, batch, width = wanted.shape
+def walk_back(cotangents: Array, after: Array, gates: Gates, weight: Array, interpret: bool = False) -> WayBack:
+    """`loops.walk_back` as one kernel."""
+    steps, batch, width = cotangents.shape
 
-    def walk(wanted: Any, after: Any, *rest: Any) -> None:
+    def walk(cotangents: Any, after: Any, *rest: Any) -> None:
         *gates, weight, by_input, by_memory, sums = rest
         weights = _by_gate(weight, width)
 
         def step(back: Array, now: tuple[Array, ...]) -> tuple[Array, ...]:
             later, *so_far = now
             t = steps - 1 - back
-            total, open_now = wanted[t] + later, Gates(*(gate[t] for gate in gates))
+            total, open_now = cotangents[t] + later, Gates(*(gate[t] for gate in gates))
             before = jnp.where(t > 0, after[jnp.maximum(t - 1, 0)], 0.0)
             reset, update, candidate = (total * slope for slope in parts_of_slope(before, open_now))
             forgotten = candidate * open_now.reset
             later = total * open_now.update
-            for own, share in zip(weights, (reset, update, forgotten), strict=True):
-                later += _dot(share, own)
+            for matrix, share in zip(weights, (reset, update, forgotten), strict=True):
+                later += _dot(share, matrix)
             for place, (share, its) in enumerate(((reset, reset), (update, update), (candidate, forgotten))):
                 by_input[t, :, pallas.dslice(place * width, width)] = share
                 by_memory[t, :, pallas.dslice(place * width, width)] = its
             shares = (reset, update, candidate, forgotten)
-            return later, *(own + share for own, share in zip(so_far, shares, strict=True))
+            return later, *(total + share for total, share in zip(so_far, shares, strict=True))
 
         _, *totals = jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32),) * 5)
         for place, total in enumerate(totals):
             sums[0, :, pallas.dslice(place * width, width)] = total
 
-    of_episodes = (wanted, after, *jax.tree.leaves(gates))
+    of_episodes = (cotangents, after, *jax.tree.leaves(gates))
     outputs = [(steps, 3 * width), (steps, 3 * width), (1, 4 * width)]
     by_input, by_memory, sums = _call(walk, outputs, of_episodes, (weight,), (steps, batch), interpret)
     return WayBack.of(by_input, by_memory, *jnp.split(jnp.sum(sums, axis=(0, 1)), 4))
@@ -102,18 +102,18 @@ def _call(
     shape: tuple[int, int],
     interpret: bool,
 ) -> Any:
-    """`outputs`: how many steps what a program tells has, and how wide it is."""
+    """`outputs`: the number of steps and the width of each output of a program."""
     steps, batch = shape
 
     def block(steps: int, width: int) -> pallas.BlockSpec:
         return pallas.BlockSpec((steps, BLOCK, width), lambda number: (0, number, 0))
 
-    whole = [pallas.BlockSpec(own.shape, lambda _, rank=own.ndim: (0,) * rank) for own in of_network]
+    whole = [pallas.BlockSpec(array.shape, lambda _, rank=array.ndim: (0,) * rank) for array in of_network]
     options: dict[str, Any] = {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=WARPS)}
     return pallas.pallas_call(
         walk,
         grid=(batch // BLOCK,),
-        in_specs=[*(block(steps, own.shape[-1]) for own in of_episodes), *whole],
+        in_specs=[*(block(steps, array.shape[-1]) for array in of_episodes), *whole],
         out_specs=[block(*size) for size in outputs],
         out_shape=[jax.ShapeDtypeStruct((steps, batch, width), jnp.float32) for steps, width in outputs],
         interpret=interpret,

@@ -1,8 +1,8 @@
-"""The smallest part of every network, and how a network is initialised.
+"""Linear layers, and how networks are initialised.
 
-A network is first described: each of its arrays holds, entry by entry, the half-width of the uniform distribution
-that its initial value is drawn from (PyTorch's, 1 / sqrt(inputs)). `draw` then draws all of them at once. So no
-constructor needs a key, and a birth compiles one random draw instead of one per array.
+A constructor only describes a network: each entry of its arrays holds the bound of the uniform distribution that the
+initial value is drawn from (PyTorch's, 1 / sqrt(inputs)). `draw` then draws all of them at once. So no constructor
+needs a key, and creating an agent compiles one random draw instead of one per array.
 """
 
 from typing import TypeVar
@@ -16,11 +16,11 @@ from jaxtyping import Array, Float, Key
 from decentral.networks.backend import apart
 
 Network = TypeVar("Network")
-FEW = 32  # columns of a sum
+FEW = 32  # columns; fewer are summed by a product on a GPU
 
 
 class Linear(eqx.Module):
-    """weight @ x + bias, of one x or of many in rows."""
+    """weight @ x + bias, for one x or for rows of them."""
 
     weight: Float[Array, "outputs inputs"]
     bias: Float[Array, " outputs"]
@@ -50,45 +50,47 @@ class Perceptron(eqx.Module):
 
 
 def times(weight: Float[Array, "outputs inputs"], x: Float[Array, "*rows inputs"]) -> Float[Array, "*rows outputs"]:
-    """weight @ x, of one x or of many in rows: each written so that nothing is transposed for it on the way."""
+    """weight @ x, for one x or for rows of them, written so that neither needs a transposition."""
     return weight @ x if x.ndim == 1 else x @ weight.T
 
 
 @jax.custom_vjp
 def plus(rows: Float[Array, "*rows outputs"], bias: Float[Array, " outputs"]) -> Float[Array, "*rows outputs"]:
-    """Every row with a bias added, whose derivative is summed up by `sum_of_rows`."""
+    """Add a bias to every row. The bias's derivative is summed by `sum_of_rows`."""
     return rows + jnp.broadcast_to(bias, rows.shape)
 
 
-plus.defvjp(lambda rows, bias: (plus(rows, bias), None), lambda _, wanted: (wanted, sum_of_rows(wanted)))
+plus.defvjp(lambda rows, bias: (plus(rows, bias), None), lambda _, cotangent: (cotangent, sum_of_rows(cotangent)))
 
 
-def derivative(layer: Linear, x: Float[Array, "*rows inputs"], wanted: Float[Array, "*rows outputs"]) -> Linear:
-    """What changes of a layer are worth, if those of what it makes of x are worth `wanted`."""
-    if wanted.shape[-1] <= x.shape[-1]:
-        return of_parts(layer, weight_derivative(x, wanted), sum_of_rows(wanted))
+def derivative(layer: Linear, x: Float[Array, "*rows inputs"], cotangent: Float[Array, "*rows outputs"]) -> Linear:
+    """The derivative of a loss by a layer's parameters, given its derivative `cotangent` by the layer's output at x."""
+    if cotangent.shape[-1] <= x.shape[-1]:
+        return of_parts(layer, weight_derivative(x, cotangent), sum_of_rows(cotangent))
     with_ones = jnp.concatenate([x, jnp.ones_like(x[..., :1])], axis=-1)
-    both = weight_derivative(with_ones, wanted)  # a bias is the weight of one more input, which is always 1
+    both = weight_derivative(with_ones, cotangent)  # a bias is the weight of one more input, which is always 1
     return of_parts(layer, both[:, :-1], both[:, -1])
 
 
 def of_parts(like: Linear, weight: Float[Array, "outputs inputs"], bias: Float[Array, " outputs"]) -> Linear:
-    """A layer with these parts, of the same kind as another."""
+    """A layer with this weight and bias, of the same tree structure as `like`."""
     return jax.tree.unflatten(jax.tree.structure(like), [weight, bias])
 
 
 def weight_derivative(
-    x: Float[Array, "*rows inputs"], wanted: Float[Array, "*rows outputs"]
+    x: Float[Array, "*rows inputs"], cotangent: Float[Array, "*rows outputs"]
 ) -> Float[Array, "outputs inputs"]:
     """The weight's part of `derivative`."""
-    x, wanted = (own.reshape(-1, own.shape[-1]) for own in (x, wanted))
-    return wanted.T @ x if wanted.shape[-1] <= x.shape[-1] else apart(x.T @ wanted).T  # the smaller is turned
+    x, cotangent = (rows.reshape(-1, rows.shape[-1]) for rows in (x, cotangent))
+    return (
+        cotangent.T @ x if cotangent.shape[-1] <= x.shape[-1] else apart(x.T @ cotangent).T
+    )  # transpose the smaller one
 
 
 def sum_of_rows(rows: Float[Array, "*rows columns"]) -> Float[Array, " columns"]:
-    """The sum over all rows; of few columns, which XLA sums slowly on a GPU, as a product with ones.
+    """The sum over all rows. Few columns, which XLA sums slowly on a GPU, are multiplied by ones instead.
 
-    XLA makes an ordinary sum of a product with a single row, so they meet two.
+    XLA turns a product with a single row back into a sum, so there are two rows of ones.
     """
     rows = rows.reshape(-1, rows.shape[-1])
     if jax.default_backend() == "gpu" and rows.shape[-1] < FEW:
@@ -97,6 +99,6 @@ def sum_of_rows(rows: Float[Array, "*rows columns"]) -> Float[Array, " columns"]
 
 
 def draw(described: Network, key: Key[Array, ""]) -> Network:
-    """A network with every entry drawn uniformly within the half-width that its description holds."""
-    widths, shape_again = ravel_pytree(described)
-    return shape_again(widths * jax.random.uniform(key, widths.shape, minval=-1.0, maxval=1.0))
+    """A network with every entry drawn uniformly within the bound that its description holds."""
+    init_bounds, unravel = ravel_pytree(described)
+    return unravel(init_bounds * jax.random.uniform(key, init_bounds.shape, minval=-1.0, maxval=1.0))

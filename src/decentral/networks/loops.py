@@ -1,4 +1,4 @@
-"""One step of a GRU, and both ways of a recurrence as loops over steps. Batches are [P, B, width]: time comes first."""
+"""One step of a GRU, and the recurrence forwards and backwards as loops over steps. Batches are [P, B, width]."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,11 @@ from jaxtyping import Array, Float
 from decentral.networks.backend import apart
 
 Part = Float[Array, "*batch width"]
-Shares = tuple[Part, Part, Part]  # in the three gates: reset, update, candidate
+Shares = tuple[Part, Part, Part]  # terms of the three gates: reset, update, candidate
 
 
 class Gates(eqx.Module):
-    """What the gates of a step let through, and the memory's share of the candidate before it is reset."""
+    """The gates of a step, and the memory's term in the candidate before it is reset."""
 
     reset: Part
     update: Part
@@ -23,13 +23,13 @@ class Gates(eqx.Module):
 
 
 def shares_of(gates: Float[Array, "*batch gates"]) -> Shares:
-    """Three gates side by side, apart."""
+    """Split the concatenated terms of the three gates."""
     reset, update, candidate = jnp.split(gates, 3, axis=-1)
     return reset, update, candidate
 
 
 def open_gates(by_input: Shares, by_memory: Shares) -> Gates:
-    """The gates of a step, from the shares of the input and of the memory in them."""
+    """The gates of a step, from the terms of the input and of the memory."""
     reset, update = sigmoid(by_input[0] + by_memory[0]), sigmoid(by_input[1] + by_memory[1])
     return Gates(reset, update, jnp.tanh(by_input[2] + reset * by_memory[2]), by_memory[2])
 
@@ -40,27 +40,27 @@ def next_memory(memory: Part, gates: Gates) -> Part:
 
 
 def sigmoid(x: Part) -> Part:
-    """The logistic function; on a CPU through tanh, which XLA computes in less time there than exp and a division."""
+    """The logistic function; on a CPU through tanh, which XLA computes faster there than exp and a division."""
     return 0.5 * jnp.tanh(0.5 * x) + 0.5 if jax.default_backend() == "cpu" else jax.nn.sigmoid(x)
 
 
 Memories = Float[Array, "P B width"]
-GateInputs = Float[Array, "P B gates"]  # three gates side by side: reset, update, candidate
+GateInputs = Float[Array, "P B gates"]  # three gates, concatenated: reset, update, candidate
 Weight = Float[Array, "gates width"]
 Bias = Float[Array, " gates"]
 
 
 def recur(inputs: GateInputs, weight: Weight, bias: Bias, keep_gates: bool) -> tuple[Memories, Gates]:
-    """The memory after each step, and the gates that made it (what nobody reads is not computed).
+    """The memory after each step, and the gates that made it (XLA drops them where they are not used).
 
-    The next input waits in the loop's state: see docs/performance.md.
+    The loop's state carries the next input: see docs/performance.md.
     """
     del keep_gates
-    turned = apart(weight.T)
+    transposed = apart(weight.T)
 
     def step(now: tuple[Array, Array], following: Array) -> tuple[tuple[Array, Array], tuple[Array, Gates]]:
         memory, given = now
-        gates = open_gates(shares_of(given), shares_of(memory @ turned + bias[None]))
+        gates = open_gates(shares_of(given), shares_of(memory @ transposed + bias[None]))
         memory = next_memory(memory, gates)
         return (memory, jax.lax.dynamic_index_in_dim(inputs, following, keepdims=False)), (memory, gates)
 
@@ -69,7 +69,7 @@ def recur(inputs: GateInputs, weight: Weight, bias: Bias, keep_gates: bool) -> t
 
 
 class WayBack(NamedTuple):
-    """What changes of the input's and of the memory's share of the gates are worth, and of the biases of both."""
+    """The derivatives by the input's and the memory's terms of the gates, and by the biases of both."""
 
     input: GateInputs
     memory: GateInputs
@@ -80,27 +80,27 @@ class WayBack(NamedTuple):
     def of(
         by_input: GateInputs, by_memory: GateInputs, reset: Array, update: Array, candidate: Array, forgotten: Array
     ) -> "WayBack":
-        """Put together from the sums of three gates and of the memory's share of the candidate.
+        """Assembled from the sums over the three gates and over the memory's term of the candidate.
 
-        Of the other two gates both shares are worth the same.
+        In the other two gates both terms have the same derivative.
         """
         of_input, of_memory = (jnp.concatenate([reset, update, last]) for last in (candidate, forgotten))
         return WayBack(by_input, by_memory, of_input, of_memory)
 
 
-def walk_back(wanted: Memories, after: Memories, gates: Gates, weight: Weight) -> WayBack:
-    """The way back from what changes of the memories after each step are worth."""
+def walk_back(cotangents: Memories, after: Memories, gates: Gates, weight: Weight) -> WayBack:
+    """Backpropagation through time, from the derivatives `cotangents` by the memory after each step."""
     before = earlier(after)
     reset, update, candidate = parts_of_slope(before, gates)
     of_memory = jnp.stack([reset, update, candidate * gates.reset], axis=-2)
 
     def step(later: Array, here: tuple[Array, Array, Array]) -> tuple[Array, Array]:
-        wanted, slope, update = here
-        total = wanted + later
+        cotangent, slope, update = here
+        total = cotangent + later
         return total * update + in_one_row(slope * total[:, None]) @ weight, total
 
-    here = (wanted, of_memory, gates.update)
-    totals = jax.lax.scan(step, jnp.zeros_like(wanted[0]), here, reverse=True)[1]
+    here = (cotangents, of_memory, gates.update)
+    totals = jax.lax.scan(step, jnp.zeros_like(cotangents[0]), here, reverse=True)[1]
     by_input = in_one_row(jnp.stack([slope * totals for slope in (reset, update, candidate)], axis=-2))
     by_memory = in_one_row(of_memory * totals[:, :, None])
     slopes = (reset, update, candidate, candidate * gates.reset)
@@ -108,12 +108,12 @@ def walk_back(wanted: Memories, after: Memories, gates: Gates, weight: Weight) -
 
 
 def in_one_row(gates: Float[Array, "*batch 3 width"]) -> Float[Array, "*batch gates"]:
-    """Three gates, stacked, side by side. A CPU stacks them faster than it would put them side by side at once."""
+    """Stacked gates as concatenated ones. On a CPU, stacking and reshaping is faster than concatenating."""
     return gates.reshape(*gates.shape[:-2], -1)
 
 
 def parts_of_slope(before: Array, gates: Gates) -> tuple[Array, Array, Array]:
-    """How the memory after a step changes with the input's share of the three gates."""
+    """The derivatives of the memory after a step by the input's terms of the three gates."""
     update = (before - gates.candidate) * gates.update * (1 - gates.update)
     candidate = (1 - gates.update) * (1 - jnp.square(gates.candidate))
     reset = candidate * gates.remembered * gates.reset * (1 - gates.reset)
@@ -121,5 +121,5 @@ def parts_of_slope(before: Array, gates: Gates) -> tuple[Array, Array, Array]:
 
 
 def earlier(memories: Memories) -> Memories:
-    """The memory before each step, from those after them."""
+    """The memory before each step, from the memories after the steps."""
     return jnp.concatenate([jnp.zeros_like(memories[:1]), memories[:-1]])

@@ -1,9 +1,8 @@
-"""How well single steps are predicted under the contexts of all the windows that hold them.
+"""The reconstruction loss: how well steps are predicted under the contexts of all windows that contain them.
 
-A step of an episode lies in up to K windows, so the hidden layer of a decoder has an entry for every window and every
-step of it. That array is never made: one window after the other is gone through, and its share of the derivative is
-taken at once, while its hidden layer is still at hand. On a CUDA GPU many windows are gone through side by side
-(`networks.window_kernels`).
+A step is in up to K windows, so the hidden layer of a decoder has an entry for every step of every window. That array
+is never built: a loop over windows computes the loss of a window and its derivative together, while the hidden layer
+is at hand. On a CUDA GPU many windows are processed in parallel (`networks.window_kernels`).
 """
 
 from functools import partial
@@ -15,51 +14,51 @@ from jaxtyping import Array, Float
 from decentral.networks.backend import OUTPUTS, has_kernels
 from decentral.networks.layers import Linear, derivative
 
-Share = Float[Array, "T B width"]  # of the hidden layer: of every step, or of every window's context
-Wanted = Float[Array, "T B outputs"]
+Share = Float[Array, "T B width"]  # a term of the hidden layer: of every step, or of every window's context
+Targets = Float[Array, "T B outputs"]
 Weights = Float[Array, "T B"]  # of every window's error
 Parts = tuple[Share, Share, Linear]
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
 def weighted_errors(
-    length: int, steps: Share, contexts: Share, layer: Linear, wanted: Wanted, weights: Weights
+    length: int, steps: Share, contexts: Share, layer: Linear, targets: Targets, weights: Weights
 ) -> Float[Array, ""]:
     """The sum over windows of their weight times the squared errors of layer(relu(step + context)).
 
-    The window that ends at a step holds it and the `length` - 1 before it, or as many as there are.
+    The window that ends at a step contains it and the `length` - 1 steps before it, or as many as there are.
     """
-    return _forth(length, steps, contexts, layer, wanted, weights)[0]
+    return _forth(length, steps, contexts, layer, targets, weights)[0]
 
 
 def _forth(
-    length: int, steps: Share, contexts: Share, layer: Linear, wanted: Wanted, weights: Weights
+    length: int, steps: Share, contexts: Share, layer: Linear, targets: Targets, weights: Weights
 ) -> tuple[Float[Array, ""], Parts]:
-    if wanted.shape[-1] > OUTPUTS or not has_kernels(*contexts.shape[1:]):
-        return one_by_one(length, steps, contexts, layer, wanted, weights)
-    from decentral.networks import window_kernels  # only here, for it takes long to import
+    if targets.shape[-1] > OUTPUTS or not has_kernels(*contexts.shape[1:]):
+        return one_by_one(length, steps, contexts, layer, targets, weights)
+    from decentral.networks import window_kernels  # imported only where it is used: it takes long
 
-    return window_kernels.side_by_side(length, steps, contexts, layer, wanted, weights)
+    return window_kernels.side_by_side(length, steps, contexts, layer, targets, weights)
 
 
-def _back(length: int, derivatives: Parts, wanted: Float[Array, ""]) -> tuple:
-    return (*jax.tree.map(lambda own: wanted * own, derivatives), None, None)
+def _back(length: int, derivatives: Parts, cotangent: Float[Array, ""]) -> tuple:
+    return (*jax.tree.map(lambda leaf: cotangent * leaf, derivatives), None, None)
 
 
 weighted_errors.defvjp(_forth, _back)
 
 
 def one_by_one(
-    length: int, steps: Share, contexts: Share, layer: Linear, wanted: Wanted, weights: Weights
+    length: int, steps: Share, contexts: Share, layer: Linear, targets: Targets, weights: Weights
 ) -> tuple[Float[Array, ""], Parts]:
-    """The errors and their derivatives, window after window."""
+    """The loss and its derivatives, window by window."""
     before = ((length - 1, 0), (0, 0), (0, 0))
-    steps, wanted = jnp.pad(steps, before), jnp.pad(wanted, before)
+    steps, targets = jnp.pad(steps, before), jnp.pad(targets, before)
 
-    def go_through(end: Array, so_far: tuple[Array, tuple]) -> tuple[Array, tuple]:
+    def add_window(end: Array, so_far: tuple[Array, tuple]) -> tuple[Array, tuple]:
         total, (by_steps, by_contexts, by_layer) = so_far
         hidden = jax.nn.relu(_from(steps, end, length) + _from(contexts, end, 1))
-        errors = layer(hidden) - _from(wanted, end, length)
+        errors = layer(hidden) - _from(targets, end, length)
         held = end + jnp.arange(length) >= length - 1
         weighted = errors * (_from(weights, end, 1) * held[:, None])[..., None]
         by_output = 2 * weighted
@@ -70,8 +69,8 @@ def one_by_one(
             jax.tree.map(jnp.add, by_layer, derivative(layer, hidden, by_output)),
         )
 
-    nothing = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, (steps, contexts, layer)))
-    total, (by_steps, by_contexts, by_layer) = jax.lax.fori_loop(0, contexts.shape[0], go_through, nothing)
+    zeros = (jnp.zeros(()), jax.tree.map(jnp.zeros_like, (steps, contexts, layer)))
+    total, (by_steps, by_contexts, by_layer) = jax.lax.fori_loop(0, contexts.shape[0], add_window, zeros)
     return total, (by_steps[length - 1 :], by_contexts, by_layer)
 
 

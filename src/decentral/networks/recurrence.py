@@ -1,10 +1,10 @@
-"""The memories of a trunk over whole episodes, with a derivative of its own.
+"""The memories of a trunk over whole episodes, with a custom derivative.
 
-Automatic differentiation of a scan multiplies small matrices at every step on the way back, for the weights too, and
-keeps much on the way forth. Here the way back carries only the memory's derivative, and the derivative of each weight
-is one product of all steps and episodes after it. Time comes first throughout, so that a step is one block.
+Automatic differentiation of a scan multiplies small matrices at every step of the backward pass, for the weights too,
+and stores much in the forward pass. Here the backward loop carries only the memory's derivative; after it, the
+derivative of each weight is one product over all steps and episodes. Time comes first, so that a step is one block.
 
-Both ways are loops of small steps (`networks.loops`); on a CUDA GPU each is one kernel (`networks.kernels`).
+Both passes are loops over steps (`networks.loops`); on a CUDA GPU each is one kernel (`networks.kernels`).
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ GateInputs = Float[Array, "P B gates"]
 def memories(layers: Layers, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
     """The memory after each percept of an episode; it starts as zeros.
 
-    Under `vmap` many episodes go together; it can be differentiated only so.
+    Under `vmap` it computes many episodes together; only then can it be differentiated.
     """
     return _of_one(layers, inputs)
 
@@ -58,8 +58,8 @@ def _any(mapped: Any) -> bool:
 
 
 def _each(size: int, mapped: Any, *trees: Any) -> Any:
-    """Every array with the mapped axis in front, as large as it is."""
-    return jax.tree.map(lambda own, leaf: leaf if own else jnp.stack([leaf] * size), tuple(mapped), trees)
+    """Every array with the mapped axis in front; arrays without it are repeated."""
+    return jax.tree.map(lambda is_mapped, leaf: leaf if is_mapped else jnp.stack([leaf] * size), tuple(mapped), trees)
 
 
 def _of_one(layers: Layers, inputs: Float[Array, "P inputs"]) -> Float[Array, "P width"]:
@@ -68,20 +68,20 @@ def _of_one(layers: Layers, inputs: Float[Array, "P inputs"]) -> Float[Array, "P
 
 @jax.custom_vjp
 def memories_of_batch(layers: Layers, inputs: Inputs) -> Memories:
-    """The same of many episodes side by side."""
+    """`memories` of a batch of episodes."""
     entered, gate_inputs = _enter(layers, inputs)
-    return _way(entered).recur(gate_inputs, layers[2].weight, layers[2].bias, keep_gates=False)[0]
+    return _implementation(entered).recur(gate_inputs, layers[2].weight, layers[2].bias, keep_gates=False)[0]
 
 
 def _forth(layers: Layers, inputs: Inputs) -> tuple[Memories, tuple[Layers, Inputs, Memories, Memories, Gates]]:
     entered, gate_inputs = _enter(layers, inputs)
-    after, gates = _way(entered).recur(gate_inputs, layers[2].weight, layers[2].bias, keep_gates=True)
+    after, gates = _implementation(entered).recur(gate_inputs, layers[2].weight, layers[2].bias, keep_gates=True)
     return after, (layers, inputs, entered, after, gates)
 
 
-def _back(kept: tuple[Layers, Inputs, Memories, Memories, Gates], wanted: Memories) -> tuple[Layers, Inputs]:
+def _back(kept: tuple[Layers, Inputs, Memories, Memories, Gates], cotangents: Memories) -> tuple[Layers, Inputs]:
     (entry, from_input, from_memory), inputs, entered, after, gates = kept
-    by = _way(wanted).walk_back(wanted, after, gates, from_memory.weight)
+    by = _implementation(cotangents).walk_back(cotangents, after, gates, from_memory.weight)
     by_entered = jnp.where(entered > 0, by.input @ from_input.weight, 0.0)
     by_layers = (
         derivative(entry, inputs, by_entered),
@@ -95,15 +95,15 @@ memories_of_batch.defvjp(_forth, _back)
 
 
 def _enter(layers: Layers, inputs: Inputs) -> tuple[Memories, GateInputs]:
-    """What the entry makes of every input, and its share of the gates, which needs no recurrence."""
+    """The output of the entry layer for every input, and its term of the gates, which needs no recurrence."""
     entry, from_input, _ = layers
     entered = jax.nn.relu(entry(inputs))
     return entered, from_input(entered)
 
 
-def _way(like: Memories) -> Any:
+def _implementation(like: Memories) -> Any:
     if not has_kernels(*like.shape[1:]):
         return loops
-    from decentral.networks import kernels  # only here, for it takes long to import
+    from decentral.networks import kernels  # imported only where it is used: it takes long
 
     return kernels

@@ -11,7 +11,7 @@ from decentral.networks.recurrence import memories, memories_of_batch
 
 
 class Trunk(eqx.Module):
-    """inputs -> ReLU layer -> GRU. Its memory is the hidden state, all zeros before the first percept."""
+    """inputs -> ReLU layer -> GRU. The memory is the GRU's hidden state, all zeros before the first percept."""
 
     entry: Linear
     from_input: Linear  # to the three gates: reset, update, candidate
@@ -33,6 +33,6 @@ class Trunk(eqx.Module):
         return next_memory(memory, gates)
 
     def unroll(self, inputs: Float[Array, "P *B inputs"]) -> Float[Array, "P *B width"]:
-        """The memory after each percept of an episode, or of many that lie side by side."""
+        """The memory after each percept of an episode, or of a batch of episodes."""
         layers = (self.entry, self.from_input, self.from_memory)
         return memories(layers, inputs) if inputs.ndim == 2 else memories_of_batch(layers, inputs)

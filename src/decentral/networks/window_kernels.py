@@ -1,9 +1,9 @@
-"""The errors of all windows and their derivatives as two GPU kernels.
+"""The reconstruction loss of all windows and its derivatives as two GPU kernels.
 
-Steps and the windows that end at them lie in rows, the episodes of a step side by side: so many steps back are so many
-rows up. One program takes a block of windows through their steps, one lag after the other. What a step is worth is
-summed over the windows that hold it, by a second kernel that takes blocks of steps instead: errors are computed twice,
-but no two programs write to the same place, so that the sums are always the same.
+The rows are steps, and the windows that end at them; the episodes of a step are adjacent, so that n steps back are n
+times the batch size rows up. A program of the first kernel takes a block of windows and loops over their steps, lag by
+lag. The derivative by a step is a sum over the windows that contain it: a second kernel, over blocks of steps, computes
+it. Errors are computed twice, but no two programs write to the same place, so the sums are deterministic.
 """
 
 from typing import Any, NamedTuple
@@ -17,33 +17,33 @@ from jaxtyping import Array, Float
 from decentral.networks.layers import Linear, of_parts
 
 WARPS = 4
-ROWS = 64  # windows, or steps, of one program
-LEAST = 16  # columns of a matrix for a tensor core; a single output does without
+ROWS = 64  # windows, or steps, in one program
+LEAST = 16  # columns that a tensor core needs; a single output does without one
 
 
 class Given(NamedTuple):
-    """What both kernels read: rows of steps, contexts, wanted outputs and weights, and the layer."""
+    """What both kernels read: rows of steps, contexts, targets and weights, and the layer."""
 
     steps: Any
     contexts: Any
-    wanted: Any
+    targets: Any
     weights: Any
     weight: Any
     bias: Any
 
 
 def side_by_side(
-    length: int, steps: Array, contexts: Array, layer: Linear, wanted: Array, weights: Array, interpret: bool = False
+    length: int, steps: Array, contexts: Array, layer: Linear, targets: Array, weights: Array, interpret: bool = False
 ) -> tuple[Float[Array, ""], tuple[Array, Array, Linear]]:
-    """What `reconstruction.one_by_one` returns, by two kernels."""
-    (count, batch, width), kept = contexts.shape, wanted.shape[-1]
+    """`reconstruction.one_by_one` as two kernels."""
+    (count, batch, width), kept = contexts.shape, targets.shape[-1]
     outputs = 1 if kept == 1 else max(LEAST, 1 << (kept - 1).bit_length())
     rows, blocks = count * batch, -(-count * batch // ROWS)
     more = ((0, 0), (0, outputs - kept))
     given = Given(
         steps.reshape(rows, width),
         contexts.reshape(rows, width),
-        jnp.pad(wanted.reshape(rows, kept), more),
+        jnp.pad(targets.reshape(rows, kept), more),
         weights.reshape(rows, 1),
         jnp.pad(layer.weight.T, more).T,
         jnp.pad(layer.bias[None], more),
@@ -52,14 +52,14 @@ def side_by_side(
     def through_windows(*refs: Any) -> None:
         given, (by_contexts, *sums) = Given(*refs[:6]), refs[6:]
         weight, bias, mine = given.weight[:, :], given.bias[0], _rows_of_program()
-        context, worth = given.contexts[_held(mine, rows)], _weights(given, mine, rows)
+        context, window_weights = given.contexts[_held(mine, rows)], _weights(given, mine, rows)
 
         def step(back: Array, so_far: tuple[Array, ...]) -> tuple[Array, ...]:
             by_context, by_weight, by_bias, total = so_far
-            own = mine - back * batch
-            hidden = jax.nn.relu(given.steps[_held(own, rows)] + context)
-            errors = _predict(hidden, weight, bias) - given.wanted[_held(own, rows)]
-            by_output = 2 * jnp.where((own >= 0)[:, None], worth, 0) * errors
+            step_rows = mine - back * batch
+            hidden = jax.nn.relu(given.steps[_held(step_rows, rows)] + context)
+            errors = _predict(hidden, weight, bias) - given.targets[_held(step_rows, rows)]
+            by_output = 2 * jnp.where((step_rows >= 0)[:, None], window_weights, 0) * errors
             return (
                 by_context + _back(by_output, weight, hidden),
                 by_weight + _by_weight(by_output, hidden),
@@ -71,18 +71,18 @@ def side_by_side(
         nothing = tuple(jnp.zeros(shape, jnp.float32) for shape in shapes)
         by_contexts[:, :], by_weight, *of_rows = jax.lax.fori_loop(0, length, step, nothing)
         sums[0][0] = jnp.sum(by_weight, axis=0)[None] if outputs == 1 else by_weight
-        for ref, own in zip(sums[1:], of_rows, strict=True):
-            ref[0] = jnp.sum(own, axis=0)
+        for ref, by_row in zip(sums[1:], of_rows, strict=True):
+            ref[0] = jnp.sum(by_row, axis=0)
 
     def through_steps(*refs: Any) -> None:
         given, by_steps = Given(*refs[:6]), refs[6]
         weight, bias, mine = given.weight[:, :], given.bias[0], _rows_of_program()
-        own, wanted = given.steps[_held(mine, rows)], given.wanted[_held(mine, rows)]
+        steps, targets = given.steps[_held(mine, rows)], given.targets[_held(mine, rows)]
 
         def window(ahead: Array, by_step: Array) -> Array:
             end = mine + ahead * batch
-            hidden = jax.nn.relu(own + given.contexts[_held(end, rows)])
-            errors = _predict(hidden, weight, bias) - wanted
+            hidden = jax.nn.relu(steps + given.contexts[_held(end, rows)])
+            errors = _predict(hidden, weight, bias) - targets
             return by_step + _back(2 * _weights(given, end, rows) * errors, weight, hidden)
 
         by_steps[:, :] = jax.lax.fori_loop(0, length, window, jnp.zeros((ROWS, width), jnp.float32))
@@ -92,9 +92,12 @@ def side_by_side(
         return pallas.pallas_call(
             kernel,
             grid=(blocks,),
-            in_specs=[pallas.BlockSpec(own.shape, lambda block: (0, 0)) for own in given],
-            out_specs=[pallas.BlockSpec((ROWS, width), lambda block: (block, 0)), *(_of_block(own) for own in sums)],
-            out_shape=[_numbers((blocks * ROWS, width)), *(_numbers((blocks, *own)) for own in sums)],
+            in_specs=[pallas.BlockSpec(array.shape, lambda block: (0, 0)) for array in given],
+            out_specs=[
+                pallas.BlockSpec((ROWS, width), lambda block: (block, 0)),
+                *(_of_block(shape) for shape in sums),
+            ],
+            out_shape=[_numbers((blocks * ROWS, width)), *(_numbers((blocks, *shape)) for shape in sums)],
             interpret=interpret,
             **options,
         )(*given)
@@ -103,7 +106,7 @@ def side_by_side(
     by_steps = call(through_steps)[0]
     by_weight, by_bias, total = (jnp.sum(of_each, axis=0) for of_each in sums)
     by_layer = of_parts(layer, by_weight[:kept], by_bias[:kept])
-    by_rows = (own[:rows].reshape(steps.shape) for own in (by_steps, by_contexts))
+    by_rows = (padded[:rows].reshape(steps.shape) for padded in (by_steps, by_contexts))
     return jnp.sum(total) / 2, (*by_rows, by_layer)
 
 
@@ -111,9 +114,9 @@ def _rows_of_program() -> Array:
     return pallas.program_id(0) * ROWS + jnp.arange(ROWS)
 
 
-def _held(wanted: Array, rows: int) -> Array:
-    """Row numbers that can be read; what is read for one that is none counts for nothing."""
-    return jnp.clip(wanted, 0, rows - 1)
+def _held(numbers: Array, rows: int) -> Array:
+    """Row numbers clipped to those that exist; the callers ignore what they read for the others."""
+    return jnp.clip(numbers, 0, rows - 1)
 
 
 def _weights(given: Given, ends: Array, rows: int) -> Array:
@@ -132,7 +135,7 @@ def _back(by_output: Array, weight: Array, hidden: Array) -> Array:
 
 
 def _by_weight(by_output: Array, hidden: Array) -> Array:
-    """A block's share of the weight's derivative; of a single output row by row, to be summed in the end."""
+    """A block's part of the derivative by the weight; for a single output row by row, to be summed at the end."""
     return by_output * hidden if by_output.shape[1] == 1 else _dot(by_output.T, hidden)
 
 
