@@ -1,4 +1,4 @@
-"""Matrix games: every agent picks an action, the table pays all of them the same, and it is over."""
+"""Matrix games: every agent picks one action, and the payoff table gives all of them the same reward."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,7 @@ from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Discrete, Percept
 
 MOST_AGENTS = 16
-MOST_DRAWN = 16  # rows and columns of a table that is drawn
+MOST_DRAWN = 16  # rows and columns of the largest table that is drawn
 PAYOFFS = {
     "paper": ((8, -12, -12), (-12, 6, 0), (-12, 0, 6)),
     "climbing": ((11, -30, 0), (-30, 7, 6), (0, 0, 5)),
@@ -23,7 +23,7 @@ PAYOFFS = {
 
 
 def as_payoff(table: Any) -> np.ndarray:
-    """A payoff table, from a preset's name or nested numbers: one axis per agent, one entry per joint action."""
+    """A payoff table, from a preset's name or from nested numbers: one axis per agent, one entry per joint action."""
     if isinstance(table, str):
         if table not in PAYOFFS:
             raise Refused(f"payoff must be one of {', '.join(PAYOFFS)} or a table of numbers, got {table!r}")
@@ -81,11 +81,11 @@ class MatrixGame(Environment):
         return jnp.zeros((), jnp.int32)
 
     def perceive(self, state: Int[Array, ""]) -> Percept:
-        """The step counter; if revealed, the state one-hot: the start, then one for each joint action, then the end."""
-        seen = jax.nn.one_hot(state, self.payoff.size + 2) if self.revealed else jnp.full(1, state, jnp.float32)
+        """The step counter; if revealed, the one-hot state: the start, then each joint action, then the end."""
+        observation = jax.nn.one_hot(state, self.payoff.size + 2) if self.revealed else jnp.full(1, state, jnp.float32)
         sizes = np.asarray(self.payoff.shape)
         available = np.arange(self.spec.actions.count)[None, :] < sizes[:, None]
-        return Percept(jnp.repeat(seen[None], self.num_agents, axis=0), jnp.asarray(available))
+        return Percept(jnp.repeat(observation[None], self.num_agents, axis=0), jnp.asarray(available))
 
     def step(
         self, state: Int[Array, ""], actions: Int[Array, " agents"], key: Key[Array, ""]
@@ -113,7 +113,7 @@ class MatrixGame(Environment):
         return tuple(f"a{number}" for number in range(1, self.spec.actions.count + 1))
 
     def depict(self, state: np.ndarray, actions: np.ndarray | None) -> Picture | None:
-        """The payoff table and the joint action: a row for each action of agent 1, a column for those of the others."""
+        """The payoff table and the joint action: rows are actions of agent 1, columns those of the others."""
         table = np.asarray(self.payoff).reshape(self.payoff.shape[0], -1)
         if max(table.shape) > MOST_DRAWN:
             return None

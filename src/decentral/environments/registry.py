@@ -1,4 +1,4 @@
-"""Environments by name: those of this library, and those from elsewhere that are found by what their name says."""
+"""Environments by name: those of this library, and those from elsewhere, whose names say where to find them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -70,13 +70,13 @@ def _names_code(name: str) -> bool:
 
 
 def _user_environment(place: str) -> type[BaseEnvironment]:
-    """A class of the user's own."""
-    found = imported(place, f"python:{place}")
-    if not (isinstance(found, type) and issubclass(found, BaseEnvironment)):
+    """A class that the user wrote."""
+    kind = imported(place, f"python:{place}")
+    if not (isinstance(kind, type) and issubclass(kind, BaseEnvironment)):
         raise Refused(
-            f"environment python:{place} must be a subclass of HostEnvironment or Environment, got {found!r:.80}"
+            f"environment python:{place} must be a subclass of HostEnvironment or Environment, got {kind!r:.80}"
         )
-    return found
+    return kind
 
 
 CODE: dict[str, Callable[[str], type[BaseEnvironment]]] = {

@@ -26,30 +26,30 @@ from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete, Percept
 
 PREFIX = "jaxmarl"
-LIMIT = 100  # steps, of an environment that says no limit of its own
+LIMIT = 100  # steps, for an environment that declares no limit
 TIME_LIMIT = "steps after which an episode is cut off, unless it ends before"
 
-ByAgent = Mapping[str, Array]  # what an environment tells, by the names of its agents
+ByAgent = Mapping[str, Array]  # part of an environment's answer, by the names of its agents
 
 
 class JaxMARLState(eqx.Module):
-    """Where an environment stands, and what it told when it came there."""
+    """The state of an environment, and its latest answer."""
 
     inner: Any  # JaxMARL's own state
     percepts: Percept
     rewards: Float[Array, " agents"]
-    over: Bool[Array, ""]  # the environment has said so: it stays as it is
+    over: Bool[Array, ""]  # the environment has reported its end: the state no longer changes
     taken: Int[Array, ""]  # steps
 
 
 @dataclass(frozen=True)
 class JaxMARLSizes:
-    """What an environment looks like from outside."""
+    """The agents of an environment and the sizes of their spaces."""
 
     names: tuple[str, ...]  # of its agents
-    observations: tuple[int, ...]  # numbers that every agent sees
+    observations: tuple[int, ...]  # numbers in the observation of every agent
     actions: tuple[int, ...]  # of every agent
-    masks: str | None  # what to ask the environment for available actions; none: it doesn't say
+    masks: str | None  # the method that returns the available actions; None if there is none
 
     @property
     def features(self) -> int:
@@ -123,20 +123,20 @@ class JaxMARL(Environment):
         return Outcome(gather(after.rewards, axis=0), after.over & in_time, facts={"rewards_apart": apart})
 
     def _percepts(self, observations: ByAgent, inner: Any) -> Percept:
-        """What every agent is told, padded to the same sizes."""
+        """The percepts of all agents, padded to the same sizes."""
         rows = [jnp.ravel(observations[name]).astype(jnp.float32) for name in self.sizes.names]
-        seen = jnp.stack([jnp.pad(row, (0, self.sizes.features - row.size)) for row in rows])
+        padded = jnp.stack([jnp.pad(row, (0, self.sizes.features - row.size)) for row in rows])
         most = self.spec.actions.count
         if self.sizes.masks is None:
-            return Percept(seen, jnp.asarray(np.arange(most)[None, :] < np.asarray(self.sizes.actions)[:, None]))
-        told = getattr(self.environment, self.sizes.masks)(inner)
-        masks = [jnp.ravel(told[name]).astype(bool) for name in self.sizes.names]
-        return Percept(seen, jnp.stack([jnp.pad(mask, (0, most - mask.size)) for mask in masks]))
+            return Percept(padded, jnp.asarray(np.arange(most)[None, :] < np.asarray(self.sizes.actions)[:, None]))
+        available = getattr(self.environment, self.sizes.masks)(inner)
+        masks = [jnp.ravel(available[name]).astype(bool) for name in self.sizes.names]
+        return Percept(padded, jnp.stack([jnp.pad(mask, (0, most - mask.size)) for mask in masks]))
 
 
 @cache
 def jaxmarl_environment(place: str) -> type[JaxMARL]:
-    """The environment that a name of JaxMARL's, or a factory of one's own, stands for."""
+    """The environment of a name that JaxMARL registers, or of the user's own factory."""
     name = f"{PREFIX}:{place}"
     make = imported(place, name) if ":" in place else _maker(place, name)
     if not callable(make):
@@ -146,20 +146,20 @@ def jaxmarl_environment(place: str) -> type[JaxMARL]:
     except Exception as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise Refused(f"environment {name} can't be made ({why})") from error
-    found = _sizes(made, name)
+    read_sizes = _sizes(made, name)
 
     class MadeByJaxMARL(JaxMARL):
         """An environment of JaxMARL."""
 
         time_limit: int = setting(int(getattr(made, "max_steps", None) or LIMIT), TIME_LIMIT, at_least=1)
         environment: ClassVar[Any] = made
-        sizes: ClassVar[JaxMARLSizes] = found
+        sizes: ClassVar[JaxMARLSizes] = read_sizes
 
     return MadeByJaxMARL
 
 
 def _maker(place: str, name: str) -> Callable[[], Any]:
-    """What makes the environment that JaxMARL itself knows by a name."""
+    """A function that makes the environment that JaxMARL registers under a name."""
     try:
         with _silence():
             import jaxmarl
@@ -176,7 +176,7 @@ def _maker(place: str, name: str) -> Callable[[], Any]:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Nothing is printed: JaxMARL tells of itself when it is imported, and sets the output back on its way."""
+    """Print nothing: JaxMARL prints about itself when it is imported, and resets the standard output meanwhile."""
     kept = sys.stdout, sys.__stdout__
     sys.stdout = sys.__stdout__ = io.StringIO()  # type: ignore[misc, assignment]
     try:
@@ -191,7 +191,7 @@ def _sizes(environment: Any, name: str) -> JaxMARLSizes:
         agents = tuple(environment.agents)
         actions = tuple(action_count(environment.action_space(agent), f"{name}: {agent}") for agent in agents)
         observations, inner = jax.eval_shape(environment.reset, jax.random.key(0))
-        seen = tuple(int(np.prod(observations[agent].shape)) for agent in agents)
+        sizes = tuple(int(np.prod(observations[agent].shape)) for agent in agents)
     except (AttributeError, TypeError, KeyError, ValueError) as error:
         if isinstance(error, Refused):
             raise
@@ -199,15 +199,15 @@ def _sizes(environment: Any, name: str) -> JaxMARLSizes:
         raise Refused(
             f"environment {name} must be an environment of JaxMARL with an observation per agent ({why})"
         ) from None
-    return JaxMARLSizes(agents, seen, actions, _masks(environment, inner))
+    return JaxMARLSizes(agents, sizes, actions, _masks(environment, inner))
 
 
 def _masks(environment: Any, inner: Any) -> str | None:
-    """What an environment is asked for available actions, which some environments call otherwise than others."""
-    for asked in ("get_avail_actions", "get_legal_moves"):
+    """The name of the method that returns the available actions, which differs between environments."""
+    for method in ("get_avail_actions", "get_legal_moves"):
         try:
-            jax.eval_shape(getattr(environment, asked), inner)
+            jax.eval_shape(getattr(environment, method), inner)
         except (AttributeError, NotImplementedError):
             continue
-        return asked
+        return method
     return None

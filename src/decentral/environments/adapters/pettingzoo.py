@@ -21,22 +21,22 @@ from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete
 
 
-def check_names(what: str, told: Any, known: Iterable[Any], needed: Iterable[Any]) -> None:
-    """Refuse what is not told by agent, tells of strangers, or leaves out one who is still there."""
-    if not isinstance(told, Mapping):
-        raise Refused(f"{what} must be told by agent, in a dict, got {told_briefly(told)}")
+def check_names(what: str, by_agent: Any, known: Iterable[Any], needed: Iterable[Any]) -> None:
+    """Refuse what is not a dict by agent, names an unknown agent, or leaves out one who is still there."""
+    if not isinstance(by_agent, Mapping):
+        raise Refused(f"{what} must be told by agent, in a dict, got {told_briefly(by_agent)}")
     known = set(known)
-    for name in told:
+    for name in by_agent:
         if name not in known:
             raise Refused(f"{what} must be of agents in possible_agents, got one of {name!r:.80}")
     for name in needed:
-        if name not in told:
-            raise Refused(f"{what} must have an entry for {name!r:.80}, who has not left, got {list(told)!r:.80}")
+        if name not in by_agent:
+            raise Refused(f"{what} must have an entry for {name!r:.80}, who has not left, got {list(by_agent)!r:.80}")
 
 
-def check_flags(what: str, told: Mapping[Any, Any]) -> None:
+def check_flags(what: str, by_agent: Mapping[Any, Any]) -> None:
     """Refuse what is neither true nor false."""
-    for name, flag in told.items():
+    for name, flag in by_agent.items():
         if not isinstance(flag, bool | np.bool_) and numbers_in(flag) is None:
             raise Refused(f"{what} of {name!r:.80} must be true or false, got {told_briefly(flag)}")
 
@@ -50,19 +50,19 @@ def check_observation(name: Any, observation: Any, info: Any, space: Any, action
         raise Refused(f"info of {name!r:.80} must be a dict, got {told_briefly(info)}")
     mask, count = mask_in(observation, info), action_count(actions, f"{name}")
     if mask is not None:
-        found = numbers_in(mask)
-        if found is None or found.shape != (count,) or not np.isin(found, (0, 1)).all():
+        numbers = numbers_in(mask)
+        if numbers is None or numbers.shape != (count,) or not np.isin(numbers, (0, 1)).all():
             raise Refused(f"{MASK} of {name!r:.80} must be {count} times 1 or 0, got {told_briefly(mask)}")
 
 
 def _check_numbers(name: Any, observation: Any, space: Any) -> None:
     inner = space.spaces[REST] if _is(space, "Dict") else space
-    found, size = numbers_in(observation), observation_size(space, f"{name}")
+    numbers, size = numbers_in(observation), observation_size(space, f"{name}")
     if _is(inner, "Discrete"):
-        if found is None or found.size != 1 or float(found.item()) - int(inner.start) not in range(size):
+        if numbers is None or numbers.size != 1 or float(numbers.item()) - int(inner.start) not in range(size):
             words = f"a whole number from {inner.start} to {inner.start + size - 1}"
             raise Refused(f"observation of {name!r:.80} must be {words}, got {told_briefly(observation)}")
-    elif found is None or found.size != size or not (np.abs(found) <= LARGEST).all():
+    elif numbers is None or numbers.size != size or not (np.abs(numbers) <= LARGEST).all():
         words = f"{size} finite numbers that float32 can hold"
         raise Refused(f"observation of {name!r:.80} must be {words}, got {told_briefly(observation)}")
 
@@ -72,17 +72,17 @@ def _is(space: Any, kind: str) -> bool:
 
 
 Factory = Callable[[], Any]
-ByAgent = Mapping[Any, Any]  # what an environment tells, by the names of its agents
+ByAgent = Mapping[Any, Any]  # part of an environment's answer, by the names of its agents
 Rewards = Literal["shared", "sum", "mean"]
 ANSWER = ("observations", "rewards", "terminations", "truncations", "infos")
 
 
 @dataclass(frozen=True)
 class PettingZooSizes:
-    """What an environment looks like from outside."""
+    """The agents of an environment and the sizes of their spaces."""
 
     names: tuple[Any, ...]  # of its agents
-    observations: tuple[int, ...]  # numbers that every agent sees
+    observations: tuple[int, ...]  # numbers in the observation of every agent
     counts: tuple[int, ...]  # actions of every agent
     starts: tuple[int, ...]  # the number of every agent's first action
 
@@ -168,7 +168,7 @@ def pettingzoo_environment(place: str) -> type[PettingZoo]:
     except Failed as failure:
         raise Refused(f"environment {name} can't be made ({words_of(failure.__cause__ or failure)})") from failure
     with kept_in(name, "when asked for its spaces"):
-        found = PettingZooSizes.of(environment, name)
+        read_sizes = PettingZooSizes.of(environment, name)
     with kept_in(name, "when closed"):
         environment.close()
 
@@ -177,13 +177,13 @@ def pettingzoo_environment(place: str) -> type[PettingZoo]:
 
         address: ClassVar[str] = name
         factory: ClassVar[Factory] = staticmethod(make)
-        sizes: ClassVar[PettingZooSizes] = found
+        sizes: ClassVar[PettingZooSizes] = read_sizes
 
     return MadeByPettingZoo
 
 
 class PettingZooStage(Stage):
-    """A parallel environment, seen as one of a team."""
+    """A parallel environment as an environment of one team."""
 
     def __init__(self, environment: Any, sizes: PettingZooSizes, rewards: Rewards):
         self.environment = environment
@@ -191,10 +191,10 @@ class PettingZooStage(Stage):
         self.rewards = rewards
 
     def reset(self, seed: int) -> Percepts:
-        told = self.environment.reset(seed=seed % 2**31)
-        if not isinstance(told, tuple | list) or len(told) != 2:
-            raise Refused(f"the answer must be observations and infos, got {told!r:.120}")
-        observations, infos = told
+        answer = self.environment.reset(seed=seed % 2**31)
+        if not isinstance(answer, tuple | list) or len(answer) != 2:
+            raise Refused(f"the answer must be observations and infos, got {answer!r:.120}")
+        observations, infos = answer
         return self._percepts(observations, {}, infos)
 
     def step(self, actions: np.ndarray) -> Step:
@@ -204,12 +204,12 @@ class PettingZooStage(Stage):
             for name, start, action in zip(self.sizes.names, self.sizes.starts, actions, strict=True)
             if name in present
         }
-        told = self.environment.step(chosen)
-        if not isinstance(told, tuple | list) or len(told) != len(ANSWER):
-            raise Refused(f"the answer must be {', '.join(ANSWER)}, got {told!r:.120}")
-        for what, own in zip(ANSWER[:-1], told, strict=False):
-            check_names(what, own, self.sizes.names, self.environment.agents)
-        observations, rewards, terminations, truncations, infos = told
+        answer = self.environment.step(chosen)
+        if not isinstance(answer, tuple | list) or len(answer) != len(ANSWER):
+            raise Refused(f"the answer must be {', '.join(ANSWER)}, got {answer!r:.120}")
+        for what, by_agent in zip(ANSWER[:-1], answer, strict=False):
+            check_names(what, by_agent, self.sizes.names, self.environment.agents)
+        observations, rewards, terminations, truncations, infos = answer
         check_flags("terminations", terminations)
         check_flags("truncations", truncations)
         over = not self.environment.agents
@@ -221,7 +221,7 @@ class PettingZooStage(Stage):
         self.environment.close()
 
     def _reward(self, rewards: ByAgent) -> float:
-        """The one reward of all."""
+        """The reward that all agents share."""
         values = [number_of(f"reward of {name!r:.80}", value) for name, value in rewards.items()]
         if not values:
             raise Refused("rewards must have an entry for somebody who acted, got {}")
@@ -234,22 +234,22 @@ class PettingZooStage(Stage):
         return sum(values) / max(len(values), 1)
 
     def _percepts(self, observations: ByAgent, terminations: ByAgent, infos: ByAgent) -> Percepts:
-        """What every agent perceives; one whose time alone is up still sees where it has come to."""
+        """What every agent perceives; an agent that was only truncated still sees its last observation."""
         check_names("observations", observations, self.sizes.names, self.environment.agents)
         check_names("infos", infos, self.sizes.names, ())
-        told = Percepts(
+        percepts = Percepts(
             np.zeros((len(self.sizes.names), self.sizes.features), np.float32),
             np.zeros((len(self.sizes.names), self.sizes.actions), bool),
         )
         for row, name in enumerate(self.sizes.names):
             if name not in observations or terminations.get(name, False):
-                told.available[row, 0] = True
+                percepts.available[row, 0] = True
                 continue
             spaces = self.environment.observation_space(name), self.environment.action_space(name)
             check_observation(name, observations[name], infos.get(name, {}), *spaces)
             numbers = as_numbers(self.environment.observation_space(name), observations[name])
-            told.observation[row, : len(numbers)] = numbers
+            percepts.observation[row, : len(numbers)] = numbers
             mask = mask_in(observations[name], infos.get(name, {}))
             count = self.environment.action_space(name).n
-            told.available[row, :count] = True if mask is None else mask
-        return told
+            percepts.available[row, :count] = True if mask is None else mask
+        return percepts

@@ -1,7 +1,7 @@
-"""The StarCraft Multi-Agent Challenge as it is: the package `smac`, which plays the game itself.
+"""The real StarCraft Multi-Agent Challenge: the package `smac`, which plays the game itself.
 
 An agent is given its own row of the observations and of the available actions, and nothing else: the package's state,
-which holds all agents' last actions, is never asked for.
+which holds all agents' last actions, is never read.
 """
 
 import importlib
@@ -48,7 +48,7 @@ def known_maps() -> list[str]:
 
 
 def check_game(map_name: str) -> None:
-    """Refuse to start where the game or the map is not to be found."""
+    """Refuse to start if the game or the map is missing."""
     place = Path(os.environ.get("SC2PATH", "~/StarCraftII")).expanduser()
     if not (place / "Versions").is_dir():
         raise Refused(
@@ -142,7 +142,7 @@ def map_of_smac(name: str) -> type[Smac]:
 
 
 class SmacStage(Stage):
-    """One game. It is started at the first episode, from its seed; the chance of later ones is the game's own."""
+    """One game. The first episode starts it, with the episode's seed; later ones use the game's own randomness."""
 
     def __init__(self, map_name: str, timeout_ends: bool):
         self.map_name = map_name
@@ -161,7 +161,7 @@ class SmacStage(Stage):
 
     def step(self, actions: np.ndarray) -> Step:
         reward, over, info = self.game.step(actions.tolist())
-        if "battle_won" not in info:  # the package lost the game, started another one and tells nothing more
+        if "battle_won" not in info:  # the package lost the game and started another one, without saying more
             self.close()
             raise BrokenOff("the connection with the game was lost")
         self.has_finished = self.has_finished or over

@@ -55,5 +55,5 @@ def _is(space: Any, kind: str) -> bool:
 
 
 def _named(space: Any) -> str:
-    """A space as it is told, without its place in memory."""
+    """A short text for a value in messages, without its address in memory."""
     return re.sub(r" object at 0x\w+", "", repr(space))[:120]

@@ -66,7 +66,7 @@ class Battle(Environment):
 
     @property
     def rules(self) -> Rules:
-        """What the engine does not tell."""
+        """The rules that the engine does not document."""
         return Rules(
             leash=self.leash,
             call_radius=self.call_radius,

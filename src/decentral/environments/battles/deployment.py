@@ -16,7 +16,7 @@ FULL_TURN = 2 * math.pi
 
 
 def deploy(roster: Roster, rotated: bool, ids: EnemyIds, key: Key[Array, ""]) -> Battlefield:
-    """A battle before its first step. Without chance everyone has a place and an id of its own, and looks ahead."""
+    """The first state of a battle. Without randomness every unit has a fixed place and id, and looks ahead."""
     key_place, key_ids, key_facing = jax.random.split(key, 3)
     places = rotated_places(roster, key_place) if rotated else tuple(jnp.asarray(roster.start.T))
     number = jnp.arange(roster.enemies, dtype=jnp.float32)
@@ -28,7 +28,7 @@ def deploy(roster: Roster, rotated: bool, ids: EnemyIds, key: Key[Array, ""]) ->
 
 
 def rotated_places(roster: Roster, key: Key[Array, ""]) -> tuple[Float[Array, " units"], Float[Array, " units"]]:
-    """The places of a packing that is turned by chance, each side by itself; agents are numbered as SMAC does."""
+    """The places of a randomly rotated packing, each side by itself; agents are numbered as in SMAC."""
     angles = jax.random.uniform(key, (2,), maxval=FULL_TURN)
     angle = jnp.where(jnp.asarray(roster.is_enemy), angles[1], angles[0])
     x, y = (roster.start - roster.point).T

@@ -19,7 +19,7 @@ from decentral.environments.battles.rules import Rules
 from decentral.environments.battles.terrain import Ground
 
 LOOPS_PER_STEP = 8
-SMALLEST = 16  # units that a kernel has room for, at the least: what a GPU multiplies at once
+SMALLEST = 16  # the fewest units that a kernel has room for: what a GPU multiplies at once
 WARPS = 4
 
 COLUMNS = (
@@ -66,7 +66,7 @@ def fight_in_kernel(
     jitter: Float[Array, " units"],
     interpret: bool = False,
 ) -> Battlefield:
-    """What the loops come to, by one program that stays in its multiprocessor. Units that are not there are dead."""
+    """The loops of a step as one program on one multiprocessor. Units that only fill up the arrays are dead."""
     room = max(SMALLEST, 1 << (roster.units - 1).bit_length())
     spare = room - roster.units
 
@@ -91,14 +91,14 @@ def fight_in_kernel(
             **{name: columns[place] for place, name in enumerate(COLUMNS)},
             **{name: pairs[place] for place, name in enumerate(PAIRS)},
         )
-        own = eqx.tree_at(lambda old: (old.leash, old.call_radius), rules, (leash[0], call[0]))
+        kernel_rules = eqx.tree_at(lambda old: (old.leash, old.call_radius), rules, (leash[0], call[0]))
         names = (*TIMED, *COUNTED)
         values = [timed[place] for place in range(len(TIMED))] + [counted[place] for place in range(len(COUNTED))]
         now = _with(field, names, values)
         jitter = timed[len(TIMED)]
 
         def loop(_: Array, values: list[Array]) -> list[Array]:
-            after = fight_loop(whole, ground, own, _with(now, names, values), jitter)
+            after = fight_loop(whole, ground, kernel_rules, _with(now, names, values), jitter)
             return [getattr(after, name) for name in names]
 
         after = jax.lax.fori_loop(0, LOOPS_PER_STEP, loop, values)

@@ -44,10 +44,10 @@ class Heuristic(Script):
         its_id = jnp.argmax(target[:, None] == state.enemy_of_id[None, :], axis=1)
         available = available_actions(self.roster, self.ground, state)
         in_range = jnp.any((its_id[:, None] == number) & available[:, ATTACK:], axis=1)
-        wanted = jnp.where(in_range, ATTACK + its_id, walk)
+        intended = jnp.where(in_range, ATTACK + its_id, walk)
         if not self.restricted:
-            wanted = ATTACK + self.roster.enemies + its_id
-        allowed = jnp.any(available & (wanted[:, None] == jnp.arange(available.shape[1])[None, :]), axis=1)
+            intended = ATTACK + self.roster.enemies + its_id
+        allowed = jnp.any(available & (intended[:, None] == jnp.arange(available.shape[1])[None, :]), axis=1)
         allowed = allowed | (state.alive[ours] & (not self.restricted))
-        actions = jnp.where(allowed, wanted, jnp.where(state.alive[ours], STOP, NO_OP))
+        actions = jnp.where(allowed, intended, jnp.where(state.alive[ours], STOP, NO_OP))
         return actions.astype(jnp.int32), target

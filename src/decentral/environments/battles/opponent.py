@@ -1,4 +1,4 @@
-"""The opponent: whom the enemies attack on their advance. The engine's own rule is closed; this is what is known of it.
+"""The opponent: whom the enemies attack on their advance. The engine's rule is secret; this is what is known of it.
 
 An enemy keeps its target while it is in reach. One without a target takes the nearest ally within its scan range, or
 one who has just hurt it or a friend who called for help.
@@ -28,9 +28,9 @@ def choose_targets(
     near = _within_scan(roster, rules, squared)
     noticed = near | hurt_by | _called(roster, rules, field, hurt_by & calls[:, None])
     is_ally = jnp.arange(squared.shape[1]) < roster.allies
-    found = _nearest(jnp.where(noticed & (field.alive[ours] & is_ally)[None, :], squared, jnp.inf))
-    keeps = _keeps(roster, rules, field, aim, near, found)
-    target = roster.joined(field.target[ours], jnp.where(keeps, field.target[theirs], found))
+    nearest = _nearest(jnp.where(noticed & (field.alive[ours] & is_ally)[None, :], squared, jnp.inf))
+    keeps = _keeps(roster, rules, field, aim, near, nearest)
+    target = roster.joined(field.target[ours], jnp.where(keeps, field.target[theirs], nearest))
     changed = target != field.target
     waits = jnp.where(calls, HELP_PERIOD, field.help_wait[theirs]) - 1.0
     return eqx.tree_at(
@@ -85,7 +85,7 @@ def _keeps(
     field: Battlefield,
     aim: Aim,
     near: Bool[Array, "enemies allies"],
-    found: Int[Array, " enemies"],
+    nearest: Int[Array, " enemies"],
 ) -> Bool[Array, " enemies"]:
     """Does an enemy go on with the target that it has?"""
     ours, theirs = roster.our_side, roster.their_side
@@ -98,4 +98,4 @@ def _keeps(
         return still_there & (in_reach | any_of(attacked & near, axis=1))
     followed = ((field.x - field.taken_x) ** 2 + (field.y - field.taken_y) ** 2)[theirs]
     follows = still_there & (followed <= rules.leash**2)
-    return follows if rules.keep_target == "until_dead" else follows & (in_reach | (found == NOBODY))
+    return follows if rules.keep_target == "until_dead" else follows & (in_reach | (nearest == NOBODY))

@@ -33,9 +33,9 @@ def perceive(roster: Roster, ground: Ground, swapped: bool, field: Battlefield) 
 
 
 def observation_size(roster: Roster) -> int:
-    """How long an agent's observation is."""
-    own, theirs = (1 + roster.has_shields(side) + roster.type_bits for side in (roster.our_side, roster.their_side))
-    return ATTACK - NORTH + roster.enemies * (4 + theirs) + (roster.allies - 1) * (4 + own) + own
+    """The length of an agent's observation."""
+    ally, enemy = (1 + roster.has_shields(side) + roster.type_bits for side in (roster.our_side, roster.their_side))
+    return ATTACK - NORTH + roster.enemies * (4 + enemy) + (roster.allies - 1) * (4 + ally) + ally
 
 
 def _seen(
@@ -43,9 +43,9 @@ def _seen(
 ) -> Float[Array, "allies others features"]:
     """One row for each agent and other unit: a mark, distance, direction and looks, or zeros if out of sight.
 
-    What is told of others: x, y, health, and their looks.
+    The columns of `others`: x, y, health, and their looks.
     """
-    to_x, to_y = (other[None, :] - own[:, None] for own, other in zip(places[:2], others[:2], strict=True))
+    to_x, to_y = (other[None, :] - agent[:, None] for agent, other in zip(places[:2], others[:2], strict=True))
     distance = jnp.sqrt(to_x**2 + to_y**2)
     looks = [jnp.broadcast_to(look[None, :], distance.shape) for look in others[3:]]
     rows = jnp.stack([mark, distance / SIGHT, to_x / SIGHT, to_y / SIGHT, *looks], axis=-1)

@@ -1,4 +1,4 @@
-"""SMAC's reward and the end of a battle, told from the states before and after a step."""
+"""SMAC's reward and the end of a battle, computed from the states before and after a step."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float

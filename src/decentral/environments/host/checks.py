@@ -1,5 +1,5 @@
-"""What a host environment says of itself and answers at each step, checked: a mistake is one line that says where it
-is, what it is and what is allowed."""
+"""Checks of a host environment's sizes and of its answers at each step: a mistake becomes one line that says where
+it is, what it is and what is allowed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from decentral.types import AgentSpec
 
 
 def build_environment(kind: type[BaseEnvironment], settings: dict[str, Any], name: str) -> BaseEnvironment:
-    """An environment from its settings. What its code raises, or says that can't be, is one line that names it."""
+    """An environment from its settings. Errors in its code, or in its sizes, become one line that names it."""
     with kept_in(name, "when made"):
         environment: BaseEnvironment = build(kind, settings, "environment")
     if isinstance(environment, HostEnvironment):
@@ -55,7 +55,7 @@ EITHER = "true or false for each action (1 or 0)"
 
 
 class CheckedStage(Stage):
-    """An environment's stage that answers in float32 and bool, in the shapes that were promised, or not at all."""
+    """A stage whose answers are checked: they are float32 and bool, and have the declared shapes."""
 
     def __init__(self, environment: HostEnvironment):
         self.environment = environment
@@ -95,24 +95,24 @@ class CheckedStage(Stage):
         except Failed as failure:
             raise Failed(f"{self.environment.address} {when}: {failure}") from None
 
-    def _step(self, told: Any) -> Step:
-        _check(isinstance(told, Step), "the answer", "a Step", told)
-        reward = number_of("reward", told.reward)
+    def _step(self, answer: Any) -> Step:
+        _check(isinstance(answer, Step), "the answer", "a Step", answer)
+        reward = number_of("reward", answer.reward)
         for name in ("terminated", "truncated"):
-            _check(isinstance(getattr(told, name), bool | np.bool_), name, "true or false", getattr(told, name))
+            _check(isinstance(getattr(answer, name), bool | np.bool_), name, "true or false", getattr(answer, name))
         names = self.environment.fact_names
-        _check(isinstance(told.facts, dict), "facts", f"a dict of {names}", told.facts)
-        _check(set(told.facts) == set(names), "facts", f"those of fact_names, {names}", tuple(told.facts))
-        facts = {name: number_of(f"facts.{name}", told.facts[name]) for name in names}
-        return Step(self._percepts(told.percepts), reward, bool(told.terminated), bool(told.truncated), facts)
+        _check(isinstance(answer.facts, dict), "facts", f"a dict of {names}", answer.facts)
+        _check(set(answer.facts) == set(names), "facts", f"those of fact_names, {names}", tuple(answer.facts))
+        facts = {name: number_of(f"facts.{name}", answer.facts[name]) for name in names}
+        return Step(self._percepts(answer.percepts), reward, bool(answer.terminated), bool(answer.truncated), facts)
 
-    def _percepts(self, told: Any) -> Percepts:
-        _check(isinstance(told, Percepts), "percepts", "Percepts", told)
+    def _percepts(self, percepts: Any) -> Percepts:
+        _check(isinstance(percepts, Percepts), "percepts", "Percepts", percepts)
         spec, agents = self.environment.spec, self.environment.num_agents
-        observation = table_of("observation", told.observation, (agents, spec.observation_size))
+        observation = table_of("observation", percepts.observation, (agents, spec.observation_size))
         for agent in _unsound_rows(np.abs(observation) <= LARGEST):
             _check(False, f"observation of agent {agent}", FINITE, observation[agent])
-        available = table_of("available", told.available, (agents, spec.actions.count))
+        available = table_of("available", percepts.available, (agents, spec.actions.count))
         for agent in _unsound_rows((available == 0) | (available == 1)):
             _check(False, f"available of agent {agent}", EITHER, available[agent])
         for agent in np.flatnonzero(~available.any(axis=1)):

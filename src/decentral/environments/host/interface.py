@@ -1,4 +1,4 @@
-"""A host environment: its sizes are known beforehand, and episodes are played on a stage, in NumPy."""
+"""The interface of a host environment: its sizes are known beforehand; its episodes are played on a stage, in NumPy."""
 
 from abc import ABC, abstractmethod
 from typing import NamedTuple
@@ -16,33 +16,33 @@ class Percepts(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a joint action brought about. There is one reward, shared by all."""
+    """The outcome of a joint action. There is one reward, shared by all agents."""
 
     percepts: Percepts
     reward: float
     terminated: bool  # the task is over
-    truncated: bool = False  # the environment's own time is up: no end of the task
+    truncated: bool = False  # the environment's own time limit was reached; the task has not ended
     facts: dict[str, float] = {}  # noqa: RUF012 (for analysis alone; never changed)
 
 
 class BrokenOff(Exception):
-    """The episode ended for no reason of the task's, such as a lost connection: drop it and play another."""
+    """The episode broke off for a reason outside the task, such as a lost connection: drop it and play another."""
 
 
 class Stage(ABC):
-    """A living environment, on which one episode after another is played."""
+    """A running instance of the environment, on which episodes are played one after another."""
 
     @abstractmethod
     def reset(self, seed: int) -> Percepts:
-        """Start an episode, all of whose chance comes from a large whole number."""
+        """Start an episode. All its randomness comes from the seed, a large whole number."""
 
     @abstractmethod
     def step(self, actions: np.ndarray) -> Step:
-        """What one action of every agent [agents] brings about."""
+        """The outcome of one action per agent [agents]."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what the environment holds. Nothing is asked of it afterwards."""
+        """Release the environment's resources. It is not used afterwards."""
 
 
 class HostEnvironment(BaseEnvironment):
@@ -50,7 +50,7 @@ class HostEnvironment(BaseEnvironment):
 
     @abstractmethod
     def open(self) -> Stage:
-        """A stage of its own for whoever asks."""
+        """A new stage, independent of all others."""
 
     def check_ready(self) -> None:
         """Refuse, before a run begins, if something is missing that the environment needs."""
@@ -62,7 +62,7 @@ class HostEnvironment(BaseEnvironment):
 
     @property
     def fact_names(self) -> tuple[str, ...]:
-        """The facts that every step tells."""
+        """The names of the facts that every step reports."""
         return ()
 
     @property

@@ -1,4 +1,4 @@
-"""Several stages of a host environment, stepped at once: one in this process, or each in a process of its own."""
+"""Several stages of a host environment, stepped in parallel: in this process, or each in its own process."""
 
 import json
 import os
@@ -21,7 +21,7 @@ LONGEST_WAIT = 600.0  # seconds that an environment in another process may take 
 class Stages:
     """The stages of a run, by number. They are opened when they are first needed.
 
-    `apart`: each in a process of its own, which may take `seconds` to answer; otherwise all in this one.
+    `apart`: each in its own process, which may take `seconds` to answer; otherwise all in this one.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Stages:
         self.apart = count > 1 if apart is None else apart
         self.seconds = seconds
         self.lines: list[StageLine] = []
-        self.broken = False  # has one failed, so that nothing more was asked?
+        self.broken = False  # has one failed? Then no more questions are sent
 
     def ask(self, questions: Mapping[int, Question]) -> dict[int, Answer | BrokenOff]:
         """What each stage answers to its question; all of them work at the same time.
@@ -99,7 +99,7 @@ class StageLine(ABC):
 
 
 class Here(StageLine):
-    """To a stage in this process."""
+    """The line to a stage in this process."""
 
     def __init__(self, environment: HostEnvironment):
         self.stage = CheckedStage(environment)
@@ -120,7 +120,7 @@ class Here(StageLine):
 
 
 class Elsewhere(StageLine):
-    """To a stage in a process of its own."""
+    """The line to a stage in its own process."""
 
     def __init__(self, environment: HostEnvironment, seconds: float = LONGEST_WAIT):
         self.wire = Wire(environment)

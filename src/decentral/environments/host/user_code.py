@@ -1,4 +1,4 @@
-"""Code that the user names: imported when it is asked for, and called so that its faults become one clear line."""
+"""Code that the user names: it is imported on demand, and its errors become one clear line."""
 
 import importlib
 import io
@@ -117,13 +117,13 @@ def _is_open(number: int) -> bool:
     return True
 
 
-def imported(place: str, asked: str, what: str = "environment") -> Any:
+def imported(place: str, address: str, what: str = "environment") -> Any:
     """The object at a place of Python's modules; those of the working directory are found too.
 
-    `asked` is what the user wrote, and `what` it should be, for the line that says what is wrong with it.
+    `address` is what the user wrote, and `what` it should be, for the line that says what is wrong with it.
     """
     if not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", place):
-        raise Refused(f"{what} must name its code as package.module:name, got {asked!r:.120}")
+        raise Refused(f"{what} must name its code as package.module:name, got {address!r:.120}")
     module_name, name = place.split(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
@@ -132,8 +132,8 @@ def imported(place: str, asked: str, what: str = "environment") -> Any:
             module = importlib.import_module(module_name)
     except Failed as failure:
         why = words_of(failure.__cause__ or failure)
-        raise Refused(f"{what} {asked}: the module {module_name} can't be imported ({why})") from failure
+        raise Refused(f"{what} {address}: the module {module_name} can't be imported ({why})") from failure
     try:
         return getattr(module, name)
     except AttributeError:
-        raise Refused(f"{what} {asked}: the module {module_name} has no {name}") from None
+        raise Refused(f"{what} {address}: the module {module_name} has no {name}") from None

@@ -53,11 +53,11 @@ class Ear:
         self.left = 0.0  # seconds
 
     def read(self, count: int) -> bytes:
-        """So many bytes, or fewer where the stream ends."""
-        found = bytearray()
-        while len(found) < count and self._wait() and (piece := os.read(self.number, count - len(found))):
-            found += piece
-        return bytes(found)
+        """Read `count` bytes, or fewer if the stream ends."""
+        received = bytearray()
+        while len(received) < count and self._wait() and (piece := os.read(self.number, count - len(received))):
+            received += piece
+        return bytes(received)
 
     def _wait(self) -> bool:
         """Is there something to read?"""
@@ -66,17 +66,17 @@ class Ear:
         lives = True
         while True:
             begun = time.monotonic()
-            found = poll.poll(1000 * min(GLANCE, max(self.left, 0)))
+            events = poll.poll(1000 * min(GLANCE, max(self.left, 0)))
             self.left -= min(time.monotonic() - begun, GLANCE)
-            if found or not lives:
-                return bool(found)
+            if events or not lives:
+                return bool(events)
             if self.left <= 0:
                 raise Late
             lives = self.lives()  # then look once more: its last words may have come in between
 
 
 def read(stream: BinaryIO | Ear, longest: int = 2**16) -> tuple[bytes, bytes]:
-    """Receive one message of at most so many bytes. The end of the stream is an EOFError."""
+    """Receive one message of at most `longest` bytes. The end of the stream is an EOFError."""
     kind, length = FRAME.unpack(_exactly(stream, FRAME.size))
     if length > longest:
         raise EOFError(f"a message of {length} bytes")
@@ -84,10 +84,10 @@ def read(stream: BinaryIO | Ear, longest: int = 2**16) -> tuple[bytes, bytes]:
 
 
 def _exactly(stream: BinaryIO | Ear, count: int) -> bytes:
-    found = stream.read(count)
-    if len(found) < count:
+    received = stream.read(count)
+    if len(received) < count:
         raise EOFError("the stream ended")
-    return found
+    return received
 
 
 @dataclass(frozen=True)
@@ -153,11 +153,11 @@ def percepts_to_bytes(percepts: Percepts) -> bytes:
     return percepts.observation.astype("<f4").tobytes() + percepts.available.astype(bool).tobytes()
 
 
-def percepts_from_bytes(body: bytes, seen: tuple[int, int], can: tuple[int, int]) -> Percepts:
-    """What `percepts_to_bytes` made of observations and available actions of these shapes."""
-    size = 4 * seen[0] * seen[1]
+def percepts_from_bytes(body: bytes, observed: tuple[int, int], mask: tuple[int, int]) -> Percepts:
+    """The inverse of `percepts_to_bytes`, given the shapes of the observations and of the action masks."""
+    size = 4 * observed[0] * observed[1]
     observation = np.frombuffer(body[:size], "<f4").astype(np.float32)
-    return Percepts(observation.reshape(seen), np.frombuffer(body[size:], bool).reshape(can))
+    return Percepts(observation.reshape(observed), np.frombuffer(body[size:], bool).reshape(mask))
 
 
 def trouble_as_message(error: Exception) -> tuple[bytes, bytes]:

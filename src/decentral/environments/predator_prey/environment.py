@@ -56,8 +56,8 @@ class PredatorPrey(Environment):
 
     @property
     def spec(self) -> AgentSpec:
-        seen = 1 + self.observe_teammate * (self.num_predators - 1)
-        return AgentSpec(2 + self.num_predators + 2 * seen, Discrete(len(ROW_OF_MOVE)))
+        others = 1 + self.observe_teammate * (self.num_predators - 1)
+        return AgentSpec(2 + self.num_predators + 2 * others, Discrete(len(ROW_OF_MOVE)))
 
     @property
     def time_limit(self) -> int:
@@ -102,10 +102,10 @@ class PredatorPrey(Environment):
         return (*apart("from the first"), *numbers, *(name for place in places for name in apart(place)))
 
     def locate(self, percepts: Percept) -> Hunt:
-        """The state that the predators together perceive, the inverse of `perceive`. No agent can tell it alone."""
-        seen = jnp.round(percepts.observation / self._unit).astype(jnp.int32)
-        own, to_prey = seen[:, :2], seen[0, 2 + self.num_predators :][:2]
-        place = jnp.concatenate([own, (own[0] + to_prey)[None]])
+        """The state that the predators perceive together, the inverse of `perceive`. No agent knows it alone."""
+        features = jnp.round(percepts.observation / self._unit).astype(jnp.int32)
+        predators, to_prey = features[:, :2], features[0, 2 + self.num_predators :][:2]
+        place = jnp.concatenate([predators, (predators[0] + to_prey)[None]])
         return Hunt(place[:, 0] * self.size + place[:, 1])
 
     def step(self, state: Hunt, actions: Int[Array, " predators"], key: Key[Array, ""]) -> tuple[Hunt, Outcome]:
@@ -129,8 +129,8 @@ class PredatorPrey(Environment):
 
     def advance(self, cells: Cells, moves: Cells) -> Cells:
         """All entities move once, predators first; whoever stands in the way moves before the one it blocks."""
-        wanted = self._neighbour(cells, moves)
-        return jnp.where(who_moves(cells, wanted), wanted, cells)
+        goals = self._neighbour(cells, moves)
+        return jnp.where(who_moves(cells, goals), goals, cells)
 
     def reward_of(self, cells: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]:
         """The team's reward for where everyone stands, and whether the prey is caught."""
@@ -158,8 +158,8 @@ class PredatorPrey(Environment):
         return hunt_picture(self.size, places, None if actions is None else directions[actions])
 
     def depict_views(self, percepts: Percept) -> tuple[Picture, ...]:
-        seen = np.rint(percepts.observation / self._unit).astype(int)
-        return tuple(hunt_view(self.size, self.num_predators, own) for own in seen)
+        features = np.rint(percepts.observation / self._unit).astype(int)
+        return tuple(hunt_view(self.size, self.num_predators, observation) for observation in features)
 
     @property
     def _solvable(self) -> bool:

@@ -18,39 +18,39 @@ Cells = Int[Array, " entities"]
 Scalar = Int[Array, ""]
 
 
-def who_moves(cells: Cells, wanted: Cells) -> Bool[Array, " entities"]:
-    """Who reaches the cell that it wants, if entities move in order and push ahead whoever stands in the way.
+def who_moves(cells: Cells, goals: Cells) -> Bool[Array, " entities"]:
+    """Which entities reach their goal cells, if they move in order and push ahead whoever is in the way.
 
-    Who is pushed may push another: such a chain moves as a whole or not at all. It ends at a free cell, which belongs
-    to the chain that comes first, or it closes upon itself and nobody moves. So an entity moves unless its chain leads
-    to a cell that another has taken, or into a circle (one that stays is a circle of its own).
+    An entity that is pushed may push another: such a chain moves as a whole or not at all. It ends at a free cell,
+    which belongs to the chain that comes first, or it closes upon itself and nobody moves. So an entity moves unless
+    its chain leads to a cell that another has taken, or into a circle (an entity that stays is a circle by itself).
     """
-    return _who_of_few(cells, wanted) if len(cells) <= FEW else who_of_many(cells, wanted)
+    return _who_of_few(cells, goals) if len(cells) <= FEW else who_of_many(cells, goals)
 
 
-def who_of_many(cells: Cells, wanted: Cells) -> Bool[Array, " entities"]:
+def who_of_many(cells: Cells, goals: Cells) -> Bool[Array, " entities"]:
     """`who_moves`, on arrays."""
     count = len(cells)
-    pushes = wanted[:, None] == cells[None, :]  # [pusher, pushed]
+    pushes = goals[:, None] == cells[None, :]  # [pusher, pushed]
     leads = pushes | jnp.eye(count, dtype=bool)  # [from, to], along a chain
     for _ in range((count - 2).bit_length()):
         leads = leads @ leads  # chains of up to twice the length
     time = jnp.min(jnp.where(leads, jnp.arange(count)[:, None], count), axis=0)  # whose move sets it in motion
-    late = jnp.any((wanted[:, None] == wanted[None, :]) & (time[:, None] > time[None, :]), axis=1)
+    late = jnp.any((goals[:, None] == goals[None, :]) & (time[:, None] > time[None, :]), axis=1)
     in_circle = jnp.any(pushes & leads.T, axis=1)
     return ~jnp.any(leads & (late | in_circle)[None, :], axis=1)
 
 
-def _who_of_few(cells: Cells, wanted: Cells) -> Bool[Array, " entities"]:
+def _who_of_few(cells: Cells, goals: Cells) -> Bool[Array, " entities"]:
     """`who_moves`, written out on scalars, line by line as on arrays."""
     everyone = range(len(cells))
-    cell, goal = list(cells), list(wanted)
+    cell, goal = list(cells), list(goals)
     pushes = [[goal[one] == cell[other] for other in everyone] for one in everyone]
     leads = [[pushes[one][other] | (one == other) for other in everyone] for one in everyone]
     for _ in range((len(cells) - 2).bit_length()):
         leads = [[_any(leads[one][by] & leads[by][to] for by in everyone) for to in everyone] for one in everyone]
     times = [[jnp.where(leads[one][other], one, len(cells)) for one in everyone] for other in everyone]
-    time = [reduce(jnp.minimum, own) for own in times]
+    time = [reduce(jnp.minimum, starts) for starts in times]
     late = [_any((goal[one] == goal[other]) & (time[one] > time[other]) for other in everyone) for one in everyone]
     in_circle = [_any(pushes[one][other] & leads[other][one] for other in everyone) for one in everyone]
     blocked = [_any(leads[one][to] & (late[to] | in_circle[to]) for to in everyone) for one in everyone]
@@ -65,7 +65,7 @@ def how_many(values: Bool[Array, " entities"]) -> Scalar:
 def nth_free_cell(index: Scalar, occupied: Cells) -> Scalar:
     """The cell that is number `index` among those not occupied.
 
-    Every occupied cell is passed that has no more than `index` free ones before it.
+    It skips every occupied cell that has at most `index` free ones before it.
     """
     if len(occupied) > FEW:
         free_before = occupied - jnp.sum(occupied[None, :] < occupied[:, None], axis=1)
@@ -75,7 +75,7 @@ def nth_free_cell(index: Scalar, occupied: Cells) -> Scalar:
 
 
 def distinct_cells(places: Cells) -> Cells:
-    """The cell of every entity, where each is told its number among the cells that those before it have left free."""
+    """The cell of every entity, from its number among the cells that the entities before it left free."""
     cells, number = places, jnp.arange(len(places))
     for entity in reversed(range(len(places) - 1)):
         cells = cells + ((number > entity) & (cells >= places[entity]))

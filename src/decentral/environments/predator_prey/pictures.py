@@ -16,17 +16,17 @@ def hunt_picture(
 ) -> Picture:
     """Everyone where they stand, the prey last, and an arrow for every predator that is about to move."""
     predators = [_predator(place, number, number) for number, place in enumerate(places[:-1])]
-    wanted = [] if moves is None else [(number, move) for number, move in enumerate(moves) if move.any()]
-    arrows = tuple(_arrow(places[number], move, number) for number, move in wanted)
+    moving = [] if moves is None else [(number, move) for number, move in enumerate(moves) if move.any()]
+    arrows = tuple(_arrow(places[number], move, number) for number, move in moving)
     return Picture(size, size, (), arrows, (_prey(places[-1]), *predators), grid=size <= LARGEST_RULED)
 
 
-def hunt_view(size: int, predators: int, seen: Int[np.ndarray, " features"]) -> Picture:
+def hunt_view(size: int, predators: int, observation: Int[np.ndarray, " features"]) -> Picture:
     """What one predator perceives, in cells: itself, the prey, and the others where they are shown to it."""
-    own, me = seen[:2], int(np.argmax(seen[2 : 2 + predators]))
-    prey, *others = own + seen[2 + predators :].reshape(-1, 2)
+    position, me = observation[:2], int(np.argmax(observation[2 : 2 + predators]))
+    prey, *others = position + observation[2 + predators :].reshape(-1, 2)
     partners = [_predator(place, (me + 1 + number) % predators) for number, place in enumerate(others)]
-    return Picture(size, size, marks=(_prey(prey), *partners, _predator(own, me)), grid=size <= LARGEST_RULED)
+    return Picture(size, size, marks=(_prey(prey), *partners, _predator(position, me)), grid=size <= LARGEST_RULED)
 
 
 def _predator(place: Place, number: int, agent: int | None = None) -> Mark:

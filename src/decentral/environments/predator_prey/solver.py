@@ -17,7 +17,7 @@ TIE = 1e-4  # by which two returns may differ through rounding
 
 @runtime_checkable
 class HuntRules(Protocol):
-    """What the solver must know of predator-prey."""
+    """The rules of predator-prey that the solver needs."""
 
     size: int
     length: int
@@ -70,7 +70,7 @@ def _look_ahead(
     reappear: Int[Array, "states places"],
     values: Float[Array, " states"],
 ) -> Float[Array, "states joint"]:
-    """What each joint action is worth, if a state is worth so much one step later."""
+    """The value of each joint action, given the values of states one step later."""
     after_catch = jnp.mean(values[reappear], axis=1)
     future = jnp.concatenate([values, after_catch])[following]
     return jnp.mean((rewards + future).reshape(len(values), MOVES**2, MOVES), axis=2)
