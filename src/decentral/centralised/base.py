@@ -1,6 +1,6 @@
 """What a centralised reference is: ONE learner that trains the networks of all agents from the episodes of all.
 
-Its actors still act apart, each with its own network on its own percepts. Episodes have an agent axis: [B, N, T].
+Its actors still act separately, each with its own network on its own percepts. Episodes have an agent axis: [B, N, T].
 """
 
 from abc import abstractmethod
@@ -25,7 +25,7 @@ class Joint(eqx.Module):
     """The networks of all agents, and what belongs to none of them."""
 
     acting_models: Models  # [N]; one without that axis where parameters are shared
-    common: Any  # a mixing network, or numbers that all are told
+    common: Any  # a mixing network, or numbers that all agents read
     sharing: Sharing | None = eqx.field(static=True, default=None)
 
 
@@ -75,7 +75,9 @@ def one_optimiser_per_actor(learner: Centralised) -> optax.GradientTransformatio
     each = clipped_rmsprop(learner)
 
     def update(gradient: Joint, state: Any, models: Joint | None = None) -> tuple[Joint, Any]:
-        updates, state = jax.vmap(lambda slope, own: each.update(slope, own))(gradient.acting_models, state)
+        updates, state = jax.vmap(lambda of_actor, actor_state: each.update(of_actor, actor_state))(
+            gradient.acting_models, state
+        )
         return Joint(updates, jax.tree.map(jnp.zeros_like, gradient.common)), state
 
     return optax.GradientTransformation(lambda models: jax.vmap(each.init)(models.acting_models), update)

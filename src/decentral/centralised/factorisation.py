@@ -1,4 +1,4 @@
-"""Value factorisation: the agents' values are mixed into one of the team, and that one is learned."""
+"""Value factorisation: the agents' values are mixed into Q_tot, the value of the team, which is learned."""
 
 from abc import abstractmethod
 from dataclasses import replace
@@ -28,22 +28,22 @@ class Factorisation(Centralised):
         self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
         if online.sharing is None:
-            total, wanted = jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes)
+            total, targets = jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes)
         else:
             taken, following = self.values_by_one_network(online, target, episodes)
-            total, wanted = jax.vmap(self.mixed, (None, None, 0, 0, 0))(online, target, episodes, taken, following)
+            total, targets = jax.vmap(self.mixed, (None, None, 0, 0, 0))(online, target, episodes, taken, following)
         happened = episodes.happened[:, 0]
-        loss = masked_mean(jnp.square(total - wanted), happened)
+        loss = masked_mean(jnp.square(total - targets), happened)
         return loss, {
             "loss": loss,
-            "td_error_abs": masked_mean(jnp.abs(total - wanted), happened),
+            "td_error_abs": masked_mean(jnp.abs(total - targets), happened),
             "q_taken_mean": masked_mean(total, happened),
         }
 
     def td_terms(
         self, online: Joint, target: Joint, episodes: Episode
     ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
-        """Q_tot(h_t, a_t) of one episode of the team, and what it should be."""
+        """Q_tot(h_t, a_t) of one episode of the team, and its TD target."""
         taken, following = jax.vmap(self.own_values)(online.acting_models, target.acting_models, episodes)
         return self.mixed(online, target, episodes, taken, following)
 
@@ -68,16 +68,16 @@ class Factorisation(Centralised):
     ) -> tuple[Float[Array, "B agents T"], Float[Array, "B agents T"]]:
         """`own_values` of all agents, whose parameters are shared: the episodes of all are one batch."""
         percepts = episodes.percepts if online.sharing is None else jax.vmap(online.sharing.read)(episodes.percepts)
-        told = replace(episodes, percepts=percepts)
-        side_by_side = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), told)
+        episodes_with_ids = replace(episodes, percepts=percepts)
+        side_by_side = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), episodes_with_ids)
         values = self.own_values(online.acting_models, target.acting_models, gathered(time_first(side_by_side)))
-        taken, following = (own.T.reshape(episodes.rewards.shape) for own in values)
+        taken, following = (of_agents.T.reshape(episodes.rewards.shape) for of_agents in values)
         return taken, following
 
     def own_values(
         self, online: ValueNetwork, target: ValueNetwork, episode: Episode
     ) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
-        """One agent's Q(h_t, a_t), and the slow value of its best next action; of one episode or of many [T, B]."""
-        values, slow = online.unroll(episode), target.unroll(episode)
+        """One agent's Q(h_t, a_t), and the target network's value of its best next action [T], or [T, B]."""
+        values, target_values = online.unroll(episode), target.unroll(episode)
         taken = jnp.sum(values[:-1] * one_hot_actions(episode), axis=-1)
-        return taken, best_next_value(values[1:], slow[1:], episode.percepts.available[1:], self.double_q)
+        return taken, best_next_value(values[1:], target_values[1:], episode.percepts.available[1:], self.double_q)

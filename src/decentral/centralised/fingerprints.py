@@ -56,8 +56,8 @@ class Fingerprints(Centralised):
         self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
         td_terms = jax.vmap(jax.vmap(self.td_terms), (None, None, 0))
-        taken, wanted = td_terms(online.acting_models, target.acting_models, episodes)
-        squares = masked_mean_of_each(jnp.square(taken - wanted), episodes)
+        taken, targets = td_terms(online.acting_models, target.acting_models, episodes)
+        squares = masked_mean_of_each(jnp.square(taken - targets), episodes)
         return jnp.sum(squares), {
             "loss": jnp.mean(squares),
             "q_taken_mean": masked_mean(taken, episodes.happened),
@@ -66,7 +66,7 @@ class Fingerprints(Centralised):
     def td_terms(
         self, online: StampedNetwork, target: StampedNetwork, episode: Episode
     ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
-        """One agent's Q(h_t, a_t), and what it should be, given the fingerprint of the episode's time."""
+        """One agent's Q(h_t, a_t) and its TD target, given the fingerprint of the episode's time."""
         stamp = episode.annotations[0]
         stamped = eqx.tree_at(lambda e: e.percepts.observation, episode, _stamped(episode.percepts, stamp))
         return td_step(online.value, target.value, stamped, self.discount, self.double_q)

@@ -37,8 +37,8 @@ class ImportanceSampling(Centralised):
     def losses(
         self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        taken, wanted, weights = jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes)
-        squares = masked_mean_of_each(weights * jnp.square(taken - wanted), episodes)
+        taken, targets, weights = jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes)
+        squares = masked_mean_of_each(weights * jnp.square(taken - targets), episodes)
         return jnp.sum(squares), {
             "loss": jnp.mean(squares),
             "q_taken_mean": masked_mean(taken, episodes.happened),
@@ -48,9 +48,9 @@ class ImportanceSampling(Centralised):
     def td_terms(self, online: Joint, target: Joint, episodes: Episode) -> tuple[Float[Array, "agents T"], ...]:
         """Of one episode of the team: each agent's values, what they should be, and the weights of the errors."""
         td_terms = jax.vmap(td_step, (0, 0, 0, None, None))
-        taken, wanted = td_terms(online.acting_models, target.acting_models, episodes, self.discount, self.double_q)
+        taken, targets = td_terms(online.acting_models, target.acting_models, episodes, self.discount, self.double_q)
         now = jax.vmap(action_probabilities, (0, 0, None))(online.acting_models, episodes, online.common)
-        return taken, wanted, jax.lax.stop_gradient(self.weights(now, episodes.annotations))
+        return taken, targets, jax.lax.stop_gradient(self.weights(now, episodes.annotations))
 
     def weights(self, now: Float[Array, "agents T"], then: Float[Array, "agents T"]) -> Float[Array, "agents T"]:
         """prod_{j != i} pi_j now / pi_j then, clipped."""

@@ -69,7 +69,7 @@ def walk_back(cotangents: Array, after: Array, gates: Gates, weight: Array, inte
                 by_input[t, :, pallas.dslice(place * width, width)] = share
                 by_memory[t, :, pallas.dslice(place * width, width)] = its
             shares = (reset, update, candidate, forgotten)
-            return later, *(total + share for total, share in zip(so_far, shares, strict=True))
+            return later, *(partial + share for partial, share in zip(so_far, shares, strict=True))
 
         _, *totals = jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32),) * 5)
         for place, total in enumerate(totals):
