@@ -1,4 +1,4 @@
-"""Train a run with each agent in a process of its own."""
+"""Train a run with each agent in its own process."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ def arena(
     checkpoints: dict[str, Any] | None = None,
     resume: bool = False,
 ) -> Run:
-    """What `train` does, with the environment in this process and every agent in one of its own.
+    """What `train` does, with the environment in this process and every agent in its own.
 
     `terms` are those of the arena: `reward_delay`, `reward_loss`, `save_every`, `restarts`, `wait`, `patience` and
     `patience_at_start`. Every message of each agent is written into the directory `log_messages`, where one is given.
@@ -42,13 +42,13 @@ def arena(
     plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
     wishes = wishes_of(config, "arena")
-    asked = resolved(algorithm_name, environment_name, groups, wishes)
+    resolved_config = resolved(algorithm_name, environment_name, groups, wishes)
     agreed = build(Terms, wishes.arena | (terms or {}), "arena")
     saving = build(Saving, checkpoints or {}, "checkpoints")
     if resume and out is None:
         raise Refused("out must be given with resume: it is the run to go on with")
-    place = place_for(out, f"{name_of(asked)}-arena")
-    request = ArenaRequest(asked, agreed, place, None if log_messages is None else Path(log_messages))
+    place = place_for(out, f"{name_of(resolved_config)}-arena")
+    request = ArenaRequest(resolved_config, agreed, place, None if log_messages is None else Path(log_messages))
     listeners = listeners_of(progress, ())
     if resume and RunDirectory(place).has_begun:
         return Run(resume_arena(RunDirectory(place), request.messages, listeners, saving, request).path)

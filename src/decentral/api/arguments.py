@@ -1,4 +1,4 @@
-"""Arguments that several verbs take: names and settings, a run on disk, where a result goes, who is told."""
+"""Arguments that several verbs take: names and settings, a run on disk, the place of a result, listeners."""
 
 import os
 import re
@@ -90,8 +90,8 @@ def _team_of(wishes: Wishes) -> TeamRequest:
         name = _given("algorithm", wishes.name("algorithm"))
         recorded_algorithm(name)
         return name
-    for asked in wishes.agents:
-        name = asked if isinstance(asked, str) else asked["name"]
+    for member in wishes.agents:
+        name = member if isinstance(member, str) else member["name"]
         if not name.startswith("frozen:"):
             recorded_algorithm(name)
     return wishes.agents
@@ -104,5 +104,5 @@ def _given(group: str, name: Any) -> Any:
 
 
 def listeners_of(progress: bool, track: Sequence[str]) -> list[Listener]:
-    """Who is told how a run goes: the user, and the trackers of these names."""
+    """The listeners of a run: the progress bar, and the trackers of these names."""
     return [*([watcher()] if progress else []), *trackings(track)]

@@ -13,7 +13,7 @@ __all__ = ["AgentAudit", "AgentMessageAudit", "Audit", "AuditListener", "Audited
 
 
 class AuditListener(Protocol):
-    """Someone who is told how an audit goes."""
+    """Is notified of the progress of an audit."""
 
     def started(self, audited: Sequence[Audited]) -> None: ...
 
@@ -23,7 +23,7 @@ class AuditListener(Protocol):
 
 
 class SilentAudit:
-    """A listener that keeps it to itself."""
+    """A listener that prints nothing."""
 
     def started(self, audited: Sequence[Audited]) -> None:
         pass
@@ -63,18 +63,18 @@ def audit(
 
 def audit_logs(audited: Sequence[Audited], listener: AuditListener) -> Audit:
     """Train the team again to write down what each agent perceived and did, then each agent alone with its own log."""
-    found = []
+    audits = []
     for one in audit_all(audited):
         listener.found(one)
-        found.append(one)
-    return Audit(tuple(found))
+        audits.append(one)
+    return Audit(tuple(audits))
 
 
 def audit_all_messages(audited: Sequence[Audited], messages: Path, listener: AuditListener) -> MessageAudit:
     """Train each agent of an arena again from the messages that were logged for it."""
-    found = []
+    audits = []
     for one in audited:
         listener.begun(one)
-        found.append(audit_messages(one, messages))
-        listener.found(found[-1])
-    return MessageAudit(tuple(found))
+        audits.append(audit_messages(one, messages))
+        listener.found(audits[-1])
+    return MessageAudit(tuple(audits))

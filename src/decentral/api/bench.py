@@ -32,7 +32,7 @@ MOST = 1_000_000  # of whatever is counted
 
 
 class BenchListener(Protocol):
-    """Someone who is told how a benchmark is going."""
+    """Is notified of the progress of a benchmark."""
 
     def doing(self, what: str) -> None: ...
 
@@ -40,7 +40,7 @@ class BenchListener(Protocol):
 
 
 class SilentBench:
-    """A listener that keeps it to itself."""
+    """A listener that prints nothing."""
 
     def doing(self, what: str) -> None:
         pass

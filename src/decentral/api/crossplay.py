@@ -54,12 +54,12 @@ def crossplay(
     result = play_across([Trained.load(run.directory) for run in opened], episodes, seed)
     met = CrossPlay(place, labels([run.curves for run in opened]), result)
     write(_crossplay_data(met, opened, episodes, seed), met.data)
-    names = [f"{met.labels[run]} {own}" for run, own in result.teams]
+    names = [f"{met.labels[run]} {team_seed}" for run, team_seed in result.teams]
     title = f"cross-play on {opened[0].curves.environment}"
     plot_crossplay(names, [run for run, _ in result.teams], result.returns, title, met.plot)
     return met
 
 
 def _crossplay_data(met: CrossPlay, runs: list[Run], episodes: int, seed: int) -> dict[str, Any]:
-    teams = [{"run": str(runs[run].path), "label": met.labels[run], "seed": own} for run, own in met.result.teams]
+    teams = [{"run": str(runs[run].path), "label": met.labels[run], "seed": number} for run, number in met.result.teams]
     return {"episodes": episodes, "seed": seed, "teams": teams, "returns": met.result.returns.tolist()}

@@ -1,4 +1,4 @@
-"""All names that the other verbs take. It is no `list`, which is Python's own."""
+"""All names that the other verbs take. The verb is not called `list`, as Python has a built-in of that name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

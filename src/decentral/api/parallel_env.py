@@ -26,11 +26,11 @@ class Parallel(ParallelEnv):
     def __init__(self, name: str, environment: Environment, render_mode: str | None):
         self.environment = environment
         self.stage = SteppedStage(environment)
-        self.possible_agents = [own.replace(" ", "_") for own in environment.agent_names]
+        self.possible_agents = [agent.replace(" ", "_") for agent in environment.agent_names]
         self.agents: list[str] = []
-        self.facts: dict[str, float] = {}  # what the last step told for analysis: no agent is shown them
-        self.observation_spaces: dict[str, Space] = {own: self._observations() for own in self.possible_agents}
-        self.action_spaces: dict[str, Space] = {own: self._actions() for own in self.possible_agents}
+        self.facts: dict[str, float] = {}  # of the last step, for analysis only: no agent sees them
+        self.observation_spaces: dict[str, Space] = {agent: self._observations() for agent in self.possible_agents}
+        self.action_spaces: dict[str, Space] = {agent: self._actions() for agent in self.possible_agents}
         self._seeds = np.random.default_rng()
         self.stage.reset(0)
         modes = [PICTURE] if self._picture() is not None else []
@@ -47,30 +47,30 @@ class Parallel(ParallelEnv):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict, dict]:
-        """Start an episode. Without a seed it follows from the last one given, or from nothing at all."""
+        """Start an episode. Without a seed, it is derived from the last one given, or random if there was none."""
         if seed is not None:
             self._seeds = np.random.default_rng(_whole(seed))
         self.agents = list(self.possible_agents)
         self.facts = {}
         chosen = int(self._seeds.integers(LARGEST_SEED, dtype=np.uint64)) if seed is None else _whole(seed)
-        return self._observed(self.stage.reset(chosen)), {own: {} for own in self.agents}
+        return self._observed(self.stage.reset(chosen)), {agent: {} for agent in self.agents}
 
     def step(self, actions: dict[str, Any]) -> tuple[dict, dict, dict, dict, dict]:
-        """What one action of every agent brings about."""
+        """The outcome of one action per agent."""
         present = self.agents
         if not present:
             raise Refused("a step must follow a reset: no episode is going on")
-        told = self.stage.step(np.stack([self._chosen(own, actions) for own in present]))
-        observed, self.facts = self._observed(told.percepts), told.facts
-        if told.terminated or told.truncated:
+        outcome = self.stage.step(np.stack([self._chosen(agent, actions) for agent in present]))
+        observed, self.facts = self._observed(outcome.percepts), outcome.facts
+        if outcome.terminated or outcome.truncated:
             self.agents = []
         rewards, terminated, truncated = (
-            dict.fromkeys(present, shared) for shared in (told.reward, told.terminated, told.truncated)
+            dict.fromkeys(present, shared) for shared in (outcome.reward, outcome.terminated, outcome.truncated)
         )
-        return observed, rewards, terminated, truncated, {own: {} for own in present}
+        return observed, rewards, terminated, truncated, {agent: {} for agent in present}
 
     def render(self) -> np.ndarray | None:
-        """The environment as it stands, [height, width, 3]; nothing where no pictures were asked for."""
+        """A picture of the current state, [height, width, 3]; None unless the render mode asks for pictures."""
         from decentral.analysis.animation.canvas import drawn
 
         picture = self._picture() if self.render_mode == PICTURE else None
@@ -98,7 +98,7 @@ class Parallel(ParallelEnv):
             return dict(zip(self.possible_agents, percepts.observation, strict=True))
         masks = percepts.available.astype(np.int8)
         pairs = zip(self.possible_agents, percepts.observation, masks, strict=True)
-        return {own: {"observation": seen, "action_mask": mask} for own, seen, mask in pairs}
+        return {agent: {"observation": observation, "action_mask": mask} for agent, observation, mask in pairs}
 
     def _chosen(self, agent: str, actions: dict[str, Any]) -> np.ndarray:
         """The action of one agent, as the environment takes it."""

@@ -56,17 +56,17 @@ def search(
     tell: Callable[[str], None] = announce if progress else lambda line: None
     trials: list[Trial] = []
     while len(trials) < plan.trials:
-        asked = propose(space, plan, trials, min(plan.batch, plan.trials - len(trials)))
+        proposed = propose(space, plan, trials, min(plan.batch, plan.trials - len(trials)))
         runs = [
             PlannedRun(space.config(trial.values), place.absolute() / name_of(number))
-            for number, trial in enumerate(asked, start=len(trials))
+            for number, trial in enumerate(proposed, start=len(trials))
         ]
         finished_runs(runs)
         units = [SweepUnit(run) for run in runs]
         run_units(units, processes, backend, tell)
         if left := [unit.name for unit in units if unit.state != "finished"]:
             raise Failed(f"{', '.join(left)} did not finish: run it again to go on, see {units[0].log.parent}")
-        trials += [replace(trial, worth=worth(unit.directory)) for trial, unit in zip(asked, units, strict=True)]
+        trials += [replace(trial, worth=worth(unit.directory)) for trial, unit in zip(proposed, units, strict=True)]
         write_trials(trials, place)
         known = [trial.worth for trial in trials if trial.worth is not None]
         tell(
@@ -76,7 +76,7 @@ def search(
 
 
 def worth(directory: RunDirectory) -> float | None:
-    """What a finished run is worth to a search: its mean return in the last third; nothing where a seed diverged."""
+    """The objective of a search for a finished run: its mean return in the last third; None if a seed diverged."""
     if directory.diverged:
         return None
     curves = load_curves(directory)

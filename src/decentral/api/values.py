@@ -14,7 +14,7 @@ def values(
     """
     check_whole(seed=seed)
     trained = Trained.load(open_run(run, environment, algorithm))
-    wanted = trained.seeds if seed is None else [seed]
-    for chosen in wanted:
+    chosen_seeds = trained.seeds if seed is None else [seed]
+    for chosen in chosen_seeds:
         trained.lane(chosen)
-    return [table for table in value_tables(trained) if table.seed in wanted]
+    return [table for table in value_tables(trained) if table.seed in chosen_seeds]

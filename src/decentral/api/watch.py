@@ -48,7 +48,7 @@ def watch(
     names = labels([opened.curves for opened in runs])
     teams = [Trained.load(opened.directory) for opened in runs]
     seeds = [team.seeds[0] if seed is None else seed for team in teams]
-    films = [film(team, name, own, episode) for team, name, own in zip(teams, names, seeds, strict=True)]
+    films = [film(team, name, team_seed, episode) for team, name, team_seed in zip(teams, names, seeds, strict=True)]
     place = runs[0].path / "watch" if out is None and beside is None else place_for(out, "watch")
     title = f"seed-{'-'.join(map(str, dict.fromkeys(seeds)))}-episode-{episode}"
     animation = Animation(films, place / f"{title}.html", place / f"{title}.gif")
