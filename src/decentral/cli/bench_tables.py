@@ -10,7 +10,7 @@ WIDEST = 1000  # characters of a table
 
 def print_measured(console: Screen, benchmark: Bench) -> None:
     """All cases, one line each."""
-    cases = [own.case for own in benchmark.measured]
+    cases = [measured.case for measured in benchmark.measured]
     named = _distinguishing(cases)
     chunks = f"median of {benchmark.repeats} chunks of {benchmark.turns} turns"
     table = _table_of_cases(f"{_shared(cases)}: milliseconds per turn, {chunks}", named)
@@ -19,16 +19,16 @@ def print_measured(console: Screen, benchmark: Bench) -> None:
     headings += ["times\nPyTorch"] if benchmark.yardstick else []
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
-    for own in benchmark.measured:
-        cells = _cells(own) + _floor_cells(own, benchmark.rates) + _times_cells(own, benchmark.yardstick)
-        table.add_row(*_case_cells(own.case, named), *cells)
+    for measured in benchmark.measured:
+        cells = _cells(measured) + _floor_cells(measured, benchmark.rates) + _times_cells(measured, benchmark.yardstick)
+        table.add_row(*_case_cells(measured.case, named), *cells)
     _print_whole(console, table)
     if benchmark.rates is not None:
         _print_rates(console, benchmark.rates)
 
 
 def print_yardstick(console: Screen, yardstick: Yardstick) -> None:
-    """PyTorch's turn."""
+    """The time of a turn in PyTorch."""
     others = "".join(f"; {milliseconds:.1f} ms on {where}" for where, milliseconds in yardstick.others.items())
     parts = f"play {yardstick.play.median:.1f}, learn {yardstick.learn.median:.1f}"
     line = f"on {yardstick.where}: {_plus_minus(yardstick.turn)} ms per turn ({parts}){others}"
@@ -58,7 +58,7 @@ def print_changes(console: Screen, changes: list[Change], cases: int) -> None:
 
 
 def _distinguishing(cases: list[Case]) -> list[str]:
-    """What tells the cases apart, besides the algorithm."""
+    """The axes in which the cases differ, besides the algorithm."""
     return ["algorithm", *(name for name, values in _values(cases).items() if len(values) > 1)]
 
 
@@ -81,7 +81,7 @@ def _table_of_cases(title: str, named: list[str]) -> Table:
 
 
 def _print_whole(console: Screen, table: Table) -> None:
-    """A table at the width that it needs: a number cut short says something else."""
+    """A table at the width that it needs, as a truncated number would mislead."""
     width = console.width
     console.width = WIDEST
     console.width = max(width, console.measure(table).maximum)
@@ -94,28 +94,28 @@ def _case_cells(case: Case, named: list[str]) -> list[str]:
     return ["" if value is None else str(value) for value in values]
 
 
-def _cells(own: Measured) -> list[str]:
+def _cells(measured: Measured) -> list[str]:
     return [
-        _plus_minus(own.turn),
-        f"{own.play.median:.2f}",
-        f"{own.learn:.2f}",
-        f"{own.steps_per_second:,.0f}",
-        f"{own.case.seeds * own.steps_per_second:,.0f}",
-        f"{sum(own.compile_seconds.values()):.1f}",
-        _peak_cell(own.peak, own.peak_before),
+        _plus_minus(measured.turn),
+        f"{measured.play.median:.2f}",
+        f"{measured.learn:.2f}",
+        f"{measured.steps_per_second:,.0f}",
+        f"{measured.case.seeds * measured.steps_per_second:,.0f}",
+        f"{sum(measured.compile_seconds.values()):.1f}",
+        _peak_cell(measured.peak, measured.peak_before),
     ]
 
 
-def _floor_cells(own: Measured, rates: Rates | None) -> list[str]:
+def _floor_cells(measured: Measured, rates: Rates | None) -> list[str]:
     if rates is None:
         return []
-    return [f"{own.floor_ms(rates):.3f}", f"{own.floor_ms(rates) / own.turn.median:.1%}"]
+    return [f"{measured.floor_ms(rates):.3f}", f"{measured.floor_ms(rates) / measured.turn.median:.1%}"]
 
 
-def _times_cells(own: Measured, yardstick: Yardstick | None) -> list[str]:
+def _times_cells(measured: Measured, yardstick: Yardstick | None) -> list[str]:
     if yardstick is None:
         return []
-    times = yardstick.times_as_fast(own)
+    times = yardstick.times_as_fast(measured)
     return ["" if times is None else f"{times:.1f}"]
 
 

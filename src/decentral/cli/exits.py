@@ -1,4 +1,4 @@
-"""How a command ends that has trained runs of which not all seeds are sound."""
+"""The exit code of a command whose runs have diverged seeds."""
 
 from decentral.api import Run
 
@@ -6,6 +6,6 @@ DIVERGED = 3  # the exit code of a run that finished, but not all seeds are soun
 
 
 def exit_if_diverged(*runs: Run) -> None:
-    """End with a code of its own where seeds of finished runs diverged; which ones was said already."""
+    """Exit with a special code if seeds of finished runs diverged; which ones was printed before."""
     if any(run.diverged for run in runs):
         raise SystemExit(DIVERGED)

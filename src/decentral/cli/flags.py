@@ -12,7 +12,7 @@ from decentral.settings import Refused, Settings, allowed, as_data, headed_field
 
 
 def add_short_flags(parser: argparse.ArgumentParser) -> None:
-    """The settings of a run that are asked for most, without their group."""
+    """The most used settings of a run, without their group."""
     for short in ("seeds", "steps", "seed", "workers"):
         parser.add_argument(f"--{short}", dest=f"training.{short}", metavar="N", help=f"short for --training.{short}")
 
@@ -25,7 +25,7 @@ def add_live_flag(parser: argparse.ArgumentParser) -> None:
 
 
 def add_track_flag(parser: argparse.ArgumentParser) -> None:
-    """Who is told of every test besides the run's own directory."""
+    """The flag for trackers, which record every test in addition to the run's own directory."""
     parser.add_argument(
         "--track",
         metavar="A,B",
@@ -36,14 +36,14 @@ def add_track_flag(parser: argparse.ArgumentParser) -> None:
 
 
 def add_naming(parser: argparse.ArgumentParser) -> None:
-    """What a run names, once more, where it is code of the user's: no file decides what is run."""
+    """Flags that name a run's environment and algorithm again if they are user code: no file decides what code runs."""
     parser.add_argument("--environment", metavar="NAME", help="the run's environment again, where it is code of yours")
     parser.add_argument("--algorithm", metavar="A,B", help="the run's algorithms again, where they are code of yours")
 
 
-def naming(found: argparse.Namespace) -> dict[str, Any]:
-    """What the user has named again, as verbs take it."""
-    return {"environment": found.environment, "algorithm": found.algorithm}
+def naming(args: argparse.Namespace) -> dict[str, Any]:
+    """The names given by those flags, as arguments of a verb."""
+    return {"environment": args.environment, "algorithm": args.algorithm}
 
 
 def add_where(parser: argparse.ArgumentParser) -> None:
@@ -99,15 +99,15 @@ def _add_flag(section: Any, group: str, field: dataclasses.Field, default: str, 
     )
 
 
-def overrides(found: argparse.Namespace, group: str, kind: type[Settings]) -> dict[str, Any]:
+def overrides(args: argparse.Namespace, group: str, kind: type[Settings]) -> dict[str, Any]:
     """The settings of a group that the command line gives, as values of their types."""
-    given = _given(found, group, kind)
+    given = _given(args, group, kind)
     return {field.name: _convert(field, text, f"{group}.{field.name}") for field, text in given.items()}
 
 
-def listed_overrides(found: argparse.Namespace, group: str, kind: type[Settings]) -> dict[str, list[Any]]:
+def listed_overrides(args: argparse.Namespace, group: str, kind: type[Settings]) -> dict[str, list[Any]]:
     """The same, where commas part several values of a setting."""
-    given = _given(found, group, kind)
+    given = _given(args, group, kind)
     return {
         field.name: [_convert(field, part, f"{group}.{field.name}") for part in parts(text)]
         for field, text in given.items()
@@ -115,19 +115,19 @@ def listed_overrides(found: argparse.Namespace, group: str, kind: type[Settings]
 
 
 def parts(text: str) -> list[str]:
-    """What stands between the commas of a text, apart from those within brackets."""
-    found, depth = [""], 0
+    """Split a text at its commas, except those within brackets."""
+    parts, depth = [""], 0
     for letter in text:
         depth += (letter == "[") - (letter == "]")
         if letter == "," and depth == 0:
-            found.append("")
+            parts.append("")
         else:
-            found[-1] += letter
-    return found
+            parts[-1] += letter
+    return parts
 
 
-def _given(found: argparse.Namespace, group: str, kind: type[Settings]) -> dict[dataclasses.Field, str]:
-    texts = {field: getattr(found, f"{group}.{field.name}", None) for field in setting_fields(kind)}
+def _given(args: argparse.Namespace, group: str, kind: type[Settings]) -> dict[dataclasses.Field, str]:
+    texts = {field: getattr(args, f"{group}.{field.name}", None) for field in setting_fields(kind)}
     return {field: text for field, text in texts.items() if text is not None}
 
 

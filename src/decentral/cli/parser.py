@@ -24,16 +24,16 @@ class Parser(argparse.ArgumentParser):
 
     def parse_all(self, arguments: list[str]) -> argparse.Namespace:
         """Parse, naming the first thing not understood and what may have been meant; no directory may be nameless."""
-        found, unknown = self.parse_known_args(arguments)
+        args, unknown = self.parse_known_args(arguments)
         if unknown:
             word = unknown[0].split("=", 1)[0]
             meant = did_you_mean(word, self._option_string_actions)
             kind = "flag" if word.startswith("-") else "argument"
             self.error(f"unknown {kind} {word}{':' if meant else ''}{meant}")
         for action in self._actions:
-            if action.metavar == "DIR" and getattr(found, action.dest) == "":
+            if action.metavar == "DIR" and getattr(args, action.dest) == "":
                 raise Refused(f"{action.option_strings[0].removeprefix('--')} must be a directory, got ''")
-        return found
+        return args
 
 
 class TellVersion(argparse.Action):

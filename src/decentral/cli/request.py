@@ -36,7 +36,7 @@ Reading = Callable[[argparse.Namespace, str, type], dict[str, Any]]  # `override
 
 @dataclass(frozen=True)
 class Request:
-    """The words of a command, what a file says besides, and a parser that knows every flag they may hold."""
+    """The words of a command, the settings of its file, and a parser that knows every flag."""
 
     flags: list[str]  # the words behind the names
     algorithm: str | None  # none: a team
@@ -66,38 +66,38 @@ class Request:
         parser = parser_for(command, *names, usage=_usage(command))
         parser.add_argument("--config", metavar="FILE", help="settings from a TOML or JSON file; flags override them")
         add_short_flags(parser)
-        usual = defaults(algorithm or "iql", environment)
+        default_settings = defaults(algorithm or "iql", environment)
         if algorithm is None:
             _add_learners(parser, environment, agents)
         else:
-            add_flags(parser, "algorithm", usual.algorithms[algorithm])
-        add_flags(parser, "environment", usual.environment)
-        add_flags(parser, "training", usual.training)
+            add_flags(parser, "algorithm", default_settings.algorithms[algorithm])
+        add_flags(parser, "environment", default_settings.environment)
+        add_flags(parser, "training", default_settings.training)
         return Request(words[len(names) :], algorithm, environment, agents, file, parser)
 
     def read(self) -> argparse.Namespace:
-        """What the flags say."""
+        """Parse the flags."""
         return self.parser.parse_all(self.flags)
 
-    def given(self, found: argparse.Namespace, group: str) -> dict[str, Any]:
-        """What the command line says of one group of settings."""
+    def given(self, args: argparse.Namespace, group: str) -> dict[str, Any]:
+        """The settings of one group that the command line gives."""
         kinds: dict[str, type[Settings]] = {"environment": environment_class(self.environment), "training": Plan}
         if self.algorithm is not None:
             kinds["algorithm"] = algorithm_class(self.algorithm)
-        return overrides(found, group, kinds[group]) if group in kinds else {}
+        return overrides(args, group, kinds[group]) if group in kinds else {}
 
-    def team(self, found: argparse.Namespace) -> str | list[MemberRequest]:
-        """The algorithm of all, or what is asked of each agent."""
+    def team(self, args: argparse.Namespace) -> str | list[MemberRequest]:
+        """The algorithm of all agents, or the request for each of them."""
         if self.algorithm is not None:
             return self.algorithm
-        return [self._member(found, place, asked) for place, asked in enumerate(self.agents)]
+        return [self._member(args, place, member) for place, member in enumerate(self.agents)]
 
-    def _member(self, found: argparse.Namespace, place: int, asked: MemberRequest) -> MemberRequest:
-        if isinstance(asked, str):
-            return asked
+    def _member(self, args: argparse.Namespace, place: int, member: MemberRequest) -> MemberRequest:
+        if isinstance(member, str):
+            return member
         group = f"agents.{place}"
         return (
-            asked | overrides(found, group, algorithm_class(asked["name"])) | overrides(found, group, LearningSchedule)
+            member | overrides(args, group, algorithm_class(member["name"])) | overrides(args, group, LearningSchedule)
         )
 
 
@@ -110,7 +110,7 @@ def _usage(command: str) -> str:
 
 
 def _explain(command: str, words: list[str], missing: str) -> NoReturn:
-    """Say what a command line must begin with, or what is missing in its file."""
+    """Explain how the command line must begin, or what is missing in its file."""
     if _value_of("--config", words) is not None and not {"-h", "--help"} & set(words):
         raise Refused(f"{missing}.name must be given in the file or on the command line, got none")
     general = parser_for(command, usage=_usage(command))
@@ -140,7 +140,7 @@ def _explain_settings(command: str, algorithm: str, words: list[str]) -> NoRetur
 
 
 def _file(words: list[str]) -> Wishes:
-    """What the file that --config names says; nothing where none is named."""
+    """The settings of the file that --config names; empty without one."""
     path = _value_of("--config", words)
     return read_config_file(Path(path)) if path is not None else Wishes()
 
@@ -164,46 +164,46 @@ def _agents(words: list[str], file: Wishes) -> list[MemberRequest]:
     """The members of a team: as --agents lists them, else the file."""
     text = _value_of("--agents", words)
     listed = [name.strip() for name in text.split(",")] if text else file.agents or []
-    agents = [_agent(asked, algorithm_class if text else recorded_algorithm) for asked in listed]
+    agents = [_agent(member, algorithm_class if text else recorded_algorithm) for member in listed]
     if not agents and not {"-h", "--help"} & set(words):
         raise Refused("agents must list one algorithm per agent, such as --agents dac,iql, got none")
     return agents
 
 
-def _agent(asked: MemberRequest, named: Callable[[Any], type]) -> MemberRequest:
-    """What is asked of one agent: a frozen partner as a word, a learner as an object with a known name."""
-    if isinstance(asked, str):
-        if asked.startswith("frozen:"):
-            return asked
-        asked = {"name": asked}
-    named(asked["name"])
-    return asked
+def _agent(member: MemberRequest, named: Callable[[Any], type]) -> MemberRequest:
+    """The request for one agent: a frozen partner as a word, a learner as an object with a known name."""
+    if isinstance(member, str):
+        if member.startswith("frozen:"):
+            return member
+        member = {"name": member}
+    named(member["name"])
+    return member
 
 
 def _add_learners(parser: Parser, environment: str, agents: list[MemberRequest]) -> None:
     """The flags of a team's agents, each under its own number and with its own defaults on the environment."""
     parser.add_argument("--agents", metavar="A,B", help="one per agent: an algorithm, or frozen:RUN[:SEED[:AGENT]]")
-    for place, asked in enumerate(agents):
-        if not isinstance(asked, str):
-            add_flags(parser, f"agents.{place}", defaults(asked["name"], environment).algorithms[asked["name"]])
+    for place, member in enumerate(agents):
+        if not isinstance(member, str):
+            add_flags(parser, f"agents.{place}", defaults(member["name"], environment).algorithms[member["name"]])
             add_flags(parser, f"agents.{place}", LearningSchedule())
 
 
 def add_all_flags(parser: Parser, names: Sequence[str], environment: str, bare: bool = False) -> None:
     """Flags for the settings of the algorithms, the environment and the training, with their defaults there."""
-    usual = defaults_of_several(names, environment)
-    add_flags_of_several(parser, "algorithm", usual.algorithms, bare)
-    add_flags(parser, "environment", usual.environment, bare)
-    add_flags(parser, "training", usual.training, bare)
+    default_settings = defaults_of_several(names, environment)
+    add_flags_of_several(parser, "algorithm", default_settings.algorithms, bare)
+    add_flags(parser, "environment", default_settings.environment, bare)
+    add_flags(parser, "training", default_settings.training, bare)
 
 
-def all_given(found: argparse.Namespace, names: Sequence[str], environment: str, read: Reading) -> dict[str, Any]:
+def all_given(args: argparse.Namespace, names: Sequence[str], environment: str, read: Reading) -> dict[str, Any]:
     """What the command line says, by group of settings: as `compare` and `sweep` take it."""
     algorithm: dict[str, Any] = {}
     for name in names:
-        algorithm |= read(found, "algorithm", algorithm_class(name))
-    settings = read(found, "environment", environment_class(environment))
-    return {"algorithm": algorithm, "environment": settings, "training": read(found, "training", Plan)}
+        algorithm |= read(args, "algorithm", algorithm_class(name))
+    settings = read(args, "environment", environment_class(environment))
+    return {"algorithm": algorithm, "environment": settings, "training": read(args, "training", Plan)}
 
 
 def asked_to_play(command: str, words: list[str], known: list[str], episodes: int, meaning: str) -> dict[str, Any]:
@@ -218,11 +218,11 @@ def asked_to_play(command: str, words: list[str], known: list[str], episodes: in
     if not named:
         parser.parse_all(words)
         parser.error("ENVIRONMENT comes first")
-    _, usual = environment_of(words[0], {})
-    add_flags(parser, "environment", usual)
-    found = parser.parse_all(words[1:])
+    _, environment = environment_of(words[0], {})
+    add_flags(parser, "environment", environment)
+    args = parser.parse_all(words[1:])
     return {
-        "environment": overrides(found, "environment", type(usual)),
-        "episodes": whole("episodes", found.episodes),
-        "seed": whole("seed", found.seed),
+        "environment": overrides(args, "environment", type(environment)),
+        "episodes": whole("episodes", args.episodes),
+        "seed": whole("seed", args.seed),
     }

@@ -34,15 +34,15 @@ def print_names(console: Screen, title: str, meanings: dict[str, str]) -> None:
 
 
 def print_evaluation(console: Screen, evaluated: Evaluation) -> None:
-    """What fresh episodes came to, per seed."""
+    """The results of fresh episodes, per seed."""
     seeds, returns, reports = evaluated.seeds, evaluated.returns, evaluated.scores.reports
     references = evaluated.references
     table = Table(title=f"{returns.shape[1]} greedy episodes per seed", title_justify="left")
     for heading in ("seed", "return", "spread over episodes", *(name.replace("_", " ") for name in reports)):
         table.add_column(heading, justify="right")
-    for lane, (seed, own) in enumerate(zip(seeds, returns, strict=True)):
+    for lane, (seed, seed_returns) in enumerate(zip(seeds, returns, strict=True)):
         reported = (f"{values[lane].mean():.2f}" for values in reports.values())
-        table.add_row(str(seed), f"{own.mean():.2f}", spread_of(own), *reported)
+        table.add_row(str(seed), f"{seed_returns.mean():.2f}", spread_of(seed_returns), *reported)
     table.add_section()
     of_seeds = returns.mean(axis=1)
     reported = (f"{values.mean():.2f}" for values in reports.values())
@@ -64,12 +64,12 @@ def print_episodes(console: Screen, run: str, evaluated: Evaluation) -> None:
 
 
 def print_probe(console: Screen, probed: Probe) -> None:
-    """What policies that need no training came to, one line each."""
+    """The results of policies that need no training, one line each."""
     reports = next(iter(probed.policies.values())).reports
     title = f"{probed.environment}: {probed.episodes} episodes of each policy"
     table = Table(title=title, title_justify="left")
-    told = (name.replace("_", " ") for name in reports)
-    for heading in ("policy", "return", "spread", *told, "median steps", "mean steps"):
+    headings = (name.replace("_", " ") for name in reports)
+    for heading in ("policy", "return", "spread", *headings, "median steps", "mean steps"):
         table.add_column(heading, justify="right")
     for policy, scores in probed.policies.items():
         reported = (f"{values.mean():.3f}" for values in scores.reports.values())
@@ -79,9 +79,9 @@ def print_probe(console: Screen, probed: Probe) -> None:
 
 
 def print_findings(console: Screen, check: EnvironmentCheck) -> None:
-    """What was found of an environment, one line for each rule, and what it comes to."""
-    told = ", ".join(f"{what} {size}" for what, size in check.sizes.items())
-    console.say(f"{check.name}: {told}")
+    """The findings about an environment, one line per rule, and a summary."""
+    sizes = ", ".join(f"{what} {size}" for what, size in check.sizes.items())
+    console.say(f"{check.name}: {sizes}")
     styles = {"right": "green", "wrong": "bold red", "unclear": "yellow", "note": "dim"}
     for finding in check.findings:
         verdict = (f"{finding.verdict:<8}", styles[finding.verdict])
@@ -90,7 +90,7 @@ def print_findings(console: Screen, check: EnvironmentCheck) -> None:
 
 
 def print_comparison(console: Screen, rows: list[ComparisonRow], references: dict[str, float]) -> None:
-    """What the final tests of several runs say, one line each; steps are a column only where they differ."""
+    """The final tests of several runs, one line each; steps are a column only where they differ."""
     same_steps = len({row.steps for row in rows}) == 1
     after = f" after {rows[0].steps:,} steps" if same_steps else ""
     table = Table(title=f"greedy test{after}, over seeds", title_justify="left")
@@ -129,16 +129,16 @@ def print_sweep(console: Screen, swept: Sweep) -> None:
 
 
 def print_standings(console: Screen, standings: list[UnitStatus]) -> None:
-    """How far every run of a sweep is, and its last test."""
+    """The progress of every run of a sweep, and its last test."""
     table = Table(title="the last test, mean ± standard deviation over seeds", title_justify="left")
     table.add_column("run", overflow="fold")
     table.add_column("state")
     for heading in ("step", "seeds", "return"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for own in standings:
-        returns = list(own.returns.values())
-        tested = (f"{own.step:,}", str(len(returns)), mean_and_spread(np.asarray(returns))) if returns else ()
-        table.add_row(own.unit.name, own.state, *tested)
+    for standing in standings:
+        returns = list(standing.returns.values())
+        tested = (f"{standing.step:,}", str(len(returns)), mean_and_spread(np.asarray(returns))) if returns else ()
+        table.add_row(standing.unit.name, standing.state, *tested)
     console.print(table)
 
 

@@ -34,6 +34,6 @@ COMMANDS = {
 
 
 def run_command(name: str, words: list[str]) -> None:
-    """Do what a command is asked for by the words that follow its name."""
+    """Run a command with the words that follow its name."""
     module = name.replace("-", "_")
     getattr(importlib.import_module(f"decentral.cli.commands.{module}"), f"{module}_command")(words)

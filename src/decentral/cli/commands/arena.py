@@ -1,4 +1,4 @@
-"""`decentral arena`: every agent in a process of its own."""
+"""`decentral arena`: every agent in its own process."""
 
 from decentral.api import arena
 from decentral.api.choices import Saving, Terms
@@ -8,7 +8,7 @@ from decentral.cli.request import Request
 
 
 def arena_command(words: list[str]) -> None:
-    """Read the request, train, and show how it goes."""
+    """Read the request, train, and show the progress."""
     request = Request.of("arena", words)
     parser = request.parser
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
@@ -16,18 +16,18 @@ def arena_command(words: list[str]) -> None:
     parser.add_argument("--log-messages", metavar="DIR", help="write every message of each agent there, for an auditor")
     add_flags(parser, "arena", Terms())
     add_flags(parser, "checkpoints", Saving())
-    found = request.read()
+    args = request.read()
     run = arena(
-        request.team(found),
+        request.team(args),
         request.environment,
-        config=found.config,
-        algorithm=request.given(found, "algorithm"),
-        environment=request.given(found, "environment"),
-        training=request.given(found, "training"),
-        terms=overrides(found, "arena", Terms),
-        out=found.out,
-        log_messages=found.log_messages,
-        checkpoints=overrides(found, "checkpoints", Saving),
-        resume=found.resume,
+        config=args.config,
+        algorithm=request.given(args, "algorithm"),
+        environment=request.given(args, "environment"),
+        training=request.given(args, "training"),
+        terms=overrides(args, "arena", Terms),
+        out=args.out,
+        log_messages=args.log_messages,
+        checkpoints=overrides(args, "checkpoints", Saving),
+        resume=args.resume,
     )
     exit_if_diverged(run)

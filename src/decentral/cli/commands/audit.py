@@ -20,22 +20,22 @@ def audit_command(words: list[str]) -> None:
     parser.add_argument("--agent", metavar="I", help="counted from 0 (default: all that learn)")
     parser.add_argument("--messages", metavar="DIR", type=Path, help="of a run of an arena: the DIR of --log-messages")
     add_naming(parser)
-    found = parser.parse_all(words)
+    args = parser.parse_all(words)
     audit(
-        found.run,
-        seed=None if found.seed is None else whole("seed", found.seed),
-        agent=None if found.agent is None else whole("agent", found.agent),
-        messages=found.messages,
-        listener=ShownAudit(found.run, by_messages=found.messages is not None),
-        **naming(found),
+        args.run,
+        seed=None if args.seed is None else whole("seed", args.seed),
+        agent=None if args.agent is None else whole("agent", args.agent),
+        messages=args.messages,
+        listener=ShownAudit(args.run, by_messages=args.messages is not None),
+        **naming(args),
     )
-    if found.messages is None:
+    if args.messages is None:
         learned = "each agent learned from and acted on its own percepts, actions, chance and the shared reward alone"
         say(f"identical: {learned}")
 
 
 class ShownAudit:
-    """Shows what is found of each agent, and fails with the first thing that is no evidence."""
+    """Prints the findings of each agent, and fails at the first one that is no evidence."""
 
     def __init__(self, run: Path, by_messages: bool):
         self.run, self.by_messages = run, by_messages
@@ -43,7 +43,7 @@ class ShownAudit:
 
     def started(self, audited: Sequence[Audited]) -> None:
         self.audited = audited[0]
-        say(_statement(audited[0], [own.agent for own in audited]))
+        say(_statement(audited[0], [one.agent for one in audited]))
         if not audited[0].strictness.decentralised:
             _fail(f"{self.run} is not decentralised: there is nothing to audit")
         if not self.by_messages:
@@ -95,10 +95,10 @@ def _print_messages(audit: AgentMessageAudit) -> None:
 
 
 def _statement(audited: Audited, agents: list[int]) -> str:
-    """Who is audited, and what the agents of the run are said to have to themselves."""
+    """Who is audited, and what the agents of the run declare not to share."""
     owned = {"networks": audited.strictness.own_networks, "replays": audited.strictness.own_replays}
     owned["optimisers"] = audited.strictness.own_optimisers
-    said = ", ".join(f"own {what} {'yes' if own else 'no'}" for what, own in owned.items())
+    said = ", ".join(f"own {what} {'yes' if is_own else 'no'}" for what, is_own in owned.items())
     config = audited.config
     names = ", ".join(dict.fromkeys(config.members[agent].name for agent in agents))
     which = f"agent{'s' * (len(agents) > 1)} {', '.join(map(str, agents))} of {len(config.members)}"

@@ -14,19 +14,19 @@ from decentral.screen import Screen
 
 def bench_command(words: list[str]) -> None:
     """Measure how fast training is on this machine: time per turn, its parts, memory, and the least possible."""
-    found = _parser().parse_all(words)
-    axes = {axis: _numbers(axis, getattr(found, axis)) for axis in ("seeds", "agents", "window", "contexts")}
-    turns, repeats = _number("turns", found.turns), _number("repeats", found.repeats)
+    args = _parser().parse_all(words)
+    axes = {axis: _numbers(axis, getattr(args, axis)) for axis in ("seeds", "agents", "window", "contexts")}
+    turns, repeats = _number("turns", args.turns), _number("repeats", args.repeats)
     console = Screen()
     with console.status("") as status:
         done = bench(
-            found.algorithms.split(","),
-            found.environments.split(","),
+            args.algorithms.split(","),
+            args.environments.split(","),
             **axes,
             turns=turns,
             repeats=repeats,
-            out=found.out,
-            against=found.against,
+            out=args.out,
+            against=args.against,
             listener=ShownBench(console, status),
         )
     print_measured(console, done)

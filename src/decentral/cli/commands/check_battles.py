@@ -28,17 +28,17 @@ def check_battles_command(words: list[str]) -> None:
     )
     parser.add_argument("--seed", default="0", metavar="N", help="seed of all chance (default: 0)")
     add_flags(parser, "environment", BATTLES["3m"]())
-    found = parser.parse_all(words)
-    asked: dict[str, Any] = {
-        "episodes": whole("episodes", found.episodes),
-        "seed": whole("seed", found.seed),
-        "environment": overrides(found, "environment", BATTLES["3m"]),
+    args = parser.parse_all(words)
+    options: dict[str, Any] = {
+        "episodes": whole("episodes", args.episodes),
+        "seed": whole("seed", args.seed),
+        "environment": overrides(args, "environment", BATTLES["3m"]),
     }
-    if found.record is not None:
-        made = record_battles(found.file, found.record, random=number("random", found.random), **asked)
-        say(f"{found.file}: {made.last.sum()} episodes, {len(made.last):,} steps")
+    if args.record is not None:
+        made = record_battles(args.file, args.record, random=number("random", args.random), **options)
+        say(f"{args.file}: {made.last.sum()} episodes, {len(made.last):,} steps")
         return
-    print_check(wide_console(), check_battles(found.file, variants=found.variants, **asked))
+    print_check(wide_console(), check_battles(args.file, variants=args.variants, **options))
 
 
 def print_check(console: Screen, check: BattleCheck) -> None:
@@ -66,9 +66,9 @@ def print_trials(console: Screen, check: BattleCheck) -> None:
         more = f"{trial.worse:+.4f} ± {trial.uncertainty:.4f}"
         table.add_row(f"{trial.setting} {_plain(trial.value)}", f"{trial.error:.4f}", more, trial.verdict)
     console.print(table)
-    told = ", ".join(f"{name} {' or '.join(map(_plain, values))}" for name, values in check.spoken_for.items())
+    decided = ", ".join(f"{name} {' or '.join(map(_plain, values))}" for name, values in check.spoken_for.items())
     undecided = ", ".join(check.undecided)
-    console.say(f"the recording speaks for: {told or 'nothing'}; it can't tell: {undecided or 'nothing'}")
+    console.say(f"the recording speaks for: {decided or 'nothing'}; it can't tell: {undecided or 'nothing'}")
 
 
 def _plain(value: Any) -> str:

@@ -8,9 +8,9 @@ from decentral.screen import Screen
 
 
 def check_env_command(words: list[str]) -> None:
-    """Examine an environment and print what was found; exit with 1 where something is wrong."""
-    asked = asked_to_play("check-env", words, [*ENVIRONMENTS, *ENVIRONMENT_FORMS], 8, "random episodes to play")
-    check = check_env(words[0], **asked)
+    """Examine an environment and print the findings; exit with 1 if something is wrong."""
+    options = asked_to_play("check-env", words, [*ENVIRONMENTS, *ENVIRONMENT_FORMS], 8, "random episodes to play")
+    check = check_env(words[0], **options)
     print_findings(Screen(), check)
     if check.wrong:
         raise SystemExit(1)

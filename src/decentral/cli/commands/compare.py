@@ -40,10 +40,10 @@ def _compare_finished(words: list[str]) -> Comparison:
     )
     _add_out(parser)
     parser.epilog = "decentral compare ALGORITHMS ENVIRONMENT --help lists all their settings."
-    found = parser.parse_all(words)
-    if found.runs is None or found.algorithms is not None:
+    args = parser.parse_all(words)
+    if args.runs is None or args.algorithms is not None:
         parser.error("ALGORITHMS and ENVIRONMENT come first, or --runs RUN ... alone")
-    return compare_runs(found.runs, found.out)
+    return compare_runs(args.runs, args.out)
 
 
 def _train_and_compare(names: list[str], environment: str, words: list[str]) -> Comparison:
@@ -52,9 +52,9 @@ def _train_and_compare(names: list[str], environment: str, words: list[str]) -> 
     add_track_flag(parser)
     add_short_flags(parser)
     add_all_flags(parser, names, environment)
-    found = parser.parse_all(words)
-    given = all_given(found, names, environment, overrides)
-    return compare(names, environment, **given, out=found.out, track=found.track)
+    args = parser.parse_all(words)
+    given = all_given(args, names, environment, overrides)
+    return compare(names, environment, **given, out=args.out, track=args.track)
 
 
 def _add_out(parser: Parser) -> None:

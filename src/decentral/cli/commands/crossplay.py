@@ -17,9 +17,9 @@ def crossplay_command(words: list[str]) -> None:
         "--out", metavar="DIR", help="where crossplay.json and crossplay.png go (default: new, under runs)"
     )
     add_naming(parser)
-    found = parser.parse_all(words)
-    episodes, seed = whole("episodes", found.episodes), whole("seed", found.seed)
-    met = crossplay(found.runs, episodes=episodes, seed=seed, out=found.out, **naming(found))
+    args = parser.parse_all(words)
+    episodes, seed = whole("episodes", args.episodes), whole("seed", args.seed)
+    met = crossplay(args.runs, episodes=episodes, seed=seed, out=args.out, **naming(args))
     console = Screen()
     print_crossplay(console, met)
     console.say(f"written to {met.data} and {met.plot.name}")

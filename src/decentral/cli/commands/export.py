@@ -18,15 +18,15 @@ def export_command(words: list[str]) -> None:
     parser.add_argument("--episodes", default="8", metavar="N", help="greedy episodes to compare on (default: 8)")
     parser.add_argument("--format", default="numpy", help="numpy, or onnx for a graph of one step too (default: numpy)")
     add_naming(parser)
-    found = parser.parse_all(words)
+    args = parser.parse_all(words)
     bundle = export(
-        found.run,
-        seed=None if found.seed is None else whole("seed", found.seed),
-        agent=whole("agent", found.agent),
-        out=found.out,
-        episodes=whole("episodes", found.episodes),
-        format=found.format,
-        **naming(found),
+        args.run,
+        seed=None if args.seed is None else whole("seed", args.seed),
+        agent=whole("agent", args.agent),
+        out=args.out,
+        episodes=whole("episodes", args.episodes),
+        format=args.format,
+        **naming(args),
     )
     size = sum(file.stat().st_size for file in bundle.path.iterdir())
     say(f"compared over {bundle.parity.steps} steps: values at most {bundle.parity.difference:.1e} apart")

@@ -10,8 +10,8 @@ def oracle_command(words: list[str]) -> None:
     """Print a line per penalty, each as soon as it is solved."""
     parser = parser_for("oracle")
     parser.add_argument("--penalty", metavar="P", nargs="+", default=PENALTIES, help="default: the paper's four")
-    found = parser.parse_all(words)
+    args = parser.parse_all(words)
     say("penalty  optimal  random")
-    for penalty in found.penalty:
+    for penalty in args.penalty:
         [known] = oracle(penalty=number("penalty", penalty))
         say(f"{known.penalty:7g}  {known.optimal:7.2f}  {known.random:6.2f}")

@@ -17,5 +17,5 @@ def plot_command(words: list[str]) -> None:
     parser.add_argument(
         "--out", metavar="FILE", type=Path, help="PNG, SVG or PDF (default: returns.png, or diagnostics.png)"
     )
-    found = parser.parse_all(words)
-    say(f"written to {plot(found.runs, diagnostics=found.diagnostics, out=found.out)}")
+    args = parser.parse_all(words)
+    say(f"written to {plot(args.runs, diagnostics=args.diagnostics, out=args.out)}")

@@ -9,5 +9,5 @@ from decentral.screen import Screen
 
 def probe_command(words: list[str]) -> None:
     """Play an environment at random and by the policies written for it, and print a table."""
-    asked = asked_to_play("probe", words, list(ENVIRONMENTS), 128, "episodes of each policy")
-    print_probe(Screen(), probe(words[0], **asked))
+    options = asked_to_play("probe", words, list(ENVIRONMENTS), 128, "episodes of each policy")
+    print_probe(Screen(), probe(words[0], **options))

@@ -16,5 +16,5 @@ def report_command(words: list[str]) -> None:
         "--out", metavar="DIR", help="where report.html goes (default: the one RUN; for several a new one under runs)"
     )
     add_naming(parser)
-    found = parser.parse_all(words)
-    say(f"written to {report(found.runs, found.out, **naming(found))}")
+    args = parser.parse_all(words)
+    say(f"written to {report(args.runs, args.out, **naming(args))}")

@@ -22,32 +22,32 @@ OF_TRAINING = ("only", "minutes")
 def reproduce_command(words: list[str]) -> None:
     """Run a target, say how far it is, bring its pieces together, draw it again, or print the table of claims."""
     parser = _parser()
-    found = parser.parse_all(words)
-    if sum(asked is not None for asked in (found.target, found.redraw, found.claims)) != 1:
+    args = parser.parse_all(words)
+    if sum(choice is not None for choice in (args.target, args.redraw, args.claims)) != 1:
         parser.error("TARGET, --redraw FILE or --claims DIR: exactly one of them")
-    _check_together(parser, found)
-    if found.claims is not None:
-        say(claims(found.claims).table)
-    elif found.redraw is not None:
-        _print(redraw(found.redraw, out=found.out))
-    elif found.list:
-        say(worklist(found.target, **_size(found), out=found.out).table)
-    elif found.collect is not None:
-        _print(collect(found.target, found.collect, **_size(found), out=found.out))
-    elif (done := _reproduce(found)) is not None:
+    _check_together(parser, args)
+    if args.claims is not None:
+        say(claims(args.claims).table)
+    elif args.redraw is not None:
+        _print(redraw(args.redraw, out=args.out))
+    elif args.list:
+        say(worklist(args.target, **_size(args), out=args.out).table)
+    elif args.collect is not None:
+        _print(collect(args.target, args.collect, **_size(args), out=args.out))
+    elif (done := _reproduce(args)) is not None:
         _print(done)
 
 
-def _check_together(parser: Parser, found: argparse.Namespace) -> None:
+def _check_together(parser: Parser, args: argparse.Namespace) -> None:
     """Refuse flags that mean nothing beside the others."""
-    unused = [name for name in OF_A_TARGET if found.target is None and getattr(found, name) is not None]
-    if found.list and found.target is None:
+    unused = [name for name in OF_A_TARGET if args.target is None and getattr(args, name) is not None]
+    if args.list and args.target is None:
         unused.append("list")
-    if found.list or found.collect is not None:
-        unused += [name for name in OF_TRAINING if getattr(found, name) is not None]
-    if found.list and found.collect is not None:
+    if args.list or args.collect is not None:
+        unused += [name for name in OF_TRAINING if getattr(args, name) is not None]
+    if args.list and args.collect is not None:
         unused.append("collect")
-    if found.claims is not None and found.out is not None:
+    if args.claims is not None and args.out is not None:
         unused.append("out")
     if unused:
         parser.error(f"--{unused[0]} can't be given here")
@@ -84,14 +84,14 @@ def _parser() -> Parser:
     return parser
 
 
-def _size(found: argparse.Namespace) -> dict[str, Any]:
-    seeds = None if found.seeds is None else whole("seeds", found.seeds)
-    return {"scale": found.scale or "full", "seeds": seeds}
+def _size(args: argparse.Namespace) -> dict[str, Any]:
+    seeds = None if args.seeds is None else whole("seeds", args.seeds)
+    return {"scale": args.scale or "full", "seeds": seeds}
 
 
-def _reproduce(found: argparse.Namespace) -> Reproduction | None:
-    minutes = None if found.minutes is None else number("minutes", found.minutes)
-    return reproduce(found.target, **_size(found), out=found.out, only=found.only or (), minutes=minutes)
+def _reproduce(args: argparse.Namespace) -> Reproduction | None:
+    minutes = None if args.minutes is None else number("minutes", args.minutes)
+    return reproduce(args.target, **_size(args), out=args.out, only=args.only or (), minutes=minutes)
 
 
 def _print(done: Reproduction) -> None:

@@ -1,4 +1,4 @@
-"""`decentral resume`: a run goes on where it was saved."""
+"""`decentral resume`: resume a run from its last checkpoint."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from decentral.terminal import say
 
 
 def resume_command(words: list[str]) -> None:
-    """Find the run, go on with it, and show how it goes."""
+    """Find the run, resume it, and show its progress."""
     parser = parser_for("resume")
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a run, finished or not")
     parser.add_argument("--steps", metavar="N", help="train it further than it was to go: environment steps per seed")
@@ -20,19 +20,19 @@ def resume_command(words: list[str]) -> None:
     add_track_flag(parser)
     add_flags(parser, "checkpoints", Saving())
     add_naming(parser)
-    found = parser.parse_all(words)
-    steps = None if found.steps is None else whole("steps", found.steps)
-    before = load(found.run).directory.finished_files
-    saving = overrides(found, "checkpoints", Saving)
+    args = parser.parse_all(words)
+    steps = None if args.steps is None else whole("steps", args.steps)
+    before = load(args.run).directory.finished_files
+    saving = overrides(args, "checkpoints", Saving)
     run = resume(
-        found.run,
+        args.run,
         steps=steps,
-        track=found.track,
-        live=found.live,
+        track=args.track,
+        live=args.live,
         checkpoints=saving,
-        log_messages=found.log_messages,
-        **naming(found),
+        log_messages=args.log_messages,
+        **naming(args),
     )
     if before and run.directory.finished_files == before:
-        say(f"{found.run} is finished: nothing to do")
+        say(f"{args.run} is finished: nothing to do")
     exit_if_diverged(run)

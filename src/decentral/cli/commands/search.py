@@ -1,4 +1,4 @@
-"""`decentral search FILE`: settings that a file leaves open, proposed by Optuna, each trial a process of its own."""
+"""`decentral search FILE`: settings that a file leaves open, proposed by Optuna, each trial in its own process."""
 
 from decentral.api import search
 from decentral.cli.flags import add_naming, add_where, naming
@@ -9,7 +9,7 @@ USAGE = "decentral search FILE [--processes N] [--backend NAME] [--out DIR]"
 
 
 def search_command(words: list[str]) -> None:
-    """Search, or go on with a search, and print the best trials."""
+    """Start or resume a search, and print the best trials."""
     parser = parser_for("search", usage=USAGE)
     parser.add_argument(
         "file",
@@ -18,9 +18,9 @@ def search_command(words: list[str]) -> None:
     )
     add_where(parser)
     add_naming(parser)
-    found = parser.parse_all(words)
-    processes = whole("processes", found.processes)
-    done = search(found.file, out=found.out, processes=processes, backend=found.backend, **naming(found))
+    args = parser.parse_all(words)
+    processes = whole("processes", args.processes)
+    done = search(args.file, out=args.out, processes=processes, backend=args.backend, **naming(args))
     console = wide_console()
     print_trials(console, done.trials)
     console.say(f"written to {done.table}")

@@ -15,14 +15,14 @@ def show_command(words: list[str]) -> None:
         show_settings(words[0], EVERY_ALGORITHM[words[0]])
         return
     request = Request.of("show", words)
-    found = request.read()
+    args = request.read()
     config = show(
-        request.team(found),
+        request.team(args),
         request.environment,
-        config=found.config,
-        algorithm=request.given(found, "algorithm"),
-        environment=request.given(found, "environment"),
-        training=request.given(found, "training"),
+        config=args.config,
+        algorithm=request.given(args, "algorithm"),
+        environment=request.given(args, "environment"),
+        training=request.given(args, "training"),
     )
     say(json.dumps(config, indent=2))
 

@@ -38,9 +38,9 @@ def sweep_by_flags(words: list[str]) -> None:
     parser.add_argument("--out", metavar="DIR", help="where the runs go (default: a new directory under runs)")
     add_track_flag(parser)
     add_all_flags(parser, names, environment, bare=True)
-    found = parser.parse_all(words[2:])
-    given = all_given(found, names, environment, listed_overrides)
-    swept = sweep(names, environment, **given, out=found.out, track=found.track)
+    args = parser.parse_all(words[2:])
+    given = all_given(args, names, environment, listed_overrides)
+    swept = sweep(names, environment, **given, out=args.out, track=args.track)
     console = wide_console()
     print_sweep(console, swept)
     console.say(f"written to {swept.path}")
@@ -54,13 +54,13 @@ def sweep_by_file(words: list[str]) -> None:
     add_where(parser)
     parser.add_argument("--status", action="store_true", help="say how far each run is, and run nothing")
     add_naming(parser)
-    found = parser.parse_all(words)
+    args = parser.parse_all(words)
     console = wide_console()
-    if found.status:
-        print_standings(console, sweep_status(found.file, out=found.out, **naming(found)).units)
+    if args.status:
+        print_standings(console, sweep_status(args.file, out=args.out, **naming(args)).units)
         return
-    processes = whole("processes", found.processes)
-    swept = sweep_file(found.file, out=found.out, processes=processes, backend=found.backend, **naming(found))
+    processes = whole("processes", args.processes)
+    swept = sweep_file(args.file, out=args.out, processes=processes, backend=args.backend, **naming(args))
     print_standings(console, swept.units)
     console.say(f"written to {swept.table}")
     if left := swept.unfinished:

@@ -8,7 +8,7 @@ from decentral.cli.request import Request
 
 
 def train_command(words: list[str]) -> None:
-    """Read the request, train, and show how it goes."""
+    """Read the request, train, and show the progress."""
     request = Request.of("train", words)
     parser = request.parser
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
@@ -16,18 +16,18 @@ def train_command(words: list[str]) -> None:
     add_live_flag(parser)
     add_track_flag(parser)
     add_flags(parser, "checkpoints", Saving())
-    found = request.read()
+    args = request.read()
     run = train(
-        request.team(found),
+        request.team(args),
         request.environment,
-        config=found.config,
-        algorithm=request.given(found, "algorithm"),
-        environment=request.given(found, "environment"),
-        training=request.given(found, "training"),
-        out=found.out,
-        track=found.track,
-        live=found.live,
-        checkpoints=overrides(found, "checkpoints", Saving),
-        resume=found.resume,
+        config=args.config,
+        algorithm=request.given(args, "algorithm"),
+        environment=request.given(args, "environment"),
+        training=request.given(args, "training"),
+        out=args.out,
+        track=args.track,
+        live=args.live,
+        checkpoints=overrides(args, "checkpoints", Saving),
+        resume=args.resume,
     )
     exit_if_diverged(run)

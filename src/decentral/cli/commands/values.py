@@ -15,8 +15,8 @@ def values_command(words: list[str]) -> None:
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a finished run on matrix-game")
     parser.add_argument("--seed", metavar="N", help="one seed only (default: all)")
     add_naming(parser)
-    found = parser.parse_all(words)
-    tables = values(found.run, seed=None if found.seed is None else whole("seed", found.seed), **naming(found))
+    args = parser.parse_all(words)
+    tables = values(args.run, seed=None if args.seed is None else whole("seed", args.seed), **naming(args))
     console = Screen()
     for table in tables:
         print_values(console, table)

@@ -13,10 +13,10 @@ def verify_command(words: list[str]) -> None:
     parser = parser_for("verify")
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a run, finished or not")
     run = parser.parse_all(words).run
-    found = verify(run)
-    for name in found.whole:
+    checked = verify(run)
+    for name in checked.whole:
         say(f"whole   {name}")
-    if found.broken:
-        others = f" (and {len(found.broken) - 1} more)" if len(found.broken) > 1 else ""
-        raise Refused(f"{found.broken[0]}{others}")
-    say(f"{run}: {len(found.whole)} things looked at, all are what was written")
+    if checked.broken:
+        others = f" (and {len(checked.broken) - 1} more)" if len(checked.broken) > 1 else ""
+        raise Refused(f"{checked.broken[0]}{others}")
+    say(f"{run}: {len(checked.whole)} things looked at, all are what was written")

@@ -25,11 +25,11 @@ def watch_command(words: list[str]) -> None:
         "--out", metavar="DIR", help="where page and GIF go (default: RUN/watch; for two runs new, under runs)"
     )
     add_naming(parser)
-    found = parser.parse_all(words)
-    if found.list:
-        for run in filter(None, (found.run, found.beside)):
-            print_episodes(Screen(), str(run), evaluate(run, **naming(found)))
+    args = parser.parse_all(words)
+    if args.list:
+        for run in filter(None, (args.run, args.beside)):
+            print_episodes(Screen(), str(run), evaluate(run, **naming(args)))
         return
-    seed, episode = None if found.seed is None else whole("seed", found.seed), whole("episode", found.episode)
-    shown = watch(found.run, found.beside, seed=seed, episode=episode, out=found.out, **naming(found))
+    seed, episode = None if args.seed is None else whole("seed", args.seed), whole("episode", args.episode)
+    shown = watch(args.run, args.beside, seed=seed, episode=episode, out=args.out, **naming(args))
     say(f"written to {shown.page} and {shown.gif.name}")
