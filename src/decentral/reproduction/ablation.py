@@ -83,10 +83,10 @@ TASKS_READING = (
 
 def findings_of(grid: Grid) -> dict[str, ClaimFinding]:
     """What the runs say of each claim, by what was run of it; of one penalty alone nothing depends on the task."""
-    found = {claim: _finding(grid[said.setting], said) for claim, said in CLAIMED.items()}
+    findings = {claim: _finding(grid[said.setting], said) for claim, said in CLAIMED.items()}
     if len(grid["window"]) > 1:
-        found[TASKS] = _finding_of_tasks(grid)
-    return found
+        findings[TASKS] = _finding_of_tasks(grid)
+    return findings
 
 
 def _finding(row: dict[float, Panel], said: PaperSays) -> ClaimFinding:
@@ -156,12 +156,12 @@ class Ablation(Target):
 
     def pieces(self, scale: Scale) -> list[Piece]:
         penalties, most = (PENALTIES, None) if scale.is_full else (QUICK_PENALTIES, 1)
-        changes = {setting: [{setting: own} for own in values[:most]] for setting, values in CHANGES.items()}
+        changes = {setting: [{setting: value} for value in values[:most]] for setting, values in CHANGES.items()}
         groups = {"kl weight": [{}, *changes["kl_weight"]]}  # numbers share a program, and the base's is among them
-        groups |= {name_of(each, own[each]): [own] for each in ("window", "contexts") for own in changes[each]}
+        groups |= {name_of(each, change[each]): [change] for each in ("window", "contexts") for change in changes[each]}
         groups["phi"] = changes["explore_contexts"]
         return [
-            sweep_piece(name, hunts("dac", [BASE | own for own in each], penalties, True, scale))
+            sweep_piece(name, hunts("dac", [BASE | change for change in each], penalties, True, scale))
             for name, each in groups.items()
         ]
 
@@ -183,7 +183,7 @@ class Ablation(Target):
             for name in next(iter(row.values()))
         ]
         for name, returns in zip(("optimal", "random"), zip(*known, strict=True), strict=True):
-            rows.append(["known", name, *(cell for own in returns for cell in (own, ""))])
+            rows.append(["known", name, *(cell for known_return in returns for cell in (known_return, ""))])
         return markdown_table(heads, rows)
 
     def findings(self, results: Results) -> dict[str, ClaimFinding]:

@@ -75,6 +75,6 @@ def endings_of(panel: Panel) -> Endings:
 def is_above(first: str, second: str, endings: Endings) -> bool:
     """Whether a method clearly ends above another: by win rates, or by returns where nobody wins."""
     ours, theirs = endings[first], endings[second]
-    if max(own.win_rate for own in endings.values()) < WINS:
+    if max(ending.win_rate for ending in endings.values()) < WINS:
         return clearly_above(ours.returns, theirs.returns)
     return clearly_above(ours.win_rates, theirs.win_rates)

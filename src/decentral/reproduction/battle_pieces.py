@@ -20,7 +20,7 @@ def battle_tests(directory: RunDirectory) -> Data:
         by_seed.setdefault(row["seed"], []).append(row)
     tests = min(len(rows) for rows in by_seed.values())
     rows = [by_seed[seed][:tests] for seed in sorted(by_seed)]
-    return {name: [[round(row[key], 4) for row in own] for own in rows] for name, key in KEPT.items()}
+    return {name: [[round(row[key], 4) for row in of_seed] for of_seed in rows] for name, key in KEPT.items()}
 
 
 def common_steps(config: Data) -> np.ndarray:
@@ -101,7 +101,7 @@ def chosen_weight(done: Done) -> float:
 def _piece(battle: str, method: str, sharing: bool, scale: Scale) -> Piece:
     name, plan = piece_name(battle, method, sharing), _plan(scale) | {"sharing": sharing}
     if method == "hysteretic":
-        return _chosen(name, battle, [_config(method, battle, {"negative_weight": own}, plan) for own in WEIGHTS])
+        return _chosen(name, battle, [_config(method, battle, {"negative_weight": weight}, plan) for weight in WEIGHTS])
     return training_piece(name, _config(method, battle, {}, plan), battle_tests, MINUTES[method])
 
 
@@ -126,8 +126,8 @@ def _chosen(name: str, battle: str, configs: list[Config]) -> Piece:
 
 
 def _config(method: str, battle: str, settings: Data, plan: Data) -> Config:
-    algorithm, own = SETTINGS.get(method, (method, {}))
-    return resolve(algorithm, battle, own | settings, {}, plan)
+    algorithm, of_method = SETTINGS.get(method, (method, {}))
+    return resolve(algorithm, battle, of_method | settings, {}, plan)
 
 
 def _plan(scale: Scale) -> Data:

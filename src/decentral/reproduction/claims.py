@@ -50,7 +50,7 @@ def findings_in(directory: Path) -> dict[str, ClaimFinding]:
     """What the data of every target that lies in a directory say of its claims; a quick scale says nothing."""
     if not directory.is_dir():
         raise Refused(f"claims must be a directory of reproductions, got {directory}")
-    found: dict[str, ClaimFinding] = {}
+    findings: dict[str, ClaimFinding] = {}
     for name, target in TARGETS.items():
         file = directory / f"{name}.json"
         if not file.is_file():
@@ -60,14 +60,14 @@ def findings_in(directory: Path) -> dict[str, ClaimFinding]:
             raise Refused(f"data must be of the target that the file is named after, got {file} of {record.target}")
         if record.scale.is_full:
             with sense_of(file):
-                found |= target.findings(record.results)
-    return found
+                findings |= target.findings(record.results)
+    return findings
 
 
-def claims_table(found: dict[str, ClaimFinding]) -> str:
+def claims_table(findings: dict[str, ClaimFinding]) -> str:
     """One row per claim, as Markdown."""
     heads = ["claim", "where", "the paper", "here", "verdict", "under which reading"]
-    return markdown_table(heads, [_row(claim, found.get(claim.name)) for claim in CLAIMS])
+    return markdown_table(heads, [_row(claim, findings.get(claim.name)) for claim in CLAIMS])
 
 
 def _row(claim: Claim, finding: ClaimFinding | None) -> list[str]:

@@ -17,14 +17,16 @@ def collect(name: str, scale: Scale, places: Sequence[Path], out: Path) -> Repro
     pieces = {piece.name: piece for piece in target_of(name).pieces(scale)}
     everything = {place: _found_in(name, scale, place) for place in places}
     record = Record.gather(name, scale, out)
-    for place, found in everything.items():
-        for own in found.pieces:
-            if own not in pieces:
-                raise Refused(f"collect must bring pieces of {name}, got {own!r} in {place}")
-            found.holds(pieces[own], place)
-        record = record.joined(found, place)
+    for place, collected in everything.items():
+        for piece_name in collected.pieces:
+            if piece_name not in pieces:
+                raise Refused(f"collect must bring pieces of {name}, got {piece_name!r} in {place}")
+            collected.holds(pieces[piece_name], place)
+        record = record.joined(collected, place)
     file = out / f"{name}.json"
-    record = replace(record, pieces={own: record.pieces[own] for own in pieces if own in record.pieces})  # in order
+    record = replace(
+        record, pieces={piece_name: record.pieces[piece_name] for piece_name in pieces if piece_name in record.pieces}
+    )  # in order
     check_finished(record, out)
     record.write(file)
     return render(record, file, out)
@@ -38,10 +40,10 @@ def standings_in(name: str, scale: Scale, out: Path) -> list[PieceStatus]:
 def _found_in(name: str, scale: Scale, place: Path) -> Record:
     """The pieces that were done in a place; there must be some."""
     if place.is_dir():
-        found = Record.gather(name, scale, place)
+        collected = Record.gather(name, scale, place)
     else:
-        found = Record.read(place, follow=True)
-        found.check_is(name, scale, place, "collect")
-    if not found.pieces:
+        collected = Record.read(place, follow=True)
+        collected.check_is(name, scale, place, "collect")
+    if not collected.pieces:
         raise Refused(f"collect must be a directory or a file with pieces of {name}, got {place}, which has none")
-    return found
+    return collected

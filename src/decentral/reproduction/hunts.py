@@ -47,7 +47,9 @@ def hunts(name: str, settings: Sequence[Data], penalties: Sequence[float], visib
     """At each penalty, each of several settings of a method; by the paper's plan, tested less often, or a short one."""
     plan = {"seeds": scale.seeds} | (FULL_PLAN if scale.is_full else QUICK_PLAN)
     environments = [{"penalty": penalty, "observe_teammate": visible} for penalty in penalties]
-    return [resolve(name, "predator-prey", own, environment, plan) for environment in environments for own in settings]
+    return [
+        resolve(name, "predator-prey", chosen, environment, plan) for environment in environments for chosen in settings
+    ]
 
 
 def penalty_of(run: Curves) -> float:

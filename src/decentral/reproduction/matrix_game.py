@@ -42,7 +42,7 @@ class MatrixGameCurves(Target):
         for name, label in METHODS.items():
             curves = curves_of(results[name])
             final = curves.returns[:, -1]
-            by_seed = " ".join(f"{own:.2f}" for own in final)
+            by_seed = " ".join(f"{seed_return:.2f}" for seed_return in final)
             sizes = [f"{len(final)}", f"{curves.steps[-1]:,.0f}"]
             rows.append([label, f"{PAPER[name]:.0f}", mean_and_spread(final), by_seed, *sizes])
         known = curves_of(results["dac"]).references

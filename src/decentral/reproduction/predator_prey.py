@@ -131,11 +131,13 @@ class PredatorPreyCurves(Target):
         weights = _weights_table({view: results[f"{view} hysteretic"] for view in VIEWS})
         measured = _measures_table(results)
         titles = ("At the end of training", "Hysteretic by its weight", "In tests of the last third of training")
-        return "\n\n".join(f"{title}:\n\n{own}" for title, own in zip(titles, (finals, weights, measured), strict=True))
+        return "\n\n".join(
+            f"{title}:\n\n{table}" for title, table in zip(titles, (finals, weights, measured), strict=True)
+        )
 
     def findings(self, results: Results) -> dict[str, ClaimFinding]:
-        found = {claim: self._finding(results, claim) for claim in CLAIMED}
-        return found | self._overestimation(results)
+        findings = {claim: self._finding(results, claim) for claim in CLAIMED}
+        return findings | self._overestimation(results)
 
     def _overestimation(self, results: Results) -> dict[str, ClaimFinding]:
         """What is to be said of overestimation, where it was measured."""
@@ -155,7 +157,7 @@ class PredatorPreyCurves(Target):
             panel = self._row(results, view)[PENALTIES.index(penalty)]
             numbers.append(f"{view}: " + ", ".join(f"{label} {final_of(run)}" for label, run in panel.items()))
             theirs = {name: learned(panel[label]) for name, label in METHODS.items() if name not in OURS}
-            met.append(all(own == (name in said) for name, own in theirs.items()))
+            met.append(all(holds == (name in said) for name, holds in theirs.items()))
             if claim in HYSTERETIC_IS_LOWER:
                 met.append(bool(_final(panel["Hysteretic"]) < _final(panel["DAC"])))
         reading = READING + PARTS if claim in HYSTERETIC_IS_LOWER else READING
@@ -174,7 +176,7 @@ class PredatorPreyCurves(Target):
 
 def _configs(method: str, visible: bool, scale: Scale) -> list[Config]:
     name, settings = OURS.get(method, (method, {}))
-    each = [{"negative_weight": own} for own in WEIGHTS] if name == "hysteretic" else [settings]
+    each = [{"negative_weight": weight} for weight in WEIGHTS] if name == "hysteretic" else [settings]
     return hunts(name, each, PENALTIES, visible, scale)
 
 
@@ -202,11 +204,11 @@ def _weights_table(by_view: dict[str, Done]) -> str:
         for run in curves_in(done)
     }
     rows = [
-        [view, f"{penalty:g}", *(finals[view, penalty, own] for own in WEIGHTS)]
+        [view, f"{penalty:g}", *(finals[view, penalty, weight] for weight in WEIGHTS)]
         for view in by_view
         for penalty in PENALTIES
     ]
-    return markdown_table(["teammate", "P", *(f"{own:g}" for own in WEIGHTS)], rows)
+    return markdown_table(["teammate", "P", *(f"{weight:g}" for weight in WEIGHTS)], rows)
 
 
 def _measures_table(results: Results) -> str:

@@ -31,7 +31,7 @@ class Record:
     @property
     def results(self) -> Results:
         """What figures and tables are made from."""
-        return {name: Done(own["settings"], own["result"]) for name, own in self.pieces.items()}
+        return {name: Done(piece["settings"], piece["result"]) for name, piece in self.pieces.items()}
 
     def holds(self, piece: Piece, file: Path) -> bool:
         """Whether a piece is done; one of the same name and other settings is refused."""
@@ -61,9 +61,9 @@ class Record:
         """All pieces that are done in a directory; those of another target or scale are refused."""
         whole, pieces = out / f"{target}.json", dict[str, Data]()
         for file in [*([whole] if whole.exists() else []), *sorted(out.glob(f"{PIECES}/*.json"))]:
-            found = Record.read(file)
-            found.check_is(target, scale, file)
-            pieces |= found.pieces
+            part = Record.read(file)
+            part.check_is(target, scale, file)
+            pieces |= part.pieces
         return Record(target, scale, pieces)
 
     def check_is(self, target: str, scale: Scale, file: Path, flag: str = "out") -> None:
@@ -74,13 +74,13 @@ class Record:
                 f"{flag} must hold the same target, scale and seeds, got {file} of {said}: take another {flag}"
             )
 
-    def joined(self, found: "Record", place: Path) -> "Record":
+    def joined(self, other: "Record", place: Path) -> "Record":
         """With the pieces of another record; a second result of the same piece is refused."""
-        for name in self.pieces.keys() & found.pieces.keys():
-            ours, theirs = (own.pieces[name]["result"] for own in (self, found))
+        for name in self.pieces.keys() & other.pieces.keys():
+            ours, theirs = (record.pieces[name]["result"] for record in (self, other))
             if json.dumps(ours) != json.dumps(theirs):
                 raise Refused(f"collect must bring one result of each piece, got another of {name} in {place}")
-        return Record(self.target, self.scale, self.pieces | found.pieces)
+        return Record(self.target, self.scale, self.pieces | other.pieces)
 
     def write(self, file: Path) -> None:
         """Write everything at once: an interrupted writing leaves the earlier file."""
@@ -100,7 +100,7 @@ class Record:
         try:
             if data["format"] != FORMAT:
                 raise ValueError
-            pieces = {str(name): _checked(own) for name, own in data["pieces"].items()}
+            pieces = {str(name): _checked(piece) for name, piece in data["pieces"].items()}
             return Record(str(data["target"]), Scale.of(data["scale"], data["seeds"]), pieces)
         except (KeyError, TypeError, ValueError, AttributeError, Refused):
             raise Refused(f"data must be the JSON file of a reproduction, got {file}, which is none") from None
@@ -121,16 +121,16 @@ def piece_file(out: Path, name: str) -> Path:
     return out / PIECES / f"{name}.json"
 
 
-def _checked(own: Any) -> Data:
-    if not all(isinstance(own[key], dict) for key in ("settings", "result", "provenance")):
+def _checked(piece: Any) -> Data:
+    if not all(isinstance(piece[key], dict) for key in ("settings", "result", "provenance")):
         raise ValueError
-    float(own["seconds"])
-    return own
+    float(piece["seconds"])
+    return piece
 
 
-def _difference(found: Data, wanted: Data) -> str:
-    """The first setting in which a stored piece is not the one wanted, in words; empty where there is none."""
-    ours, theirs = _flat(json.loads(json.dumps(wanted))), _flat(found)
+def _difference(stored: Data, expected: Data) -> str:
+    """The first setting in which a stored piece differs from the expected one, in words; empty if there is none."""
+    ours, theirs = _flat(json.loads(json.dumps(expected))), _flat(stored)
     for key in ours | theirs:
         if ours.get(key) != theirs.get(key):
             return f"{key} {theirs.get(key)!r:.60} instead of {ours.get(key)!r:.60}"

@@ -55,19 +55,19 @@ def reproduce(name: str, scale: Scale, workplace: Workplace, only: Sequence[str]
     work in one directory: each takes the next piece that nobody has.
     """
     pieces, out = target_of(name).pieces(scale), workplace.path
-    wanted, file = chosen(name, pieces, only), out / f"{name}.json"
+    chosen_pieces, file = chosen(name, pieces, only), out / f"{name}.json"
     with can_write(out):
         record = Record.gather(name, scale, out)
     for piece in pieces:
         record.holds(piece, file)
-    check_needs(wanted, record)
+    check_needs(chosen_pieces, record)
     use_every_core()
     keep_compiled_programs()
     if not scale.is_full:
         workplace.say(NO_EVIDENCE)
     if target_of(name).grows:
-        workplace.say(f"{name}: {left_in_words(standings(wanted, record, out))}")
-    _work_through(name, scale, wanted, workplace)
+        workplace.say(f"{name}: {left_in_words(standings(chosen_pieces, record, out))}")
+    _work_through(name, scale, chosen_pieces, workplace)
     record = Record.gather(name, scale, out)
     if missing := [piece.name for piece in pieces if piece.name not in record.pieces]:
         workplace.say(f"{len(pieces) - len(missing)} of {len(pieces)} pieces are done, left: {', '.join(missing)}")
@@ -76,9 +76,12 @@ def reproduce(name: str, scale: Scale, workplace: Workplace, only: Sequence[str]
     return render(record, file, out)
 
 
-def _work_through(name: str, scale: Scale, wanted: Sequence[Piece], workplace: Workplace) -> None:
-    """Run the pieces that are wanted and not done, one after the other, but for those that another process has."""
-    places, waiting = {piece.name: place for place, piece in enumerate(target_of(name).pieces(scale), 1)}, list(wanted)
+def _work_through(name: str, scale: Scale, chosen_pieces: Sequence[Piece], workplace: Workplace) -> None:
+    """Run the chosen pieces that are not done, one after another, except those that another process runs."""
+    places, waiting = (
+        {piece.name: place for place, piece in enumerate(target_of(name).pieces(scale), 1)},
+        list(chosen_pieces),
+    )
     record = Record.gather(name, scale, workplace.path)
     while (piece := next_piece(waiting, record)) is not None:
         waiting.remove(piece)

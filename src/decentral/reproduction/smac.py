@@ -52,15 +52,15 @@ OTHERS = tuple(method for method in PAPER if method != "dac")
 def findings_of(results: Results) -> dict[str, ClaimFinding]:
     """What the pieces that are done say of each claim; nothing of one of which nothing was run."""
     by_map = {battle: endings_of(battle_panel(results, battle, False)) for battle in MAPS}
-    found = {}
+    findings = {}
     for claim, battle in PLACES.items():
         endings = _of_paper(by_map[battle])
         if endings:
             shared = _of_paper(endings_of(battle_panel(results, battle, True)))
-            found[claim] = _finding(claim, endings, shared)
+            findings[claim] = _finding(claim, endings, shared)
     if any(_of_paper(endings) for endings in by_map.values()):
-        found[OVERALL] = _overall({battle: _of_paper(endings) for battle, endings in by_map.items()})
-    return found
+        findings[OVERALL] = _overall({battle: _of_paper(endings) for battle, endings in by_map.items()})
+    return findings
 
 
 def _of_paper(endings: Endings) -> Endings:
@@ -111,7 +111,7 @@ def _overall(by_map: dict[str, Endings]) -> ClaimFinding:
 
 
 def _is_poor(method: str, endings: Endings) -> bool:
-    best = max(own.win_rate for own in endings.values())
+    best = max(ending.win_rate for ending in endings.values())
     return endings[method].win_rate < max(best / 2, WINS)
 
 
@@ -126,7 +126,7 @@ def _missing(endings: Endings, methods: Iterable[str]) -> str:
 def in_words(endings: Endings) -> str:
     """Win rate and return of every method, mean and standard deviation over seeds."""
     return ", ".join(
-        f"{METHODS[method]} {own.win_words} (return {own.return_words})" for method, own in endings.items()
+        f"{METHODS[method]} {ending.win_words} (return {ending.return_words})" for method, ending in endings.items()
     )
 
 
@@ -158,15 +158,15 @@ class SmacCurves(Target):
     def draw(self, results: Results) -> "Figure":
         from decentral.analysis.plots.battles import battles_figure
 
-        return battles_figure([_panel(results, *own) for own in _shown(results)], self.title)
+        return battles_figure([_panel(results, *shown) for shown in _shown(results)], self.title)
 
     def tabulate(self, results: Results) -> str:
         wins, returns, heads = [], [], ["map", "parameters", *METHODS.values()]
         for battle, sharing in _shown(results):
             endings = endings_of(battle_panel(results, battle, sharing))
             who = [battle, "shared" if sharing else "separate"]
-            wins.append(who + [endings[own].win_words if own in endings else NOT_YET for own in METHODS])
-            returns.append(who + [endings[own].return_words if own in endings else NOT_YET for own in METHODS])
+            wins.append(who + [endings[method].win_words if method in endings else NOT_YET for method in METHODS])
+            returns.append(who + [endings[method].return_words if method in endings else NOT_YET for method in METHODS])
         tables = {
             "Win rate at the end of training": markdown_table(heads, wins),
             "Return at the end of training": markdown_table(heads, returns),
@@ -182,7 +182,11 @@ def _shown(results: Results) -> list[Setting]:
     """All settings; of a glance those that it has."""
     if any(_steps_of(done.settings) > GLANCE for done in results.values()) or not results:
         return list(SETTINGS)
-    return [own for own in SETTINGS if any(piece_name(own[0], each, own[1]) in results for each in METHODS)]
+    return [
+        (battle, sharing)
+        for battle, sharing in SETTINGS
+        if any(piece_name(battle, method, sharing) in results for method in METHODS)
+    ]
 
 
 def _steps_of(settings: Data) -> int:
@@ -194,9 +198,9 @@ def _panel(results: Results, battle: str, sharing: bool) -> "BattlePanel":
 
     panel = battle_panel(results, battle, sharing)
     order = list(METHODS)
-    curves = [ShownMethod(METHODS[own], order.index(own), sharing, run) for own, run in panel.items()]
+    curves = [ShownMethod(METHODS[method], order.index(method), sharing, run) for method, run in panel.items()]
     title = f"{battle}, shared parameters" if sharing else battle
-    return BattlePanel(title, curves, [PAPER[own] for own in PAPER if own not in panel])
+    return BattlePanel(title, curves, [PAPER[method] for method in PAPER if method not in panel])
 
 
 def _weights_table(results: Results) -> str:

@@ -56,7 +56,7 @@ class SwitchingWindContexts(Target):
 
         panels = []
         for name in SETTINGS:
-            contexts, modes = _seen(results[name])
+            contexts, modes = _contexts_and_modes(results[name])
             panels.append(Panel(f"${name}$", contexts, modes[0, 0], *_sizes(results[name])))
         return contexts_figure(panels, MODES, self.title)
 
@@ -65,7 +65,7 @@ class SwitchingWindContexts(Target):
         for name in SETTINGS:
             measured = measures(results[name])
             for place, seed in enumerate(results[name].result["seeds"]):
-                rows.append([name, f"{seed}", *(_cell(key, own[place]) for key, own in measured.items())])
+                rows.append([name, f"{seed}", *(_cell(key, by_seed[place]) for key, by_seed in measured.items())])
         return f"{markdown_table(['setting', 'seed', *measured], rows)}\n\n{MEANING}"
 
     def findings(self, results: Results) -> dict[str, ClaimFinding]:
@@ -104,9 +104,9 @@ def study_of(window: int, contexts: int, scale: Scale) -> ContextStudy:
 def measures(done: Done) -> dict[str, np.ndarray]:
     """Every measure, seed by seed, over the steps that have k transitions behind them."""
     window, count = _sizes(done)
-    contexts, modes = (seen[..., window - 1 :] for seen in _seen(done))
-    each = [_measure(*own, window, count) for own in zip(contexts, modes, strict=True)]
-    return {name: np.asarray([own[name] for own in each]) for name in each[0]}
+    contexts, modes = (labels[..., window - 1 :] for labels in _contexts_and_modes(done))
+    each = [_measure(*of_seed, window, count) for of_seed in zip(contexts, modes, strict=True)]
+    return {name: np.asarray([measured[name] for measured in each]) for name in each[0]}
 
 
 def _measure(contexts: np.ndarray, modes: np.ndarray, window: int, count: int) -> dict[str, float]:
@@ -136,7 +136,7 @@ def _complete(stored: Data) -> Data:
     return stored | {"learner": as_data(build(FullDAC, stored["learner"], "learner"))}
 
 
-def _seen(done: Done) -> tuple[np.ndarray, np.ndarray]:
+def _contexts_and_modes(done: Done) -> tuple[np.ndarray, np.ndarray]:
     """Contexts and modes [S, E, T]: the modes come in the same order in all episodes."""
     contexts = np.asarray(done.result["contexts"])
     return contexts, np.broadcast_to(np.asarray(done.result["modes"]), contexts.shape)

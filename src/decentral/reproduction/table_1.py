@@ -63,17 +63,17 @@ class TableOne(Target):
         from decentral.analysis.plots.value_tables import value_tables_figure
 
         payoff, every = judged(results)
-        first = [own for own in every if own.seed == every[0].seed]
-        shown = [(own.phi, own.by_context, own.occurs) for own in first]
+        first = [agent for agent in every if agent.seed == every[0].seed]
+        shown = [(agent.phi, agent.by_context, agent.occurs) for agent in first]
         return value_tables_figure(payoff, shown, f"{self.title} (seed {every[0].seed})")
 
     def tabulate(self, results: Results) -> str:
         payoff, every = judged(results)
-        first = [own for own in every if own.seed == every[0].seed]
+        first = [agent for agent in every if agent.seed == every[0].seed]
         return "\n\n".join(
             [
                 _payoff_table(payoff),
-                *(_agent_table(own) for own in first),
+                *(_agent_table(agent) for agent in first),
                 f"In brackets: contexts that never occur after the action. That is decided so: {READING}.",
                 _errors_table(every, curves_of(results["dac"])),
             ]
@@ -81,16 +81,16 @@ class TableOne(Target):
 
     def findings(self, results: Results) -> dict[str, ClaimFinding]:
         _, every = judged(results)
-        phi = np.stack([own.phi for own in every])
+        phi = np.stack([agent.phi for agent in every])
         means = ", ".join(mean_and_spread(of_agents) for of_agents in phi.T)
         numbers = (
-            f"phi {means} over {len(every)} agents ({len({own.seed for own in every})} seeds); largest error of phi"
-            f" {max(own.phi_error for own in every):.2f}, of an attainable entry"
-            f" {max(own.entry_error for own in every):.2f}"
+            f"phi {means} over {len(every)} agents ({len({agent.seed for agent in every})} seeds);"
+            f" largest error of phi {max(agent.phi_error for agent in every):.2f}, of an attainable entry"
+            f" {max(agent.entry_error for agent in every):.2f}"
         )
         return {
             "C2": ClaimFinding(
-                numbers, verdict_of(max(own.entry_error, own.phi_error) < TOLERANCE for own in every), READING
+                numbers, verdict_of(max(agent.entry_error, agent.phi_error) < TOLERANCE for agent in every), READING
             )
         }
 
@@ -98,7 +98,7 @@ class TableOne(Target):
 def judged(results: Results) -> tuple[np.ndarray, list[Judged]]:
     """The payoff, and every seed's and agent's table beside it."""
     payoff = np.asarray(results["dac"].settings["environment"]["payoff"])
-    return payoff, [Judged.of(own, payoff) for own in results["dac"].result["tables"]]
+    return payoff, [Judged.of(table, payoff) for table in results["dac"].result["tables"]]
 
 
 def _tables(directory: RunDirectory) -> Data:
@@ -107,7 +107,9 @@ def _tables(directory: RunDirectory) -> Data:
 
 def _table_data(table: ValueTable) -> Data:
     arrays = {name: np.asarray(getattr(table, name)) for name in ("values", "by_context", "inferred")}
-    return {"seed": table.seed, "agent": table.agent} | {name: own.round(4).tolist() for name, own in arrays.items()}
+    return {"seed": table.seed, "agent": table.agent} | {
+        name: array.round(4).tolist() for name, array in arrays.items()
+    }
 
 
 def _payoff_table(payoff: np.ndarray) -> str:
@@ -116,22 +118,22 @@ def _payoff_table(payoff: np.ndarray) -> str:
     return markdown_table(["payoff", *names], rows)
 
 
-def _agent_table(own: Judged) -> str:
-    contexts = [f"c={number}" for number in range(own.by_context.shape[1])]
+def _agent_table(table: Judged) -> str:
+    contexts = [f"c={number}" for number in range(table.by_context.shape[1])]
     rows = []
-    for action, phi in enumerate(own.phi):
-        pairs = zip(own.by_context[action], own.occurs[action], strict=True)
+    for action, phi in enumerate(table.phi):
+        pairs = zip(table.by_context[action], table.occurs[action], strict=True)
         cells = [f"{value:.2f}" if occurs else f"({value:.2f})" for value, occurs in pairs]
         rows.append([f"a{action + 1}", f"{phi:.2f}", *cells])
-    return markdown_table([f"agent {own.agent + 1}, seed {own.seed}", "phi", *contexts], rows)
+    return markdown_table([f"agent {table.agent + 1}, seed {table.seed}", "phi", *contexts], rows)
 
 
 def _errors_table(every: list[Judged], curves: Curves) -> str:
     final = dict(zip(curves.seeds, curves.returns[:, -1], strict=True))
     heads = ["seed", "agent", "phi", "largest error of phi", "largest error of an attainable entry", "greedy return"]
     rows = []
-    for own in every:
-        phi = " ".join(f"{value:.2f}" for value in own.phi)
-        numbers = [f"{number:.2f}" for number in (own.phi_error, own.entry_error, final[own.seed])]
-        rows.append([f"{own.seed}", f"{own.agent + 1}", phi, *numbers])
+    for agent in every:
+        phi = " ".join(f"{value:.2f}" for value in agent.phi)
+        numbers = [f"{number:.2f}" for number in (agent.phi_error, agent.entry_error, final[agent.seed])]
+        rows.append([f"{agent.seed}", f"{agent.agent + 1}", phi, *numbers])
     return markdown_table(heads, rows)

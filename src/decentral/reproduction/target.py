@@ -59,7 +59,7 @@ Results = dict[str, Done]  # by the pieces' names
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where a piece may leave files, who is told how it goes, until when it may take, and what it rests on."""
+    """Where a piece may write files, who listens to its progress, its deadline, and the results it depends on."""
 
     path: Path
     listeners: Callable[[], list[Listener]]  # for a run

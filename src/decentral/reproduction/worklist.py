@@ -1,4 +1,4 @@
-"""Which pieces of a target are asked for, which of them comes next, and how long all of them may take."""
+"""Which pieces of a target are requested, which of them comes next, and how long they may take."""
 
 import fcntl
 import os
@@ -28,18 +28,18 @@ def chosen(target: str, pieces: Sequence[Piece], only: Sequence[str]) -> list[Pi
     return [piece for piece in pieces if not only or any(fnmatchcase(piece.name, wish) for wish in only)]
 
 
-def check_needs(wanted: Sequence[Piece], record: Record) -> None:
-    """Refuse pieces that rest on others which are neither done nor asked for too."""
-    coming = record.pieces.keys() | {piece.name for piece in wanted}
-    for piece in wanted:
+def check_needs(chosen_pieces: Sequence[Piece], record: Record) -> None:
+    """Refuse pieces that depend on others which are neither done nor requested."""
+    coming = record.pieces.keys() | {piece.name for piece in chosen_pieces}
+    for piece in chosen_pieces:
         missing = [need for need in piece.needs if need not in coming]
         if missing and piece.name not in record.pieces:
             raise Refused(f"only must name {missing[0]} too, which {piece.name} rests on, or out must hold it")
 
 
-def next_piece(wanted: Sequence[Piece], record: Record) -> Piece | None:
+def next_piece(chosen_pieces: Sequence[Piece], record: Record) -> Piece | None:
     """The first piece that is not done and rests on nothing that is not."""
-    for piece in wanted:
+    for piece in chosen_pieces:
         if piece.name not in record.pieces and set(piece.needs) <= record.pieces.keys():
             return piece
     return None
@@ -84,43 +84,48 @@ def standings(pieces: Sequence[Piece], record: Record, out: Path) -> list[PieceS
     """How far every piece is. What is expected of the others is corrected by those that are done."""
     took = {name: _minutes_of(record, name) for name in record.pieces}
     ratios = [took[piece.name] / piece.minutes for piece in pieces if piece.name in took and piece.minutes]
-    usual = statistics.median(ratios) if ratios else 1.0
-    found = []
+    median_ratio = statistics.median(ratios) if ratios else 1.0
+    statuses = []
     for piece in pieces:
         if piece.name in took:
-            found.append(PieceStatus(piece, took[piece.name], "done"))
+            statuses.append(PieceStatus(piece, took[piece.name], "done"))
         else:
-            expected = piece.minutes and piece.minutes * usual
-            found.append(PieceStatus(piece, expected, _state_of(out / "runs" / piece.name)))
-    return found
+            expected = piece.minutes and piece.minutes * median_ratio
+            statuses.append(PieceStatus(piece, expected, _state_of(out / "runs" / piece.name)))
+    return statuses
 
 
-def standings_table(found: Sequence[PieceStatus]) -> str:
+def standings_table(statuses: Sequence[PieceStatus]) -> str:
     """Every piece with its state and minutes, and what is left in all, as Markdown."""
     rows = [
-        [own.piece.name, own.state, "" if own.minutes is None else f"{own.minutes:.1f}", ", ".join(own.piece.needs)]
-        for own in found
+        [
+            status.piece.name,
+            status.state,
+            "" if status.minutes is None else f"{status.minutes:.1f}",
+            ", ".join(status.piece.needs),
+        ]
+        for status in statuses
     ]
-    return f"{markdown_table(['piece', 'state', 'minutes', 'rests on'], rows)}\n\n{left_in_words(found)}"
+    return f"{markdown_table(['piece', 'state', 'minutes', 'rests on'], rows)}\n\n{left_in_words(statuses)}"
 
 
-def left_in_words(found: Sequence[PieceStatus]) -> str:
+def left_in_words(statuses: Sequence[PieceStatus]) -> str:
     """How many are done, and what the others may take."""
-    left = [own for own in found if not own.is_done]
-    done = f"{len(found) - len(left)} of {len(found)} pieces are done"  # of those that are asked for
-    known = [own.minutes for own in left if own.minutes is not None]
+    left = [status for status in statuses if not status.is_done]
+    done = f"{len(statuses) - len(left)} of {len(statuses)} pieces are done"  # of those that are asked for
+    known = [status.minutes for status in left if status.minutes is not None]
     if not known:
         return f"{done}."
-    hint = "" if len(left) < len(found) else ", a rough guess"
+    hint = "" if len(left) < len(statuses) else ", a rough guess"
     return f"{done}. The other {len(left)}: some {sum(known):.0f} minutes one after the other{hint}."
 
 
 def _minutes_of(record: Record, name: str) -> float:
     """What a piece took, before an interruption too where its result tells."""
-    own = record.pieces[name]
-    runs = own["result"].get("runs", [own["result"]])
-    told = [run["seconds"] for run in runs if isinstance(run, dict) and "seconds" in run]
-    return max([float(own["seconds"]), *map(float, told)]) / 60
+    done_piece = record.pieces[name]
+    runs = done_piece["result"].get("runs", [done_piece["result"]])
+    seconds = [run["seconds"] for run in runs if isinstance(run, dict) and "seconds" in run]
+    return max([float(done_piece["seconds"]), *map(float, seconds)]) / 60
 
 
 def _state_of(place: Path) -> str:
