@@ -43,7 +43,7 @@ def test_the_state_is_where_everyone_stands():
 
 def test_two_beside_the_prey_catch_it_and_one_alone_pays():
     hunt = PlainHunt()
-    hunt.chance = SimpleNamespace(integers=lambda _: 2)  # the prey stays; caught, it goes to the third free cell
+    hunt.rng = SimpleNamespace(integers=lambda _: 2)  # the prey stays; caught, it goes to the third free cell
     hunt.cells = [7, 11, 12]
     assert hunt.step([2, 2]) == 1.0
     assert hunt.cells == [7, 11, 2]

@@ -19,7 +19,7 @@ from decentral.settings import Refused
 
 
 class Watcher(Protocol):
-    """Someone who is told how a benchmark is going."""
+    """Is notified of the progress of a benchmark."""
 
     def doing(self, what: str) -> None: ...
 
@@ -71,7 +71,10 @@ class Benchmark:
 
     def draw(self) -> bool:
         """Draw how the turn grows along the axes that have several values; nothing is drawn where none has."""
-        rows = [{**asdict(own.case), "median": own.turn.median, "spread": own.turn.spread} for own in self.measured]
+        rows = [
+            {**asdict(measured.case), "median": measured.turn.median, "spread": measured.turn.spread}
+            for measured in self.measured
+        ]
         if not varied(rows, AXES):
             return False
         plot_growth(rows, AXES, self.plot)

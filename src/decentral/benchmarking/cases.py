@@ -50,7 +50,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Grid:
-    """What is asked for, axis by axis; where an axis is empty, each case takes what its own preset says."""
+    """The requested values of each axis; where an axis is empty, each case takes the value of its own preset."""
 
     algorithms: Sequence[str]
     environments: Sequence[str]
@@ -73,8 +73,8 @@ class Grid:
         if not isinstance(known.setup.environment, Environment):
             raise Refused(f"environment must be an environment that is compiled to be measured, got {environment}")
         agents = self.agents or [known.setup.environment.num_agents]
-        own = as_data(known.members[0].algorithm)
-        window, contexts = (_values(own.get(axis), getattr(self, axis)) for axis in OWN_AXES)
+        preset = as_data(known.members[0].algorithm)
+        window, contexts = (_values(preset.get(axis), getattr(self, axis)) for axis in OWN_AXES)
         cases = [
             Case(algorithm, environment, *chosen) for chosen in itertools.product(self.seeds, agents, window, contexts)
         ]
@@ -85,14 +85,14 @@ class Grid:
 
 def agents_setting(environment: str, count: int) -> dict[str, Any]:
     """The settings with which an environment has `count` agents; none where it has as many by itself."""
-    usual = environment_class(environment)().num_agents
-    if count == usual:
+    default_count = environment_class(environment)().num_agents
+    if count == default_count:
         return {}
     if environment == "predator-prey":
         return {"num_predators": count}
     if environment == "matrix-game" and 2 <= count <= MOST_PLAYERS:
         return {"payoff": payoff_of_agreement(count)}
-    allowed = f"2 to {MOST_PLAYERS}" if environment == "matrix-game" else str(usual)
+    allowed = f"2 to {MOST_PLAYERS}" if environment == "matrix-game" else str(default_count)
     raise Refused(f"agents must be {allowed} on {environment}, got {count}")
 
 
@@ -107,6 +107,6 @@ def _settings(algorithm: str) -> set[str]:
     return {field.name for field in setting_fields(algorithm_class(algorithm))}
 
 
-def _values(own: int | None, asked: Sequence[int]) -> Sequence[int | None]:
-    """The values of an axis for an algorithm whose preset is `own`; None where it has no such setting."""
-    return [None] if own is None else asked or [own]
+def _values(preset: int | None, requested: Sequence[int]) -> Sequence[int | None]:
+    """The values of an axis for an algorithm with this preset; None if it has no such setting."""
+    return [None] if preset is None else requested or [preset]

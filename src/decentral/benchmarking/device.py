@@ -40,9 +40,9 @@ def measured_rates() -> Rates:
 
 def peak_memory() -> Peak:
     """The most memory in use since this process began."""
-    told = jax.devices()[0].memory_stats() or {}
-    if "peak_bytes_in_use" in told:
-        return Peak(told["peak_bytes_in_use"], "device")
+    memory = jax.devices()[0].memory_stats() or {}
+    if "peak_bytes_in_use" in memory:
+        return Peak(memory["peak_bytes_in_use"], "device")
     unit = 1 if sys.platform == "darwin" else 1024
     return Peak(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit, "process")
 

@@ -118,7 +118,7 @@ def _advance(lane_batch: LaneBatch, turns: int) -> float:
 
 def _timing(seconds: list[float], turns: int) -> Timing:
     """The chunks after the first, per turn."""
-    return Timing([1000 * own / turns for own in seconds[1:]])
+    return Timing([1000 * chunk / turns for chunk in seconds[1:]])
 
 
 def _extra(seconds: list[float]) -> float:

@@ -45,7 +45,7 @@ def as_data(
         "rates": None if rates is None else asdict(rates),
         "turns": turns,
         "repeats": repeats,
-        "cases": [_case_data(own, rates, yardstick) for own in measured],
+        "cases": [_case_data(case, rates, yardstick) for case in measured],
         "yardstick": None if yardstick is None else _yardstick_data(yardstick),
     }
 
@@ -59,14 +59,14 @@ def read_timings(file: Path) -> dict[Case, Timing]:
     try:
         if data["format"] != FORMAT:
             raise ValueError
-        return {Case(**own["case"]): _timing_of(own["turn_ms"]) for own in data["cases"]}
+        return {Case(**case["case"]): _timing_of(case["turn_ms"]) for case in data["cases"]}
     except (KeyError, TypeError, ValueError, OverflowError):
         raise Refused(f"against must be torch or an earlier bench.json, got {file}, which is none") from None
 
 
 def changes(measured: list[Measured], earlier: dict[Case, Timing]) -> list[Change]:
     """What became of the cases that both benchmarks have."""
-    return [Change(own.case, earlier[own.case], own.turn) for own in measured if own.case in earlier]
+    return [Change(now.case, earlier[now.case], now.turn) for now in measured if now.case in earlier]
 
 
 def _case_data(measured: Measured, rates: Rates | None, yardstick: Yardstick | None) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _timing_data(timing: Timing) -> dict[str, Any]:
 
 
 def _timing_of(data: dict[str, Any]) -> Timing:
-    milliseconds = [float(own) for own in data["all"]]
-    if not milliseconds or not all(0 < own < math.inf for own in milliseconds):
+    milliseconds = [float(turn) for turn in data["all"]]
+    if not milliseconds or not all(0 < turn < math.inf for turn in milliseconds):
         raise ValueError
     return Timing(milliseconds)

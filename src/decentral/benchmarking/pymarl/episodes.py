@@ -72,7 +72,7 @@ class PyMARLReplay:
 
     def __init__(self, capacity: int):
         self.kept, self.capacity = empty_episodes(capacity, torch.device("cpu")), capacity
-        self.chance, self.written = np.random.default_rng(0), 0
+        self.rng, self.written = np.random.default_rng(0), 0
 
     def add(self, episode: Episodes) -> None:
         """Keep one more, in place of the oldest once all places are taken."""
@@ -82,10 +82,10 @@ class PyMARLReplay:
 
     def sample(self, count: int) -> Episodes:
         """Some of those kept, no longer than the longest of them."""
-        chosen = self.chance.choice(min(self.written, self.capacity), count, replace=False)
-        found = self.kept.take(chosen, slice(None))
-        longest = found["happened"].sum(1).max(0)[0]
-        return found.take(slice(None), slice(0, longest))
+        chosen = self.rng.choice(min(self.written, self.capacity), count, replace=False)
+        batch = self.kept.take(chosen, slice(None))
+        longest = batch["happened"].sum(1).max(0)[0]
+        return batch.take(slice(None), slice(0, longest))
 
 
 def empty_episodes(count: int, device: torch.device) -> Episodes:

@@ -132,8 +132,8 @@ class PyMARLTraining:
         compared = values.clone().detach()
         compared[batch["available"] == 0] = UNAVAILABLE
         best = compared[:, 1:].max(dim=3, keepdim=True)[1]
-        wanted = batch["reward"][:, :-1] + DISCOUNT * (1 - terminated) * later.gather(3, best).squeeze(3)
-        errors = taken - wanted.detach()
+        targets = batch["reward"][:, :-1] + DISCOUNT * (1 - terminated) * later.gather(3, best).squeeze(3)
+        errors = taken - targets.detach()
         return errors, happened.expand_as(errors)
 
 

@@ -19,12 +19,12 @@ class PlainHunt:
     """One environment: the cells of the predators in order, then the prey's."""
 
     def __init__(self, seed: int = 0):
-        self.chance = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed)
         self.cells: list[int] = []
 
     def reset(self) -> None:
         """Put everyone somewhere else."""
-        self.cells = self.chance.permutation(SIZE**2)[: PREDATORS + 1].tolist()
+        self.cells = self.rng.permutation(SIZE**2)[: PREDATORS + 1].tolist()
 
     def observe(self) -> np.ndarray:
         """What each predator sees: where it stands, which one it is, where the prey is from there."""
@@ -38,12 +38,12 @@ class PlainHunt:
 
     def step(self, actions: Sequence[int]) -> float:
         """Everyone moves; the team's reward."""
-        self.cells = advance(self.cells, [*actions, int(self.chance.integers(ACTIONS))])
+        self.cells = advance(self.cells, [*actions, int(self.rng.integers(ACTIONS))])
         beside = sum(_beside(predator, self.cells[-1]) for predator in self.cells[:-1])
         if beside < 2:
             return -PENALTY if beside == 1 else 0.0
         free = [cell for cell in range(SIZE**2) if cell not in self.cells]
-        self.cells[-1] = free[self.chance.integers(len(free))]
+        self.cells[-1] = free[self.rng.integers(len(free))]
         return 1.0
 
     def _places(self) -> np.ndarray:
@@ -53,20 +53,20 @@ class PlainHunt:
 def advance(cells: Sequence[int], moves: Sequence[int]) -> list[int]:
     """All move once, in order; whoever stands in the way moves before the one it blocks."""
     cells, moved = list(cells), set[int]()
-    wanted = [_neighbour(cell, move) for cell, move in zip(cells, moves, strict=True)]
+    goals = [_neighbour(cell, move) for cell, move in zip(cells, moves, strict=True)]
     for entity in range(len(cells)):
         if entity not in moved:
-            _push(entity, cells, wanted, moved)
+            _push(entity, cells, goals, moved)
     return cells
 
 
-def _push(entity: int, cells: list[int], wanted: list[int], moved: set[int]) -> None:
+def _push(entity: int, cells: list[int], goals: list[int], moved: set[int]) -> None:
     moved.add(entity)
     for other, cell in enumerate(cells):
-        if cell == wanted[entity] and other not in moved:
-            _push(other, cells, wanted, moved)
-    if wanted[entity] not in cells:
-        cells[entity] = wanted[entity]
+        if cell == goals[entity] and other not in moved:
+            _push(other, cells, goals, moved)
+    if goals[entity] not in cells:
+        cells[entity] = goals[entity]
 
 
 def _neighbour(cell: int, move: int) -> int:
