@@ -18,7 +18,7 @@ def one_to_one(counts: np.ndarray) -> tuple[float, tuple[int, ...]]:
     modes = range(num_modes)
     best = max(
         itertools.permutations(range(num_contexts), num_modes),
-        key=lambda own: sum(counts[own[mode], mode] for mode in modes),
+        key=lambda context_of: sum(counts[context_of[mode], mode] for mode in modes),
     )
     return float(sum(counts[best[mode], mode] for mode in modes) / counts.sum()), best
 
@@ -57,8 +57,8 @@ def delay(contexts: np.ndarray, modes: np.ndarray, window: int, num_contexts: in
     for episode, step in zip(*np.nonzero(modes[:, 1:] != modes[:, :-1]), strict=True):
         stay = modes[episode, step + 1 :] == modes[episode, step + 1]
         length = len(stay) if stay.all() else int(stay.argmin())
-        seen = right[episode, step + 1 : step + 1 + length]
-        waits.append(int(seen.argmax()) if seen.any() else length)
+        after_switch = right[episode, step + 1 : step + 1 + length]
+        waits.append(int(after_switch.argmax()) if after_switch.any() else length)
     return float(np.mean(waits)) if waits else 0.0
 
 

@@ -77,9 +77,11 @@ def _row_data(run: Curves, row: ComparisonRow) -> dict[str, Any]:
 
 def _check_finished(runs: list[Curves]) -> None:
     for run in runs:
-        wanted = run.config["training"].get("steps", 0)
-        if run.steps[-1] < wanted:
-            raise Refused(f"RUN must be finished, got {run.path}, which stands at step {run.steps[-1]:.0f} of {wanted}")
+        planned = run.config["training"].get("steps", 0)
+        if run.steps[-1] < planned:
+            raise Refused(
+                f"RUN must be finished, got {run.path}, which stands at step {run.steps[-1]:.0f} of {planned}"
+            )
 
 
 def _check_one_environment(runs: list[Curves]) -> None:

@@ -137,7 +137,7 @@ def labels(runs: list[Curves]) -> list[str]:
 
 def names(runs: list[Curves]) -> list[str]:
     """A name for each run: its algorithm, and where that is not enough its environment and the settings that differ."""
-    found = []
+    run_names = []
     for run in runs:
         alike = [other for other in runs if other.algorithm == run.algorithm]
         where = f" on {run.environment}" if _differs("environment.name", alike) else ""
@@ -146,9 +146,9 @@ def names(runs: list[Curves]) -> list[str]:
             for key, value in flat_settings(run.config).items()
             if key != "environment.name" and _differs(key, alike)
         ]
-        found.append(", ".join([run.algorithm + where, *details]))
-    unique = len(set(found)) == len(found)
-    return found if unique else [f"{name} ({run.path})" for name, run in zip(found, runs, strict=True)]
+        run_names.append(", ".join([run.algorithm + where, *details]))
+    unique = len(set(run_names)) == len(run_names)
+    return run_names if unique else [f"{name} ({run.path})" for name, run in zip(run_names, runs, strict=True)]
 
 
 def _differs(key: str, runs: list[Curves]) -> bool:

@@ -31,8 +31,8 @@ class Canvas:
         """The image with smooth edges, in the colours of the common palette."""
         width, height = self._image.size
         small = np.asarray(self._image.resize((width // FINE, height // FINE), Image.Resampling.BOX), np.int32)
-        found, where = np.unique(small @ np.asarray([1 << 16, 1 << 8, 1], np.int64), return_inverse=True)
-        parts = np.stack([found >> 16, found >> 8 & 255, found & 255], axis=-1)
+        colours, where = np.unique(small @ np.asarray([1 << 16, 1 << 8, 1], np.int64), return_inverse=True)
+        parts = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=-1)
         distance = np.square(parts[:, None] - _palette()[None]).sum(axis=-1)
         nearest = distance.argmin(axis=1).astype(np.uint8)[where]
         image = Image.frombytes("P", (width // FINE, height // FINE), nearest.tobytes())
@@ -163,7 +163,7 @@ def colour_of(number: int) -> str:
 def mixed(ink: str, share: float) -> str:
     """An ink thinned with paper."""
     pairs = zip(ImageColor.getrgb(ink)[:3], ImageColor.getrgb(PAPER)[:3], strict=True)
-    return "#" + "".join(f"{round(share * own + (1 - share) * paper):02x}" for own, paper in pairs)
+    return "#" + "".join(f"{round(share * of_ink + (1 - share) * of_paper):02x}" for of_ink, of_paper in pairs)
 
 
 def shaded(shade: float) -> str:

@@ -51,8 +51,10 @@ def battles_figure(panels: Sequence[BattlePanel], title: str) -> Figure:
     """Win rates of all panels, then returns: mean and standard deviation over seeds, one legend."""
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
-    every = sorted((own for panel in panels for own in panel.curves), key=lambda own: (own.shared, own.colour))
-    names = list(dict.fromkeys(own.legend for own in every))
+    every = sorted(
+        (method for panel in panels for method in panel.curves), key=lambda method: (method.shared, method.colour)
+    )
+    names = list(dict.fromkeys(method.legend for method in every))
     wide = max(1, min(len(names), int(columns * WIDTH / 3.8)))
     lines = -(-len(names) // wide)
     size = (max(columns * WIDTH, 5.0), 2 * rows * HEIGHT + 0.6 + LEGEND_LINE * lines)
@@ -75,11 +77,11 @@ def battles_figure(panels: Sequence[BattlePanel], title: str) -> Figure:
 def _draw(place: Axes, panel: BattlePanel, quantity: str) -> dict[str, Artist]:
     """Draw a panel; the lines by their names in the legend."""
     handles: dict[str, Artist] = {}
-    for own in panel.curves:
-        values = own.run.reports[WIN_RATE] if quantity == WIN_RATE else own.run.returns
-        draw_curve(place, own.run, own.legend, values, deviation_band(values), own.look)
-        handles[own.legend] = place.get_lines()[-1]
-    label_axes(place, [own.run for own in panel.curves], quantity)
+    for method in panel.curves:
+        values = method.run.reports[WIN_RATE] if quantity == WIN_RATE else method.run.returns
+        draw_curve(place, method.run, method.legend, values, deviation_band(values), method.look)
+        handles[method.legend] = place.get_lines()[-1]
+    label_axes(place, [method.run for method in panel.curves], quantity)
     place.set_title(shown(panel.title), fontsize="medium")
     if quantity == WIN_RATE:
         place.set_ylim(-0.03, 1.03)
@@ -88,6 +90,6 @@ def _draw(place: Axes, panel: BattlePanel, quantity: str) -> dict[str, Artist]:
         place.set(xticks=[], yticks=[])
         place.text(0.5, 0.5, "not yet run", ha="center", va="center", color="grey", transform=place.transAxes)
     elif panel.missing:
-        told = f"not yet run: {', '.join(panel.missing)}"
-        place.text(0.02, 0.98, told, va="top", color="grey", fontsize="small", transform=place.transAxes)
+        missing = f"not yet run: {', '.join(panel.missing)}"
+        place.text(0.02, 0.98, missing, va="top", color="grey", fontsize="small", transform=place.transAxes)
     return handles

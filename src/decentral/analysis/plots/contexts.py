@@ -28,7 +28,7 @@ class Panel:
     @property
     def renamed(self) -> np.ndarray:
         """The first episode's contexts [S, T], renamed seed by seed: mode by mode its main context, then the others."""
-        return np.stack([self._rename(own) for own in self.contexts])
+        return np.stack([self._rename(labels) for labels in self.contexts])
 
     def _rename(self, contexts: np.ndarray) -> np.ndarray:
         modes = np.broadcast_to(self.modes, contexts.shape)

@@ -24,14 +24,14 @@ def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) ->
     figure, axes = plt.subplots(
         len(rows), len(columns), figsize=size, layout="constrained", sharex=True, sharey="row", squeeze=False
     )
-    for (row, panels), own in zip(rows.items(), axes, strict=True):
-        for column, curves, panel in zip(columns, panels, own, strict=True):
+    for (row, panels), axes_row in zip(rows.items(), axes, strict=True):
+        for column, curves, panel in zip(columns, panels, axes_row, strict=True):
             _draw(panel, curves, first if shared else _names(panels))
             panel.set_title(column)
             panel.label_outer()
-        own[0].set_ylabel(f"{row}\ntest return")
+        axes_row[0].set_ylabel(f"{row}\ntest return")
         if not shared:
-            own[-1].legend(*_entries(own[0]), loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+            axes_row[-1].legend(*_entries(axes_row[0]), loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     figure.suptitle(title)
     if shared:
         handles, labels = _entries(axes[0, 0])

@@ -37,7 +37,7 @@ def report_data(runs: list[Curves], insides: list[Inside]) -> dict[str, Any]:
 
 def _run(run: Curves, label: str, inside: Inside) -> dict[str, Any]:
     low, high = mean_band(run.returns)
-    wanted = run.config["training"].get("steps", run.steps[-1])
+    planned = run.config["training"].get("steps", run.steps[-1])
     return {
         "label": label,
         "path": str(run.path),
@@ -45,8 +45,8 @@ def _run(run: Curves, label: str, inside: Inside) -> dict[str, Any]:
         "environment": run.environment,
         "seeds": run.seeds,
         "steps": run.steps.tolist(),
-        "wanted": wanted,
-        "finished": bool(run.steps[-1] >= wanted),
+        "wanted": planned,
+        "finished": bool(run.steps[-1] >= planned),
         "returns": _numbers(run.returns),
         "mean": _numbers(run.returns.mean(axis=0)),
         "low": _rounded(low),
@@ -103,40 +103,46 @@ def _panel(title: str, numbers: list[int], runs: list[Curves]) -> dict[str, Any]
 
 def _labels(runs: list[Curves], panels: list[dict[str, Any]]) -> list[str]:
     """A name for each run that tells it from those of its panel; where there are several panels, also which."""
-    found = [""] * len(runs)
+    run_labels = [""] * len(runs)
     for panel in panels:
         where = f" on {panel['title']}" if len(panels) > 1 else ""
         for number, label in zip(panel["runs"], labels([runs[number] for number in panel["runs"]]), strict=True):
-            found[number] = label + where
-    return found
+            run_labels[number] = label + where
+    return run_labels
 
 
 def _titles(runs: list[Curves]) -> list[str]:
     """The name of each one's environment, and where several share it the settings in which they differ."""
-    found = []
+    titles = []
     for run in runs:
         alike = [other.config["environment"] for other in runs if other.environment == run.environment]
-        own = run.config["environment"]
-        details = [f"{key} {value}" for key, value in own.items() if any(other.get(key) != value for other in alike)]
-        found.append(", ".join([run.environment, *details]))
-    return found
+        settings = run.config["environment"]
+        details = [
+            f"{key} {value}" for key, value in settings.items() if any(other.get(key) != value for other in alike)
+        ]
+        titles.append(", ".join([run.environment, *details]))
+    return titles
 
 
 def _measures(runs: list[Curves]) -> list[dict[str, Any]]:
     """A picture for each group of numbers that a run has."""
     groups = (*LOSSES, *GROUPS)
     bands = [load_bands(run, groups) for run in runs]
-    return [_measure(group, runs, bands) for group in groups if any(own.keys() & group.names.keys() for own in bands)]
+    return [
+        _measure(group, runs, bands)
+        for group in groups
+        if any(by_name.keys() & group.names.keys() for by_name in bands)
+    ]
 
 
 def _measure(group: MetricGroup, runs: list[Curves], bands: list[dict[str, Band]]) -> dict[str, Any]:
     counts = {number_of_contexts(run) for run in runs} - {None} if "contexts_used" in group.names else set()
     contexts = counts.pop() if len(counts) == 1 else None
     lines = [
-        {"run": number, "name": text} | {key: _rounded(values) for key, values in vars(own[name]).items()}
-        for number, own in enumerate(bands)
+        {"run": number, "name": text} | {key: _rounded(values) for key, values in vars(by_name[name]).items()}
+        for number, by_name in enumerate(bands)
         for name, text in group.names.items()
-        if name in own
+        if name in by_name
     ]
     return {
         "title": group.title,
@@ -151,8 +157,8 @@ def _measure(group: MetricGroup, runs: list[Curves], bands: list[dict[str, Band]
 def _differing(runs: list[Curves]) -> list[dict[str, Any]]:
     """The settings in which the runs differ, by full name, with each one's value."""
     every = [flat_settings(run.config) for run in runs]
-    keys = dict.fromkeys(key for own in every for key in own)
-    rows = [{"key": key, "values": [own.get(key) for own in every]} for key in keys]
+    keys = dict.fromkeys(key for settings in every for key in settings)
+    rows = [{"key": key, "values": [settings.get(key) for settings in every]} for key in keys]
     return [row for row in rows if any(value != row["values"][0] for value in row["values"])]
 
 
