@@ -15,7 +15,7 @@ SHOOT_RANGE = 6.0  # between centres, for every kind of unit
 
 
 def available_actions(roster: Roster, ground: Ground, field: Battlefield) -> Bool[Array, "allies actions"]:
-    """What each agent may do: the dead nothing but NO_OP, the living anything else that is allowed."""
+    """The actions available to each agent: NO_OP only for the dead, everything else that is allowed for the living."""
     alive = field.alive
     x, y, ours = field.x[roster.our_side], field.y[roster.our_side], alive[roster.our_side]
     theirs = roster.their_side

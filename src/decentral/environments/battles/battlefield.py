@@ -1,4 +1,4 @@
-"""The state of a battle: where every unit is, how well, and what it is about. First the allies, then the enemies."""
+"""The state of a battle: every unit's place, health, target and timers. First the allies, then the enemies."""
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -35,5 +35,5 @@ class Battlefield(eqx.Module):
         return self.health > 0
 
     def by_id(self, *columns: Float[Array, " enemies"]) -> Float[Array, "columns enemies"]:
-        """What these columns say of the enemies, in the order of their ids."""
+        """The enemies' part of these columns, in the order of their ids."""
         return jnp.stack(columns)[:, self.enemy_of_id]

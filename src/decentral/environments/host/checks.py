@@ -87,7 +87,7 @@ class CheckedStage(Stage):
 
     @contextmanager
     def _asked(self, when: str) -> Iterator[None]:
-        """Around a call of the environment's code."""
+        """Wraps a call of the environment's code."""
         with told_in_one_line(self.environment.address, when):
             yield
         try:
@@ -121,7 +121,7 @@ class CheckedStage(Stage):
 
 
 def _unsound_rows(sound: np.ndarray) -> np.ndarray | tuple[()]:
-    """The agents some of whose entries are not sound."""
+    """The agents with invalid entries."""
     return () if sound.all() else np.flatnonzero(~sound.all(axis=1))
 
 
@@ -131,7 +131,7 @@ def _check(sound: bool, what: str, must_be: str, got: Any) -> None:
 
 
 def told_briefly(value: Any) -> str:
-    """What an environment gave, as it is quoted; numbers are not spread over lines."""
+    """A value of the environment as text for a message, on one line."""
     plain = isinstance(value, np.ndarray) and value.size < 100 and value.dtype.kind in "biufc"
     shown = value.tolist() if plain else value
     return f"{' '.join(repr(shown).split()):.120}"

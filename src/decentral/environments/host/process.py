@@ -1,4 +1,4 @@
-"""Another Python that runs a module of this library. Messages go to its standard input and come from its output."""
+"""A Python process that runs a module of this library, with messages over its standard input and output."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ PYTHON = [sys.executable, "-P"]
 
 
 def search_path() -> str:
-    """Where this Python looks for modules, as the PYTHONPATH of another: what is found here is found there."""
+    """This Python's module path as the PYTHONPATH of another, so that both find the same modules."""
     return os.pathsep.join(os.path.abspath(place) for place in sys.path)
 
 
@@ -31,11 +31,11 @@ class Process:
 
     @property
     def number(self) -> int:
-        """By which the system knows it."""
+        """The process id."""
         return self.process.pid
 
     def end(self, patience: float) -> str:
-        """Wait for the process to end, so many seconds; then make it. How it ended, in words."""
+        """Wait for the process to end; after `patience` seconds terminate it, then kill it. Returns how it ended."""
         with suppress(BrokenPipeError):
             self.questions.close()
         for harder in (self.process.terminate, self.process.kill, lambda: None):

@@ -35,7 +35,7 @@ class Stages:
         self.broken = False  # has one failed? Then no more questions are sent
 
     def ask(self, questions: Mapping[int, Question]) -> dict[int, Answer | BrokenOff]:
-        """What each stage answers to its question; all of them work at the same time.
+        """The answer of each stage to its question; all of them work in parallel.
 
         Where an episode broke off, that is the answer. A stage that failed is replaced by a new one if its environment
         says that it may be.
@@ -50,7 +50,7 @@ class Stages:
         return answers
 
     def close(self) -> list[str]:
-        """Close all of them, whatever happens to some: what did, unless there was other trouble before."""
+        """Close all of them, even if some fail. Returns their errors, unless there was another one before."""
         troubles = []
         for line in self.lines:
             line.dismiss()
@@ -79,7 +79,7 @@ class Stages:
 
 
 class StageLine(ABC):
-    """A line to one stage: ask, then listen."""
+    """The connection to one stage: send a question, then wait for the answer."""
 
     @abstractmethod
     def ask(self, question: Question) -> None:
@@ -91,7 +91,7 @@ class StageLine(ABC):
 
     @abstractmethod
     def dismiss(self) -> None:
-        """Tell the stage that it will be closed."""
+        """Announce to the stage that it will be closed."""
 
     @abstractmethod
     def close(self) -> None:
@@ -99,7 +99,7 @@ class StageLine(ABC):
 
 
 class Here(StageLine):
-    """The line to a stage in this process."""
+    """The connection to a stage in this process."""
 
     def __init__(self, environment: HostEnvironment):
         self.stage = CheckedStage(environment)
@@ -120,7 +120,7 @@ class Here(StageLine):
 
 
 class Elsewhere(StageLine):
-    """The line to a stage in its own process."""
+    """The connection to a stage in its own process."""
 
     def __init__(self, environment: HostEnvironment, seconds: float = LONGEST_WAIT):
         self.wire = Wire(environment)
@@ -155,7 +155,7 @@ class Elsewhere(StageLine):
             return
         self.ear.left = PATIENCE
         try:
-            self.wire.answer(*read(self.ear, self.wire.longest))  # an answer that nobody waited for, or trouble
+            self.wire.answer(*read(self.ear, self.wire.longest))  # an answer that nobody waited for, or an error
         except EOFError:
             how = self._end()
             if self.worker.process.returncode:
@@ -167,7 +167,7 @@ class Elsewhere(StageLine):
             self._end()
 
     def _end(self, patience: float = PATIENCE) -> str:
-        """Wait for the process to end; how it did, in words. Unless all is well, what it left behind ends too."""
+        """Wait for the process to end; returns how, in words. Unless all is well, its own child processes end too."""
         how = self.worker.end(patience)
         if self.worker.process.returncode:
             self._kill()

@@ -20,7 +20,7 @@ STREAMS = {0: "input", 1: "output", 2: "error"}
 
 @contextmanager
 def told_in_one_line(address: str, when: str) -> Iterator[None]:
-    """Whatever the environment raises, in one line that says which environment it was and when."""
+    """Turn any error of the environment into one line that says which environment it was, and when."""
     with kept_in(address, when):
         try:
             yield
@@ -30,7 +30,7 @@ def told_in_one_line(address: str, when: str) -> Iterator[None]:
 
 @contextmanager
 def kept_in(address: str, when: str) -> Iterator[None]:
-    """The same, but for refusals, which pass as they are.
+    """The same, except for refusals, which pass unchanged.
 
     Whatever is raised, not only an `Exception`: after `sys.exit(0)` in a step a run must not look finished. A
     process that the environment forked ends where the call does: there must be no second training.
@@ -52,7 +52,7 @@ def kept_in(address: str, when: str) -> Iterator[None]:
 
 
 class CtrlC:
-    """While it is entered: was a KeyboardInterrupt raised by a signal, or by somebody's code itself?"""
+    """While it is entered: was a KeyboardInterrupt raised by a signal, or by the user's code itself?"""
 
     def __init__(self) -> None:
         self.came = False
@@ -103,7 +103,7 @@ class StandardStreams:
             raise Failed(f"it closed the standard {' and '.join(STREAMS[number] for number in sorted(closed))}")
 
     def release(self) -> None:
-        """Hold them no longer."""
+        """Release them."""
         while self._held:
             with suppress(OSError):  # closed by somebody else's code
                 os.close(self._held.popitem()[1])
@@ -118,7 +118,7 @@ def _is_open(number: int) -> bool:
 
 
 def imported(place: str, address: str, what: str = "environment") -> Any:
-    """The object at a place of Python's modules; those of the working directory are found too.
+    """Import the object at `place`, package.module:name, also from the working directory.
 
     `address` is what the user wrote, and `what` it should be, for the line that says what is wrong with it.
     """

@@ -22,7 +22,7 @@ Answer = Percepts | Step
 RESET, STEP, CLOSE = b"r", b"s", b"c"
 TROUBLES: dict[bytes, type[Exception]] = {b"R": Refused, b"F": Failed, b"B": BrokenOff}
 FRAME = struct.Struct("<cQ")  # kind, length
-GLANCE = 0.5  # seconds between two looks whether somebody still lives
+GLANCE = 0.5  # seconds between two checks that the other process is alive
 OUTCOME = struct.Struct("<d??")  # reward, terminated, truncated
 
 
@@ -42,7 +42,7 @@ class Late(Exception):
 
 
 class Ear:
-    """The end of a pipe, listened to for so long and not longer, and only while somebody lives at the other end.
+    """The reading end of a pipe, with a time limit, and only while the process at the other end is alive.
 
     A process that has died may leave the pipe open: to others that it has started. Only time really spent waiting
     counts: if this process itself was stopped for a while, that is not the other's fault.
@@ -72,7 +72,7 @@ class Ear:
                 return bool(events)
             if self.left <= 0:
                 raise Late
-            lives = self.lives()  # then look once more: its last words may have come in between
+            lives = self.lives()  # then read once more: its last message may have arrived in between
 
 
 def read(stream: BinaryIO | Ear, longest: int = 2**16) -> tuple[bytes, bytes]:
@@ -92,7 +92,7 @@ def _exactly(stream: BinaryIO | Ear, count: int) -> bytes:
 
 @dataclass(frozen=True)
 class Wire:
-    """How the questions to an environment and its answers are written."""
+    """The encoding of the questions to an environment and of its answers."""
 
     environment: HostEnvironment
 
@@ -103,7 +103,7 @@ class Wire:
 
     @property
     def longest(self) -> int:
-        """The bytes of the longest answer, or of a line of text."""
+        """The length in bytes of the longest answer, or of a line of text."""
         observation, available = (rows * columns for rows, columns in self._shapes)
         return 2**16 + 4 * observation + available + 8 * len(self.environment.fact_names)
 
@@ -115,7 +115,7 @@ class Wire:
             write(stream, STEP, question.astype("<i4").tobytes())
 
     def question(self, kind: bytes, body: bytes) -> Question:
-        """A question as it was sent."""
+        """Decode a question."""
         return int(body) if kind == RESET else np.frombuffer(body, "<i4").astype(np.int32)
 
     def tell(self, stream: BinaryIO, answer: Answer) -> None:
@@ -128,7 +128,7 @@ class Wire:
         write(stream, STEP, outcome + facts.tobytes() + percepts_to_bytes(answer.percepts))
 
     def answer(self, kind: bytes, body: bytes) -> Answer:
-        """An answer as it was sent; trouble is raised, and what is no answer is trouble."""
+        """Decode an answer. Errors are raised, and so is what is no answer."""
         if kind in TROUBLES:
             raise TROUBLES[kind](body.decode(errors="replace"))
         try:
@@ -149,7 +149,7 @@ class Wire:
 
 
 def percepts_to_bytes(percepts: Percepts) -> bytes:
-    """What agents perceive, as it is sent: all numbers, then which actions can be taken."""
+    """Percepts as bytes: all observations, then the action masks."""
     return percepts.observation.astype("<f4").tobytes() + percepts.available.astype(bool).tobytes()
 
 
@@ -161,6 +161,6 @@ def percepts_from_bytes(body: bytes, observed: tuple[int, int], mask: tuple[int,
 
 
 def trouble_as_message(error: Exception) -> tuple[bytes, bytes]:
-    """What went wrong, as a kind of message and its text."""
+    """An error as a kind of message and its text."""
     kind = next(kind for kind, trouble in TROUBLES.items() if isinstance(error, trouble))
     return kind, str(error).encode()[: 2**15]

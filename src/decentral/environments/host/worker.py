@@ -24,21 +24,21 @@ GRACE = 1.0  # seconds that threads and handlers which the environment has left 
 
 
 class Terminated(BaseException):
-    """Somebody has asked this process to end."""
+    """A signal asked this process to end."""
 
 
 def main(address: str, settings: str) -> None:
-    """Serve until told to close."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this process, and it will close it
+    """Answer questions until a message says to close."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process, which will close this one
     signal.signal(signal.SIGTERM, _terminate)
     questions, answers = private_streams()
     threading.excepthook = sys.unraisablehook = partial(_say, address)
     try:
         _serve(address, json.loads(settings), questions, answers)
     except (EOFError, BrokenPipeError, Terminated):
-        pass  # nobody is there any more, or this process is to end
+        pass  # the parent process is gone, or this one is to end
     except OSError:
-        os._exit(1)  # the environment has closed the way to whoever asks
+        os._exit(1)  # the environment has closed the pipe to the parent process
     except (Refused, Failed, BrokenOff) as trouble:
         with suppress(OSError):
             write(answers, *trouble_as_message(trouble))
@@ -52,7 +52,7 @@ def _terminate(*_: Any) -> None:
 
 
 def _say(address: str, trouble: Any) -> None:
-    """A line for what a thread or a handler that the environment has left behind raises."""
+    """Print one line for an error in a thread or a handler that the environment left behind."""
     complain(f"{address} outside of its calls: {trouble.exc_type.__name__}: {trouble.exc_value}")
 
 
@@ -67,14 +67,14 @@ def _serve(address: str, settings: dict, questions: BinaryIO, answers: BinaryIO)
             except BrokenOff as broken:
                 write(answers, *trouble_as_message(broken))
     except BaseException:
-        with suppress(Refused, Failed, BrokenOff):  # the first trouble is the one to be told
+        with suppress(Refused, Failed, BrokenOff):  # the first error is the one to report
             stage.close()
         raise
     stage.close()
 
 
 def private_streams() -> tuple[BinaryIO, BinaryIO]:
-    """The standard streams, for messages alone: nobody else in this process can read or write them."""
+    """Reserve the standard streams for messages: no other code in this process can read or write them."""
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
