@@ -1,4 +1,4 @@
-"""What a run measured, read from its directory: its learning curves, and all else in its records."""
+"""The results of a run, read from its directory: its learning curves, and everything else in its records."""
 
 import math
 import re
@@ -43,7 +43,7 @@ class Curves:
 
     @property
     def decentralised(self) -> bool:
-        """Whether each agent learned from its own data alone; a run that does not say so did."""
+        """Whether each agent learned from its own data alone; true for a run that does not say."""
         return self.config.get("strictness", {}).get("decentralised", True)
 
 
@@ -80,7 +80,7 @@ def _table(by_seed: dict[int, list[dict[str, Any]]], key: str, tests: int) -> np
 
 
 def _check_config(config: dict[str, Any], file: Path) -> None:
-    """Refuse a configuration that lacks what tables and plots read of it."""
+    """Refuse a configuration that lacks what tables and plots need."""
     for group in ("algorithm", "environment", "training"):
         if not isinstance(config.get(group), dict):
             raise Refused(f"{file}: {group} must be an object, got {config.get(group)!r:.80}")

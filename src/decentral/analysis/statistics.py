@@ -17,7 +17,7 @@ Statistic = Callable[[np.ndarray], np.ndarray]  # [..., scores] to [...]
 
 @dataclass(frozen=True)
 class Summary:
-    """What the scores of several seeds say together. One seed says nothing of others: no spread and no interval."""
+    """A summary of the scores of several seeds. A single seed has no spread and no interval."""
 
     seeds: int
     mean: float

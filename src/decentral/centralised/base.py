@@ -22,7 +22,7 @@ from decentral.types import AgentSpec, Episode, Metrics
 
 
 class Joint(eqx.Module):
-    """The networks of all agents, and what belongs to none of them."""
+    """The networks of all agents, and what they have in common."""
 
     acting_models: Models  # [N]; one without that axis where parameters are shared
     common: Any  # a mixing network, or numbers that all agents read
@@ -42,14 +42,14 @@ class Centralised(GradientLearner):
     def losses(
         self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        """The loss on a batch of the whole team's episodes [B, N, T], and what is worth recording."""
+        """The loss on a batch of the whole team's episodes [B, N, T], and its metrics."""
 
     def build(self, spec: AgentSpec) -> Models:
-        """The network of one actor, described."""
+        """A description of the network of one actor."""
         return ValueNetwork.described(spec, self.hidden)
 
     def build_common(self, spec: AgentSpec, team_size: int) -> Any:
-        """What belongs to no single actor, described."""
+        """A description of what the actors have in common."""
         return ()
 
     def init_team(
@@ -71,7 +71,7 @@ class Centralised(GradientLearner):
 
 
 def one_optimiser_per_actor(learner: Centralised) -> optax.GradientTransformation:
-    """A clip and RMSprop for each actor; what is common is not trained."""
+    """Clipping and RMSprop for each actor; what they have in common is not trained."""
     each = clipped_rmsprop(learner)
 
     def update(gradient: Joint, state: Any, models: Joint | None = None) -> tuple[Joint, Any]:

@@ -55,7 +55,7 @@ class Factorisation(Centralised):
         taken: Float[Array, "agents T"],
         following: Float[Array, "agents T"],
     ) -> tuple[Float[Array, " T"], Float[Array, " T"]]:
-        """The same from the values of each agent."""
+        """`td_terms`, from the values of each agent."""
         observations = jnp.moveaxis(episodes.percepts.observation, 0, 1)
         states = observations.reshape(observations.shape[0], -1)
         total = jax.vmap(self.mix, (None, 1, 0))(online.common, taken, states[:-1])

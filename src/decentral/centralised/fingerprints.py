@@ -1,4 +1,4 @@
-"""Fingerprints (Foerster et al. 2017): each step is stamped with how far the others' learning had come at its time."""
+"""Fingerprints (Foerster et al. 2017): each observation includes how far the others' learning was at its time."""
 
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ EPISODES_PER_UNIT = 10_000  # of the training iteration, so that a network can r
 
 
 class StampedNetwork(eqx.Module):
-    """Q of an observation and a fingerprint, and the iteration that the team has come to."""
+    """Q of an observation and a fingerprint, and the current training iteration of the team."""
 
     value: ValueNetwork
     iteration: Float[Array, ""]
@@ -45,7 +45,7 @@ class Fingerprints(Centralised):
     def annotate(
         self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
     ) -> tuple[AgentState, Float[Array, "agents T 2"]]:
-        """Stamp the episode, and count it."""
+        """Add the fingerprint to the episode, and count it."""
         iteration = agent.online.acting_models.iteration
         stamp = jnp.stack([jnp.full_like(iteration, epsilon), iteration], axis=-1)
         stamps = jnp.repeat(stamp[:, None], episode.rewards.shape[1], axis=1)
@@ -76,6 +76,6 @@ class Fingerprints(Centralised):
 
 
 def _stamped(percepts: Percept, stamp: Float[Array, " 2"]) -> Float[Array, "*P features"]:
-    """Observations with a fingerprint at their end."""
+    """Observations with the fingerprint appended."""
     observed = percepts.observation
     return jnp.concatenate([observed, jnp.broadcast_to(stamp, (*observed.shape[:-1], 2))], axis=-1)

@@ -1,4 +1,4 @@
-"""Importance sampling (Foerster et al. 2017): old experience counts as much as the others would still act that way."""
+"""Importance sampling (Foerster et al. 2017): old steps are weighted by how likely the others still act that way."""
 
 from typing import ClassVar
 
@@ -24,13 +24,13 @@ class ImportanceSampling(Centralised):
     largest_weight: float = setting(10.0, "what weights are clipped to", above=0)
 
     def build_common(self, spec: AgentSpec, team_size: int) -> Float[Array, ""]:
-        """Epsilon of the last episode."""
+        """The epsilon of the last episode."""
         return jnp.zeros(())
 
     def annotate(
         self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
     ) -> tuple[AgentState, Float[Array, "agents T"]]:
-        """Remark how likely each agent's action was when it was taken."""
+        """Store how likely each agent's action was when it was taken."""
         likely = jax.vmap(action_probabilities, (0, 0, None))(agent.online.acting_models, episode, epsilon)
         return eqx.tree_at(lambda a: a.online.common, agent, epsilon), likely
 
@@ -46,7 +46,7 @@ class ImportanceSampling(Centralised):
         }
 
     def td_terms(self, online: Joint, target: Joint, episodes: Episode) -> tuple[Float[Array, "agents T"], ...]:
-        """Of one episode of the team: each agent's values, what they should be, and the weights of the errors."""
+        """Each agent's values, their TD targets and the weights of the errors, for one episode of the team."""
         td_terms = jax.vmap(td_step, (0, 0, 0, None, None))
         taken, targets = td_terms(online.acting_models, target.acting_models, episodes, self.discount, self.double_q)
         now = jax.vmap(action_probabilities, (0, 0, None))(online.acting_models, episodes, online.common)

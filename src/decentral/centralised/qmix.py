@@ -1,4 +1,4 @@
-"""QMIX (Rashid et al. 2018): the team's value rises with every agent's, in a way that depends on the state."""
+"""QMIX (Rashid et al. 2018): Q_tot is a monotonic function of the agents' values, which depends on the state."""
 
 import equinox as eqx
 import jax

@@ -26,7 +26,7 @@ COUNTED = f"{ABOVE}. In brackets: how many of the orderings that the paper says 
 
 @dataclass(frozen=True)
 class Part:
-    """What a claim says of two values at a penalty: the first ends above the second, or they are alike."""
+    """A claim about two values at a penalty: the first ends above the second, or they are alike."""
 
     penalty: float
     first: str
@@ -82,7 +82,7 @@ TASKS_READING = (
 
 
 def findings_of(grid: Grid) -> dict[str, ClaimFinding]:
-    """What the runs say of each claim, by what was run of it; of one penalty alone nothing depends on the task."""
+    """The findings for each claim, from the runs that exist; one penalty alone can't show a dependence on the task."""
     findings = {claim: _finding(grid[said.setting], said) for claim, said in CLAIMED.items()}
     if len(grid["window"]) > 1:
         findings[TASKS] = _finding_of_tasks(grid)
@@ -116,7 +116,7 @@ def _finding_of_tasks(grid: Grid) -> ClaimFinding:
 
 
 def _differ(row: dict[float, Panel], best: dict[float, str]) -> bool:
-    """Whether what is best at a penalty is above, there, what is best at another."""
+    """Whether the best value at one penalty beats, at that penalty, the best value of another."""
     return any(
         clearly_above(_finals(panel[best[penalty]]), _finals(panel[other]))
         for penalty, panel in row.items()
@@ -208,7 +208,7 @@ def grid_of(results: Results) -> Grid:
 
 
 def name_of(setting: str, value: Any) -> str:
-    """What DAC with one setting is called among its other values."""
+    """The label of DAC with one value of a setting."""
     if setting == "explore_contexts":
         return "DAC" if value else "DAC_phi"
     return f"{SYMBOLS[setting]}={value:g}"

@@ -1,4 +1,4 @@
-"""Curves of simulated battles from stored pieces: every seed at the same steps, and what it came to at the end."""
+"""Curves of simulated battles from stored pieces: every seed at the same steps, and its final results."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,7 @@ def battle_panel(results: Results, battle: str, sharing: bool) -> Panel:
 
 @dataclass(frozen=True)
 class Ending:
-    """What each seed came to: means over the tests in the last tenth of training [seeds]."""
+    """The final results of each seed: means over the tests in the last tenth of training [seeds]."""
 
     win_rates: np.ndarray
     returns: np.ndarray
@@ -68,7 +68,7 @@ Endings = dict[str, Ending]  # by method
 
 
 def endings_of(panel: Panel) -> Endings:
-    """What every method of a panel came to."""
+    """The final results of every method of a panel."""
     return {method: Ending.of(run) for method, run in panel.items()}
 
 

@@ -30,7 +30,7 @@ def common_steps(config: Data) -> np.ndarray:
 
 
 def at_common_steps(config: Data, result: Data, name: str) -> np.ndarray:
-    """What every seed's tests gave at the same steps: between two tests lies a straight line [seeds, points]."""
+    """Every seed's test results at the same steps, interpolated linearly [seeds, points]."""
     both = zip(result["seed_steps"], result[name], strict=True)
     return np.asarray([np.interp(common_steps(config), steps, values) for steps, values in both])
 
@@ -74,17 +74,17 @@ def battle_pieces(scale: Scale) -> list[Piece]:
 
 
 def piece_name(battle: str, method: str, sharing: bool) -> str:
-    """What the piece of a map and a method is called; also a good name for a file."""
+    """The name of the piece of a map and a method; it is also a valid file name."""
     return f"{battle}-{method}-shared" if sharing else f"{battle}-{method}"
 
 
 def weights_name(battle: str) -> str:
-    """What the piece is called in which Hysteretic's weight for a map is chosen."""
+    """The name of the piece that chooses Hysteretic's weight for a map."""
     return f"{battle}-hysteretic-weights"
 
 
 def weights_tried(done: Done) -> dict[float, float]:
-    """For each weight of Hysteretic the mean return over seeds and the tests in the last third of a short training."""
+    """Hysteretic's mean return for each weight, over seeds and the tests in the last third of a short training run."""
     tried = {}
     for config, run in zip(done.settings["configs"], done.result["runs"], strict=True):
         late = common_steps(config) * 3 >= config["training"]["steps"] * 2
@@ -93,7 +93,7 @@ def weights_tried(done: Done) -> dict[float, float]:
 
 
 def chosen_weight(done: Done) -> float:
-    """The weight that earned most; of equals the smallest."""
+    """The weight with the highest return; of equals, the smallest."""
     tried = weights_tried(done)
     return max(tried, key=lambda weight: (tried[weight], -weight))
 
@@ -113,7 +113,7 @@ def _weights(battle: str, scale: Scale) -> Piece:
 
 
 def _chosen(name: str, battle: str, configs: list[Config]) -> Piece:
-    """Hysteretic with the weight that another piece chose. Its settings are all that might be chosen."""
+    """Hysteretic with the weight that another piece chose. Its settings list all possible choices."""
     tried = weights_name(battle)
 
     def produce(workplace: Workplace) -> Data:

@@ -1,4 +1,4 @@
-"""The paper's claims, and the table that says what became of each: one row per claim, made from the data alone."""
+"""The paper's claims, and a table with the finding for each: one row per claim, made from the data alone."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from decentral.settings import Refused
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, in short, and in which table, figure or section."""
+    """A claim of the paper in short, and the table, figure or section that makes it."""
 
     name: str
     where: str
@@ -47,7 +47,7 @@ CLAIMS = (
 
 
 def findings_in(directory: Path) -> dict[str, ClaimFinding]:
-    """What the data of every target that lies in a directory say of its claims; a quick scale says nothing."""
+    """The findings of all targets in a directory for their claims; runs at the quick scale give none."""
     if not directory.is_dir():
         raise Refused(f"claims must be a directory of reproductions, got {directory}")
     findings: dict[str, ClaimFinding] = {}

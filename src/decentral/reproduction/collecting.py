@@ -1,4 +1,4 @@
-"""Bring together pieces of a target that were run in several places, and see how far it is. Nothing is trained."""
+"""Collect pieces of a target that were run in several places, and show its progress. Nothing is trained."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from decentral.settings import Refused
 
 
 def collect(name: str, scale: Scale, places: Sequence[Path], out: Path) -> Reproduction:
-    """Take over the pieces of other directories, or of TARGET.json files, into the one in `out`, and draw it."""
+    """Add the pieces of other directories, or of TARGET.json files, to the target in `out`, and draw it."""
     pieces = {piece.name: piece for piece in target_of(name).pieces(scale)}
     everything = {place: _found_in(name, scale, place) for place in places}
     record = Record.gather(name, scale, out)
@@ -33,12 +33,12 @@ def collect(name: str, scale: Scale, places: Sequence[Path], out: Path) -> Repro
 
 
 def standings_in(name: str, scale: Scale, out: Path) -> list[PieceStatus]:
-    """How far every piece of a target is in a directory."""
+    """The state of every piece of a target in a directory."""
     return standings(target_of(name).pieces(scale), Record.gather(name, scale, out), out)
 
 
 def _found_in(name: str, scale: Scale, place: Path) -> Record:
-    """The pieces that were done in a place; there must be some."""
+    """The finished pieces in a place; there must be at least one."""
     if place.is_dir():
         collected = Record.gather(name, scale, place)
     else:

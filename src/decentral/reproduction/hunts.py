@@ -29,7 +29,7 @@ Columns = dict[str, tuple[str, str]]  # a measure, what it is called, and how it
 
 
 def titles_of(columns: Columns) -> list[str]:
-    """What the columns are called."""
+    """The headings of the columns."""
     return [title for title, _ in columns.values()]
 
 
@@ -53,17 +53,17 @@ def hunts(name: str, settings: Sequence[Data], penalties: Sequence[float], visib
 
 
 def penalty_of(run: Curves) -> float:
-    """P of the environment that a run was in."""
+    """The penalty P of a run's environment."""
     return run.config["environment"]["penalty"]
 
 
 def columns_of(penalties: Iterable[float]) -> list[str]:
-    """What the columns of a figure are called."""
+    """The titles of the columns of a figure."""
     return [f"P = {penalty:g}" for penalty in penalties]
 
 
 def references_of(panel: Panel) -> list[str]:
-    """The optimal and the random return of the environment in which all runs of a panel were."""
+    """The optimal and the random return of the environment that all runs of a panel share."""
     known = next(iter(panel.values())).references
     return [f"{known[name]:.2f}" for name in ("optimal", "random")]
 

@@ -30,7 +30,7 @@ Look = Callable[[RunDirectory], Data]  # what else is worth keeping of a run
 
 
 def training_piece(name: str, config: Config, look: Look = lambda directory: {}, minutes: float | None = None) -> Piece:
-    """Train a configuration; its whole run stays under runs/NAME, where an interrupted one goes on."""
+    """Train a configuration; the run is kept under runs/NAME, and resumed there if it was interrupted."""
     return Piece(
         name,
         config.as_data(),
@@ -48,12 +48,12 @@ def train_one(name: str, config: Config, look: Look, workplace: Workplace) -> Da
 
 
 def curves_of(done: Done) -> Curves:
-    """The learning curves of a run that was done."""
+    """The learning curves of a finished run."""
     return curves_from(done.settings, done.result)
 
 
 def kept(directory: RunDirectory) -> Data:
-    """What is kept of a run: its learning curves, and of what else it measured the mean over the last third."""
+    """What is stored of a run: its learning curves, and the mean of its other metrics over the last third."""
     curves = load_curves(directory)
     late, measured = in_last_third(curves), load_measures(curves, MEASURES)
     return {
@@ -67,7 +67,7 @@ def kept(directory: RunDirectory) -> Data:
 
 
 def curves_from(config: Data, kept: Data) -> Curves:
-    """The learning curves of a configuration, from what was kept of its run."""
+    """The learning curves of a configuration, from the stored data of its run."""
     config = config | {"references": kept["references"]}
     return Curves(Path(), config, kept["seeds"], np.asarray(kept["steps"]), np.asarray(kept["returns"]))
 
@@ -75,7 +75,7 @@ def curves_from(config: Data, kept: Data) -> Curves:
 def sweep_piece(
     name: str, configs: Sequence[Config], look: Look = lambda directory: {}, minutes: float | None = None
 ) -> Piece:
-    """Train all configurations; whole runs stay under runs/NAME, where an interrupted sweep goes on."""
+    """Train all configurations; the runs are kept under runs/NAME, and resumed there if the sweep was interrupted."""
 
     def produce(workplace: Workplace) -> Data:
         place = workplace.path / "runs" / name
@@ -87,11 +87,11 @@ def sweep_piece(
 
 
 def complete_all(stored: Data) -> Data:
-    """Stored configurations with options that came later."""
+    """Stored configurations, completed by settings that were added later."""
     return stored | {"configs": [completed(config) for config in stored["configs"]]}
 
 
 def curves_in(done: Done) -> list[Curves]:
-    """The learning curves of all runs of a sweep that was done."""
+    """The learning curves of all runs of a finished sweep."""
     both = zip(done.settings["configs"], done.result["runs"], strict=True)
     return [curves_from(config, result) for config, result in both]

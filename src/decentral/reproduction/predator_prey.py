@@ -45,7 +45,7 @@ OVERESTIMATION_READING = (
 
 @dataclass(frozen=True)
 class Promise:
-    """What the agents of a run promised themselves at the start of an episode, and what they got [seeds x agents]."""
+    """The returns that the agents of a run predicted at the start of an episode, and what they got [seeds x agents]."""
 
     gap: np.ndarray
     achieved: np.ndarray
@@ -63,7 +63,7 @@ class Promise:
 
 
 def finding_of(promises: dict[str, tuple[Promise, Promise]]) -> ClaimFinding:
-    """What is to be said of Hysteretic and DAC, by the environment that they were in."""
+    """The findings for Hysteretic and DAC, by environment."""
     numbers = [f"{environment}: Hysteretic {theirs}, DAC {ours}" for environment, (theirs, ours) in promises.items()]
     met = [theirs.is_too_much and not ours.is_too_much for theirs, ours in promises.values()]
     return ClaimFinding("; ".join(numbers), verdict_of(met), OVERESTIMATION_READING)
@@ -140,7 +140,7 @@ class PredatorPreyCurves(Target):
         return findings | self._overestimation(results)
 
     def _overestimation(self, results: Results) -> dict[str, ClaimFinding]:
-        """What is to be said of overestimation, where it was measured."""
+        """The finding for overestimation, if it was measured."""
         promises = {}
         for view in VIEWS:
             for penalty in PENALTIES:
@@ -164,7 +164,7 @@ class PredatorPreyCurves(Target):
         return ClaimFinding("; ".join(numbers), verdict_of(met), reading)
 
     def _row(self, results: Results, view: str) -> list[Panel]:
-        """For each penalty the run of every method: of several weights the best."""
+        """The run of every method at each penalty; of several weights, the best."""
         return [
             {
                 label: curves_in(results[f"{view} {method}"])[_best(results[f"{view} {method}"], penalty)]
@@ -181,12 +181,12 @@ def _configs(method: str, visible: bool, scale: Scale) -> list[Config]:
 
 
 def _measures(done: Done, penalty: float) -> Data:
-    """What the best run of a method at a penalty measured besides its returns."""
+    """The metrics, besides returns, of a method's best run at a penalty."""
     return done.result["runs"][_best(done, penalty)].get("measures", {})
 
 
 def _best(done: Done, penalty: float) -> int:
-    """Which run of a method ends highest at a penalty."""
+    """The run of a method with the highest final return at a penalty."""
     finals = [_final(run) if penalty_of(run) == penalty else -np.inf for run in curves_in(done)]
     return int(np.argmax(finals))
 

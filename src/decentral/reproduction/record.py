@@ -1,4 +1,4 @@
-"""TARGET.json: the data behind a figure and a table, and where they come from. Until it is whole, a file per piece."""
+"""TARGET.json: the data behind a figure and a table, and their provenance. Until all pieces are done, a file each."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class Record:
 
     @property
     def results(self) -> Results:
-        """What figures and tables are made from."""
+        """The results that figures and tables are made from."""
         return {name: Done(piece["settings"], piece["result"]) for name, piece in self.pieces.items()}
 
     def holds(self, piece: Piece, file: Path) -> bool:
@@ -83,7 +83,7 @@ class Record:
         return Record(self.target, self.scale, self.pieces | other.pieces)
 
     def write(self, file: Path) -> None:
-        """Write everything at once: an interrupted writing leaves the earlier file."""
+        """Write the file atomically: if interrupted, the earlier file remains."""
         header = {"format": FORMAT, "target": self.target, "scale": self.scale.name, "seeds": self.scale.seeds}
         unfinished = file.with_suffix(f".{os.getpid()}.new")  # others may write the same file
         with can_write(file.parent):
@@ -117,7 +117,7 @@ def can_write(directory: Path) -> Iterator[None]:
 
 
 def piece_file(out: Path, name: str) -> Path:
-    """Where a piece that was run lies until its target is whole."""
+    """The file of a finished piece, until all pieces of its target are done."""
     return out / PIECES / f"{name}.json"
 
 
@@ -145,5 +145,5 @@ def _flat(settings: Data, before: str = "") -> Data:
 
 
 def _without_places(made_by: Data) -> Data:
-    """Where on a disk something was written says nothing about it."""
+    """The provenance without paths, which say nothing about a result."""
     return made_by | {"command": re.sub(r" --out[ =]('[^']*'|\S+)", "", made_by["command"])}

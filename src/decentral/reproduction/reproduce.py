@@ -1,4 +1,4 @@
-"""Run a target piece by piece, or draw it again from its data: figure, table and what the paper's claims come to."""
+"""Run a target piece by piece, or draw it again from its data: figure, table and findings for the paper's claims."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ class Reproduction:
 
     @property
     def warning(self) -> str:
-        """What must be said beside its numbers; empty at full scale."""
+        """The caveat beside its numbers; empty at full scale."""
         return "" if self.record.scale.is_full else NO_EVIDENCE
 
     @property
@@ -114,7 +114,7 @@ def redraw(file: Path, out: Path | None = None) -> Reproduction:
 
 
 def read_finished(file: Path) -> Record:
-    """The data of a target all of whose pieces are done, or of one that grows."""
+    """The data of a target whose pieces are all done, or that grows piece by piece."""
     record = Record.read(file, follow=True)
     check_finished(record, file)
     return record

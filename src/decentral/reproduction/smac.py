@@ -50,7 +50,7 @@ OTHERS = tuple(method for method in PAPER if method != "dac")
 
 
 def findings_of(results: Results) -> dict[str, ClaimFinding]:
-    """What the pieces that are done say of each claim; nothing of one of which nothing was run."""
+    """The findings of the finished pieces for each claim; none for a claim without any."""
     by_map = {battle: endings_of(battle_panel(results, battle, False)) for battle in MAPS}
     findings = {}
     for claim, battle in PLACES.items():
@@ -179,7 +179,7 @@ class SmacCurves(Target):
 
 
 def _shown(results: Results) -> list[Setting]:
-    """All settings; of a glance those that it has."""
+    """All settings; at the quick scale, only those that were run."""
     if any(_steps_of(done.settings) > GLANCE for done in results.values()) or not results:
         return list(SETTINGS)
     return [
@@ -204,7 +204,7 @@ def _panel(results: Results, battle: str, sharing: bool) -> "BattlePanel":
 
 
 def _weights_table(results: Results) -> str:
-    """What each weight of Hysteretic earned where one is chosen."""
+    """The return of each weight of Hysteretic on the maps where one is chosen."""
     rows = []
     for battle in dict.fromkeys(battle for battle, _ in _shown(results)):
         done = results.get(weights_name(battle))

@@ -27,7 +27,7 @@ READING = (
 
 @dataclass(frozen=True)
 class Judged:
-    """What one agent has learned, and how far it is off the payoff at the most."""
+    """The values that one agent has learned, and their largest errors against the payoff."""
 
     seed: int
     agent: int
@@ -39,7 +39,7 @@ class Judged:
 
     @staticmethod
     def of(data: Data, payoff: np.ndarray) -> "Judged":
-        """A stored table beside the payoff."""
+        """Compare a stored table with the payoff."""
         phi, by_context, inferred = (np.asarray(data[name]) for name in ("values", "by_context", "inferred"))
         agent = data["agent"]
         entries = [by_context[joint[agent], inferred[joint]] - payoff[joint] for joint in np.ndindex(payoff.shape)]
@@ -96,7 +96,7 @@ class TableOne(Target):
 
 
 def judged(results: Results) -> tuple[np.ndarray, list[Judged]]:
-    """The payoff, and every seed's and agent's table beside it."""
+    """The payoff, and the table of every seed and agent compared with it."""
     payoff = np.asarray(results["dac"].settings["environment"]["payoff"])
     return payoff, [Judged.of(table, payoff) for table in results["dac"].result["tables"]]
 

@@ -1,4 +1,4 @@
-"""What a target is: a figure or table of the paper. What it runs, draws and tabulates, and what it says of claims."""
+"""The interface of a target, a figure or table of the paper: what it runs, draws and tabulates, and its findings."""
 
 import math
 from abc import ABC, abstractmethod
@@ -12,7 +12,7 @@ from decentral.settings import Refused
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Heads, and rows of as many cells."""
+    """A Markdown table from headings, and rows of as many cells."""
     lines = [f"| {' | '.join(cells)} |" for cells in (heads, *rows)]
     return "\n".join([lines[0], "|---" * len(heads) + "|", *lines[1:]])
 
@@ -27,14 +27,14 @@ MOST_SEEDS = 1000
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is run: the paper's protocol, or a glance that is no evidence."""
+    """How much is run: the paper's protocol, or a quick look that is no evidence."""
 
     name: str
     seeds: int
 
     @staticmethod
     def of(name: str, seeds: int | None = None) -> "Scale":
-        """The scale of a name, with its own number of seeds unless told otherwise."""
+        """The scale of a name, with its default number of seeds unless one is given."""
         if name not in SCALES:
             raise Refused(f"scale must be one of {', '.join(SCALES)}, got {name!r}")
         if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
@@ -48,7 +48,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Done:
-    """A piece that has been run: its settings, and what came out."""
+    """A finished piece: its settings and its result."""
 
     settings: Data
     result: Data
@@ -89,14 +89,14 @@ Verdict = Literal["reproduced", "partly reproduced", "not reproduced", "not yet 
 
 
 def verdict_of(met: Iterable[bool]) -> Verdict:
-    """What to call a claim of several parts, or of several seeds: all of them hold, some, or none."""
+    """The verdict on a claim of several parts or seeds: all of them hold, some, or none."""
     each = list(met)
     return "reproduced" if all(each) else "partly reproduced" if any(each) else "not reproduced"
 
 
 @dataclass(frozen=True)
 class ClaimFinding:
-    """What the results say of one claim of the paper."""
+    """The finding for one claim of the paper."""
 
     numbers: str
     verdict: Verdict
@@ -112,7 +112,7 @@ class Target(ABC):
 
     @abstractmethod
     def pieces(self, scale: Scale) -> list[Piece]:
-        """What it runs."""
+        """The pieces that it runs."""
 
     @abstractmethod
     def draw(self, results: Results) -> "Figure":

@@ -72,12 +72,12 @@ def check_file(out: Path) -> None:
 
 
 def save(figure: Figure, out: Path) -> None:
-    """Write a figure where it belongs, and forget it."""
+    """Write a figure into a file, and close it."""
     save_all(figure, [out])
 
 
 def save_all(figure: Figure, files: list[Path]) -> None:
-    """Write a figure into several files, and forget it. The same figure is the same file, to the byte."""
+    """Write a figure into several files, and close it. Equal figures give equal files, byte for byte."""
     try:
         for out in files:
             out.parent.mkdir(parents=True, exist_ok=True)
@@ -92,19 +92,19 @@ def save_all(figure: Figure, files: list[Path]) -> None:
 
 
 def shown(text: str) -> str:
-    """A text as a picture shows it, letter by letter: a dollar begins no formula, and what has no look is spelled."""
+    """A text shown literally: a dollar starts no formula, and unprintable characters are escaped."""
     spelled = (letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
     return "".join(spelled).replace("$", r"\$")
 
 
 def look(number: int) -> dict[str, Any]:
-    """The colour and the line style of one of several runs; twenty-one can be told apart."""
+    """The colour and the line style of one of several runs; twenty-one are distinguishable."""
     style = STYLES[number // len(COLOURS) % len(STYLES)]
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": style}
 
 
 def draw_curve(axes: Axes, run: Curves, label: str, values: np.ndarray, band: Band, appearance: dict[str, Any]) -> None:
-    """The mean over seeds of what each test gave [seeds, tests], with a band around it; one seed has none."""
+    """Draw the mean over seeds of a quantity [seeds, tests] with a band around it; a single seed has no band."""
     seeds = len(run.seeds)
     name = f"{shown(label)} ({seeds} seed{'s' if seeds > 1 else ''})"
     axes.plot(run.steps, values.mean(axis=0), label=name, **appearance)
@@ -124,7 +124,7 @@ def draw_references(axes: Axes, runs: list[Curves]) -> None:
 
 
 def label_axes(axes: Axes, runs: list[Curves], quantity: str = "return") -> None:
-    """Say what a panel of learning curves shows."""
+    """Label the axes of a panel of learning curves."""
     axes.set_xlabel("environment steps")
     axes.set_ylabel(f"test {quantity.replace('_', ' ')}")
     axes.set_title(shown(" and ".join(dict.fromkeys(run.environment for run in runs))))

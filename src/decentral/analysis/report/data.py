@@ -68,7 +68,7 @@ def _report(values: np.ndarray) -> dict[str, Any]:
 
 
 def _summary(final: np.ndarray) -> dict[str, Any] | None:
-    """None where a seed's values have left the finite numbers."""
+    """None where a seed's values are NaN or inf."""
     return asdict(summarise(final)) if np.isfinite(final).all() else None
 
 
@@ -102,7 +102,7 @@ def _panel(title: str, numbers: list[int], runs: list[Curves]) -> dict[str, Any]
 
 
 def _labels(runs: list[Curves], panels: list[dict[str, Any]]) -> list[str]:
-    """A name for each run that tells it from those of its panel; where there are several panels, also which."""
+    """A name for each run that is unique in its panel; if there are several panels, it includes the panel's title."""
     run_labels = [""] * len(runs)
     for panel in panels:
         where = f" on {panel['title']}" if len(panels) > 1 else ""
@@ -112,7 +112,7 @@ def _labels(runs: list[Curves], panels: list[dict[str, Any]]) -> list[str]:
 
 
 def _titles(runs: list[Curves]) -> list[str]:
-    """The name of each one's environment, and where several share it the settings in which they differ."""
+    """The name of each run's environment, and, where several share it, the settings in which they differ."""
     titles = []
     for run in runs:
         alike = [other.config["environment"] for other in runs if other.environment == run.environment]
@@ -167,5 +167,5 @@ def _rounded(values: np.ndarray) -> list[float | None]:
 
 
 def _numbers(values: np.ndarray) -> list[Any]:
-    """To all digits; what is not finite is nothing in JSON."""
+    """All digits; NaN and inf become null in JSON."""
     return np.where(np.isfinite(values), values, np.asarray(None)).tolist()

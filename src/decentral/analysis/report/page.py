@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else: no network, no server; its data stand in it as JSON."""
+"""A report as one self-contained HTML page: no network, no server; it includes its data as JSON."""
 
 import json
 import os
@@ -14,7 +14,7 @@ SCRIPTS = ("elements", "scales", "chart", "tables", "tints", "inside", "timeline
 
 
 def page(data: dict[str, Any], reload_seconds: int | None = None) -> str:
-    """The page that shows the data; if told, one that loads itself again and again."""
+    """The page that shows the data; optionally one that reloads itself."""
     again = "" if reload_seconds is None else f'<meta http-equiv="refresh" content="{reload_seconds}">'
     parts = {
         "title": escape(_title(data)),
@@ -30,7 +30,7 @@ def page(data: dict[str, Any], reload_seconds: int | None = None) -> str:
 
 
 def write_page(text: str, directory: Path) -> Path:
-    """Put a page in place of an earlier one at once: a reader never sees half of it."""
+    """Replace an earlier page atomically: a reader never sees half of it."""
     file = directory / NAME
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def _title(data: dict[str, Any]) -> str:
 
 
 def _inert(text: str) -> str:
-    """JSON that can't end the script it stands in: `<` is written as its number."""
+    """JSON that can't end the script that contains it: `<` is escaped."""
     return text.replace("<", "\\u003c")
 
 
