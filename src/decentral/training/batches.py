@@ -1,7 +1,7 @@
-"""How much of a batch is learned from: no more steps than its longest episode has, or a little more.
+"""How long the batch of an update is: as many steps as its longest episode has, or a few more.
 
-A compiled program has fixed lengths, so a few of them are compiled side by side, and each update runs the shortest
-that holds its batch. What is cut off is padding: no mean counts it.
+A compiled program has fixed lengths. A few are therefore compiled side by side, and each update runs the shortest one
+that holds its batch. Only padding is cut off, which no mean counts.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Batch:
 
     episodes: int
     lengths: tuple[int, ...]
-    no_shorter_than: Int[Array, ""] | int = 0  # where an update is made again without those that were made beside it
+    no_shorter_than: Int[Array, ""] | int = 0  # for repeating one lane's update without the lanes it ran beside
 
     @staticmethod
     def of(environment: BaseEnvironment, episodes: int) -> "Batch":
@@ -55,7 +55,7 @@ def learn_from(
 
 
 def longest_of(episodes: Episode) -> Int[Array, ""]:
-    """How many steps the longest of some episodes has."""
+    """The number of steps of the longest episode."""
     return jnp.max(jnp.sum(episodes.happened, axis=-1))
 
 
@@ -68,10 +68,10 @@ def cut(episodes: Episode, length: int) -> Episode:
 
 @custom_vmap
 def largest_of_all(number: Int[Array, ""]) -> Int[Array, ""]:
-    """The largest of a number over every axis that `vmap` adds, so that it is one number for all of them.
+    """The maximum over every axis that `vmap` adds: one number for all lanes.
 
-    A `switch` on a number that differs between lanes would compute every branch. For choosing how much is computed
-    alone: what an agent learns may not depend on it.
+    A `switch` on a number that differs between lanes would compute every branch. Use this only to choose how much is
+    computed: what an agent learns must not depend on it.
     """
     return number
 

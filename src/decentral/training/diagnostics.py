@@ -1,6 +1,6 @@
-"""What a test tells besides its returns: values against what came, contexts against partners, play against the best.
+"""What a test measures besides returns: values against returns, contexts against partners, play against the oracle.
 
-All of it is measured from outside, for analysis alone: no agent is told any of it.
+All of it is measured from outside, for analysis only: no agent sees any of it.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ class Diagnosis(eqx.Module):
 
 
 def diagnose(team: Team, acting_models: tuple[Models, ...], oracle: Oracle | None, played: Trajectory) -> Diagnosis:
-    """What greedy episodes [E, ...] tell of the team that played them; `acting_models` are by squad."""
+    """The diagnosis of a team from its greedy episodes [E, ...]; `acting_models` are by squad."""
     episodes = jax.vmap(hand_out, out_axes=1)(played)
     actions = jax.vmap(jax.vmap(one_hot_actions))(episodes)
 
@@ -65,10 +65,10 @@ def greedy_values(algorithm: Algorithm, models: Models, episode: Episode) -> Flo
 def action_values(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, "P actions"]:
     """The values that a greedy choice is made on, at every percept of an episode; UNAVAILABLE where it has none."""
     zero = jnp.zeros(())
-    greedily = (zero, Dice(zero, zero, zero, zero))  # epsilon, and dice that never come to it
+    greedily = (zero, Dice(zero, zero, zero, zero))  # no exploration, so the dice are never used
 
-    def perceive(memory: Memory, now: tuple) -> tuple[Memory, Array]:
-        percept, last_action = now
+    def perceive(memory: Memory, inputs: tuple) -> tuple[Memory, Array]:
+        percept, last_action = inputs
         values, memory = algorithm.values(models, memory, Scene(percept, last_action, *greedily))
         return memory, mask_unavailable(values, percept.available)
 
@@ -101,7 +101,7 @@ def _value_metrics(squad: Squad, acting_models: Models, episodes: Episode) -> Me
 def _context_metrics(
     squad: Squad, acting_models: Models, episodes: Episode, actions: Float[Array, "agents episodes T actions"]
 ) -> Metrics:
-    """What each agent's contexts tell of its partners' actions at the same steps, means over partners."""
+    """How much each agent's contexts tell about its partners' actions at the same steps: means over partners."""
     contexts = squad.of_each(jax.vmap(squad.algorithm.contexts_in, (None, 0)), acting_models, episodes)
     if contexts is None or len(actions) < 2:
         return {}

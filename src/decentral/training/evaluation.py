@@ -1,4 +1,4 @@
-"""How good a team is: episodes played greedily, their returns, and what the environment reports of them."""
+"""Evaluation of a team: greedy episodes, their returns, and what the environment reports about them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +16,7 @@ from decentral.training.team import Team
 
 
 class Scores(eqx.Module):
-    """What episodes came to: the undiscounted return of each, its steps, and what the environment reports, by name."""
+    """The undiscounted return and the length of each episode, and what the environment reports about it, by name."""
 
     returns: Float[Array, "*episodes"]
     lengths: Int[Array, "*episodes"]
@@ -24,7 +24,7 @@ class Scores(eqx.Module):
 
 
 def scores_of(environment: BaseEnvironment, played: Trajectory) -> Scores:
-    """What one episode came to; what is reported are facts of its last step."""
+    """The scores of one episode; the reports are facts of its last step."""
     length = jnp.sum(played.happened)
     reports = {name: played.facts[fact][length - 1].astype(jnp.float32) for name, fact in environment.reports.items()}
     return Scores(jnp.sum(played.rewards), length, reports)
@@ -33,7 +33,7 @@ def scores_of(environment: BaseEnvironment, played: Trajectory) -> Scores:
 def greedy_scores(
     team: Team, environment: Environment, acting_models: tuple[Models, ...], episodes: int, key: Key[Array, ""]
 ) -> Scores:
-    """What each of `episodes` greedy episodes came to; `acting_models` are by squad."""
+    """The scores of `episodes` greedy episodes; `acting_models` are by squad."""
     return _greedily(team, environment, acting_models, episodes, key, partial(scores_of, environment))
 
 
@@ -64,7 +64,7 @@ def random_returns(environment: Environment, episodes: int, key: Key[Array, ""])
 
 
 def random_scores(environment: Environment, episodes: int, key: Key[Array, ""]) -> Scores:
-    """What each of `episodes` episodes of uniformly random play came to."""
+    """The scores of `episodes` episodes of uniformly random play."""
 
     def player(key: Key[Array, ""]) -> Player:
         return random_player(environment, key)
@@ -73,7 +73,7 @@ def random_scores(environment: Environment, episodes: int, key: Key[Array, ""]) 
 
 
 def scripted_scores(environment: Environment, script: Script, episodes: int, key: Key[Array, ""]) -> Scores:
-    """What each of `episodes` episodes of a policy written by hand came to."""
+    """The scores of `episodes` episodes of a policy written by hand."""
 
     def score(key: Key[Array, ""]) -> Scores:
         return scores_of(environment, play_script(environment, script, key))
@@ -87,12 +87,12 @@ def _greedily(
     acting_models: tuple[Models, ...],
     episodes: int,
     key: Key[Array, ""],
-    tell: Callable[[Trajectory], Any],
+    summarise: Callable[[Trajectory], Any],
 ) -> Any:
     def player(key: Key[Array, ""]) -> Player:
         return greedy_player(team, acting_models, environment.time_limit, key)
 
-    return _play_all(environment, player, episodes, key, tell)
+    return _play_all(environment, player, episodes, key, summarise)
 
 
 def _play_all(
@@ -100,17 +100,17 @@ def _play_all(
     player: Callable[[Key[Array, ""]], Player],
     episodes: int,
     key: Key[Array, ""],
-    tell: Callable[[Trajectory], Any],
+    summarise: Callable[[Trajectory], Any],
 ) -> Any:
-    """What is told of each of `episodes` episodes, played side by side."""
+    """A summary of each of `episodes` episodes, played side by side."""
 
     def play_one(keys: Key[Array, "2"]) -> Any:
-        key_player, key_world = keys
-        return tell(play(environment, player(key_player), key_world))
+        key_player, key_environment = keys
+        return summarise(play(environment, player(key_player), key_environment))
 
     return jax.vmap(play_one)(keys_of_test_episodes(episodes, key))
 
 
 def keys_of_test_episodes(episodes: int, key: Key[Array, ""]) -> Key[Array, "episodes 2"]:
-    """Of every episode: its player's and its environment's."""
+    """The keys of every episode: its player's and its environment's."""
     return jax.vmap(jax.random.split)(jax.random.split(key, episodes))

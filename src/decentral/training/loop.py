@@ -1,4 +1,4 @@
-"""The training of one seed, turn by turn: play, hand out, remember, learn. `vmap` makes many seeds of it."""
+"""The training loop of one seed, turn by turn: play, hand out, remember, learn. `vmap` runs it for many seeds."""
 
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,7 @@ Keys = tuple[Key[Array, "..."], ...]  # by squad
 
 
 class Tally(eqx.Module):
-    """Sums since the last test, from which the means of a record are made."""
+    """Sums since the last test; a record holds their means."""
 
     metrics: tuple[Metrics, ...]  # by squad: [n], over updates
     updates: Int[Array, ""]
@@ -36,7 +36,7 @@ class Tally(eqx.Module):
 
 
 class Lane(eqx.Module):
-    """One seed's training: its team, what each agent remembers, its environment's key, and how far it has come."""
+    """The training state of one seed: its team, every agent's replay, its environment's key, and its progress."""
 
     agents: tuple[Agents, ...]  # by squad
     replays: tuple[Replays, ...]
@@ -49,7 +49,7 @@ class Lane(eqx.Module):
 class TurnInputs(eqx.Module):
     """What a turn of one lane starts from: who acts, how much everyone explores, and all its keys."""
 
-    acting_models: tuple[Models, ...]  # by squad, as all but the last
+    acting_models: tuple[Models, ...]  # by squad, like every field but the last
     statistics: tuple[Statistics, ...]
     epsilons: tuple[Array, ...]
     keys_act: Keys
@@ -72,19 +72,19 @@ class TrainingSetup(eqx.Module):
 
     @property
     def compiled_environment(self) -> Environment:
-        """The environment, where whole episodes of it are compiled."""
+        """The environment; refused unless whole episodes of it are compiled."""
         if not isinstance(self.environment, Environment):
             name = type(self.environment).__name__
             raise Refused(f"environment must be one that is compiled, got {name}, which is stepped in Python")
         return self.environment
 
     def oracle(self) -> Oracle | None:
-        """Who knows the best joint actions, where a test asks for them."""
+        """The oracle of the best joint actions, if tests ask for it."""
         return self.environment.oracle() if self.plan.diagnostics else None
 
     @property
     def replay_capacity(self) -> int:
-        """Episodes that every agent has room for: no more than a run of this plan can play.
+        """The replay capacity of every agent in episodes: no more than a run of this plan can play.
 
         A power of two below `replay_episodes`, so that runs of about the same length share a compiled program.
         """
@@ -153,7 +153,7 @@ def turn(setup: TrainingSetup, lane: Lane, learning: bool) -> Lane:
 
 
 def prepare_turn(setup: TrainingSetup, lane: Lane) -> tuple[Lane, TurnInputs]:
-    """The lane with its random streams moved on, and what its next turn starts from."""
+    """The lane with its random streams advanced, and the inputs of its next turn."""
     key_play, environment_key = jax.random.split(lane.environment_key)
     drawn = setup.team.each(lambda squad, agents: squad.draw_keys(agents, 2), lane.agents)
     agents, keys_act, keys_learn = (
@@ -198,24 +198,24 @@ def remember_and_learn(
     `no_shorter_than` is set when a turn is replayed from a log: the padded length that each update had originally.
     """
     team, plan = setup.team, setup.plan
-    nows = tuple(TrainingClock(lane.steps, lane.episodes, epsilon, plan.num_environments) for epsilon in epsilons)
+    clocks = tuple(TrainingClock(lane.steps, lane.episodes, epsilon, plan.num_environments) for epsilon in epsilons)
     by_squad = team.split_by_squad(episodes)
-    kept = team.each(lambda squad, *of_squad: squad.remember(*of_squad), lane.agents, lane.replays, by_squad, nows)
+    kept = team.each(lambda squad, *of_squad: squad.remember(*of_squad), lane.agents, lane.replays, by_squad, clocks)
     agents, replays = tuple(agents for agents, _ in kept), tuple(replay for _, replay in kept)
 
     def update(carry: tuple, inputs: tuple[Keys, Int[Array, ""]]) -> tuple[tuple, None]:
         agents, tally = carry
         keys, longest = inputs
         batch = replace(setup.batch, no_shorter_than=longest)
-        taught = team.each(
-            lambda squad, agents, replays, keys, now: squad.learn(agents, replays, batch, keys, now),
+        updated = team.each(
+            lambda squad, agents, replays, keys, clock: squad.learn(agents, replays, batch, keys, clock),
             agents,
             replays,
             keys,
-            nows,
+            clocks,
         )
-        metrics = tuple(measured for _, measured in taught)
-        return (tuple(agents for agents, _ in taught), _count_update(tally, metrics)), None
+        metrics = tuple(metrics for _, metrics in updated)
+        return (tuple(agents for agents, _ in updated), _count_update(tally, metrics)), None
 
     tally = lane.tally
     if learning:
@@ -233,9 +233,9 @@ def keys_of_updates(plan: Plan, keys: Keys) -> Keys:
 def evaluate_lane(
     setup: TrainingSetup, lane: Lane, seed: Int[Array, ""] | int, oracle: Oracle | None = None
 ) -> tuple[Scores, Diagnosis | None, Tally, Lane]:
-    """The scores of a greedy test, its diagnosis if planned, the tally since the last one, the lane with a fresh one.
+    """The scores of a greedy test, its diagnosis if planned, the tally so far, and the lane with a fresh tally.
 
-    The test's key comes from the seed and the step, so that testing more or less often changes no training.
+    The test's key comes from the seed and the step: testing more or less often does not change training.
     """
     acting_models = setup.team.each(lambda squad, agents: squad.acting_models(agents), lane.agents)
     scores, diagnosis = on_every_device(_play_test)(setup, acting_models, oracle, key_of_test(lane.steps, seed))
@@ -289,7 +289,7 @@ def _play_test(
 def score_episodes(
     setup: TrainingSetup, acting_models: tuple[Models, ...], oracle: Oracle | None, played: Trajectory
 ) -> tuple[Scores, Diagnosis | None]:
-    """What greedy episodes [E, ...] came to, and their diagnosis if planned."""
+    """The scores of greedy episodes [E, ...], and their diagnosis if planned."""
     diagnosis = diagnose(setup.team, acting_models, oracle, played) if setup.plan.diagnostics else None
     return jax.vmap(partial(scores_of, setup.environment))(played), diagnosis
 
@@ -300,8 +300,8 @@ def _no_metrics(
     zero = jnp.zeros((), jnp.int32)
 
     def of(squad: Squad, agents: Agents, replays: Replays, keys: Array) -> Metrics:
-        now = TrainingClock(zero, zero, jnp.zeros(()))
-        shapes = jax.eval_shape(lambda: squad.learn(agents, replays, setup.batch, keys, now)[1])
+        clock = TrainingClock(zero, zero, jnp.zeros(()))
+        shapes = jax.eval_shape(lambda: squad.learn(agents, replays, setup.batch, keys, clock)[1])
         return {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
 
     return setup.team.each(of, agents, replays, keys)

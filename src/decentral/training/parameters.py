@@ -23,22 +23,22 @@ def from_arrays(algorithm: Algorithm, spec: AgentSpec, arrays: dict[str, np.ndar
     return fill(jax.eval_shape(lambda: algorithm.build(spec)), arrays, source)
 
 
-def fill(described: Any, arrays: dict[str, np.ndarray], source: str) -> Any:
-    """A tree of arrays as described, made of those that `as_arrays` named; others are refused."""
-    paths, structure = jax.tree_util.tree_flatten_with_path(described)
+def fill(template: Any, arrays: dict[str, np.ndarray], source: str) -> Any:
+    """The template's tree, filled with the arrays that `as_arrays` named; others are refused."""
+    paths, structure = jax.tree_util.tree_flatten_with_path(template)
     expected = {_name(path): leaf for path, leaf in paths}
     use_current_names(arrays)
     for name in sorted(expected.keys() ^ arrays.keys()):
         raise Refused(f"{source}: array {name} is {'missing' if name in expected else 'not part of the agent'}")
     for name, leaf in expected.items():
-        found = arrays[name]
-        if found.shape != leaf.shape or found.dtype != leaf.dtype:
+        array = arrays[name]
+        if array.shape != leaf.shape or array.dtype != leaf.dtype:
             raise Refused(f"{source}: array {name} must be {leaf.dtype}{leaf.shape}, got {found.dtype}{found.shape}")
     return jax.tree.unflatten(structure, [arrays[name] for name in expected])
 
 
 def use_current_names(arrays: dict[str, np.ndarray]) -> None:
-    """Put stored arrays under the names that their fields have now; some had others once."""
+    """Rename stored arrays of older files to the current names of their fields."""
     for name in list(arrays):
         current = ".".join(RENAMED.get(word, word) for word in name.split("."))
         arrays[current] = arrays.pop(name)

@@ -1,4 +1,4 @@
-"""The plan of a run: how long, how much is remembered, how much is explored, how often it is tested."""
+"""The plan of a run: its length, replay, exploration and tests."""
 
 from typing import Literal
 

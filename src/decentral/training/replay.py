@@ -10,7 +10,7 @@ from decentral.types import AgentSpec, Discrete, Episode, Percept
 
 
 def room_for(blank: Episode, observations: str) -> Episode:
-    """A blank episode in the types that it is kept in: observations as told, actions in the smallest integers."""
+    """A blank episode in its stored types: observations as `observations` says, actions in the smallest integers."""
     actions = blank.actions
     if jnp.issubdtype(actions.dtype, jnp.integer):
         actions = actions.astype(np.min_scalar_type(-blank.percepts.available.shape[-1]))
@@ -18,23 +18,23 @@ def room_for(blank: Episode, observations: str) -> Episode:
 
 
 def pack(episodes: Episode, room: Episode) -> Episode:
-    """Episodes in the types of the room that they are put into."""
-    return jax.tree.map(lambda lived, kept: _as_type(lived, kept.dtype), episodes, room)
+    """Episodes, converted to the stored types of `room`."""
+    return jax.tree.map(lambda array, slot: _as_type(array, slot.dtype), episodes, room)
 
 
 def unpack(episodes: Episode) -> Episode:
-    """Episodes as they were lived, less what their types could not hold."""
+    """Episodes as they were played, except for what the stored types could not hold."""
     actions = episodes.actions
     if jnp.issubdtype(actions.dtype, jnp.integer):
         actions = actions.astype(jnp.int32)
     return _with(episodes, episodes.percepts.observation.astype(jnp.float32), actions)
 
 
-def _as_type(numbers: Array, kind: np.dtype) -> Array:
-    if numbers.dtype == kind or not jnp.issubdtype(kind, jnp.floating):
-        return numbers.astype(kind)
-    largest = float(jnp.finfo(kind).max)  # what is larger would become infinite
-    return jnp.clip(numbers, -largest, largest).astype(kind)
+def _as_type(array: Array, kind: np.dtype) -> Array:
+    if array.dtype == kind or not jnp.issubdtype(kind, jnp.floating):
+        return array.astype(kind)
+    largest = float(jnp.finfo(kind).max)  # larger values would become inf
+    return jnp.clip(array, -largest, largest).astype(kind)
 
 
 def _with(episodes: Episode, observations: Float[Array, "..."], actions: Array) -> Episode:
@@ -42,7 +42,7 @@ def _with(episodes: Episode, observations: Float[Array, "..."], actions: Array) 
 
 
 class Replay(eqx.Module):
-    """The last episodes that an agent lived through, each in its slot."""
+    """The last episodes of an agent, each in its slot."""
 
     episodes: Episode  # [capacity, ...], packed
     remembered: Int[Array, ""]  # episodes ever put in; the next one goes to the slot of this number
@@ -59,13 +59,13 @@ def blank_episode(spec: AgentSpec, length: int) -> Episode:
 
 
 def empty_replay(blank: Episode, capacity: int, observations: str) -> Replay:
-    """A replay that remembers nothing yet, with room for episodes like `blank`; `observations`: their type in it."""
+    """An empty replay for episodes like `blank`; `observations` is the type in which it stores them."""
     room = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), room_for(blank, observations))
     return Replay(room, jnp.zeros((), jnp.int32))
 
 
 def remember(replay: Replay, episodes: Episode, keep: Bool[Array, ""] | bool) -> Replay:
-    """Put a few episodes [E, ...] into the ring, over the oldest; nothing happens unless told to `keep` them."""
+    """Write episodes [E, ...] over the oldest ones of the ring, unless `keep` is false."""
     count, capacity = episodes.rewards.shape[0], replay.episodes.rewards.shape[0]
     slots = (replay.remembered + jnp.arange(count)) % capacity
     slots = jnp.where(keep, slots, capacity)  # out of the ring: dropped

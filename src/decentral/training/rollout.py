@@ -17,12 +17,12 @@ from decentral.training.team import Team
 from decentral.training.until_over import until_all_are_over
 from decentral.types import Episode, Percept
 
-Draws = Any  # what a player needs of chance, one entry per step
+Draws = Any  # a player's random draws, one entry per step
 
 
 @dataclass(frozen=True)
 class Player:
-    """Someone who plays for the whole team: memories to start with, draws per step, and a way to choose."""
+    """A policy of the whole team: initial memories, random draws per step, and a way to choose."""
 
     memories: Memory
     draws: Draws  # [T, ...]
@@ -30,7 +30,7 @@ class Player:
 
 
 class Trajectory(eqx.Module):
-    """What the whole team lived through. Only `hand_out` may read it for learning."""
+    """One episode of the whole team. Only `hand_out` may read it for learning."""
 
     percepts: Percept  # [P, N, ...]
     actions: Array  # [T, N]
@@ -46,53 +46,53 @@ def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Traje
     def choose(state: State, memories: Memory, last_actions: Array, draws: Draws) -> tuple[Array, Memory]:
         return player.choose(memories, environment.perceive(state), last_actions, draws)
 
-    return _live_through(environment, player.memories, player.draws, choose, key)
+    return _play_episode(environment, player.memories, player.draws, choose, key)
 
 
 def play_script(environment: Environment, script: Script, key: Key[Array, ""]) -> Trajectory:
-    """One episode by a policy that is told the whole state, as no agent is."""
+    """One episode of a policy that sees the whole state, which no agent does."""
 
     def choose(state: State, memory: Any, last_actions: Array, draws: None) -> tuple[Array, Any]:
         return script.choose(state, memory)
 
-    return _live_through(environment, script.start(), None, choose, key)
+    return _play_episode(environment, script.start(), None, choose, key)
 
 
-def _live_through(
+def _play_episode(
     environment: Environment,
     memories: Any,
     draws: Draws,
     choose: Callable[[State, Any, Array, Draws], tuple[Array, Any]],
     key: Key[Array, ""],
 ) -> Trajectory:
-    """An episode in which `choose` answers for all.
+    """One episode in which `choose` acts for all agents.
 
-    The loop keeps states and actions alone: percepts and outcomes follow from them after it, of all steps at once.
-    An episode that is over stands still: what is kept of it does not depend on how long the others beside it go on, and
-    when all are over no step is computed any more.
+    The loop keeps states and actions only: percepts and outcomes of all steps are computed from them afterwards.
+    An episode that is over stands still, so its record does not depend on how long the others beside it last. Once all
+    are over, no more steps are computed.
     """
-    state, lucks = begin(environment, key)
+    state, randomness = begin(environment, key)
     silence = jnp.zeros((environment.num_agents, environment.spec.actions.count))
 
-    def step(now: tuple, drawn: tuple) -> tuple[tuple, Array, Bool[Array, ""]]:
-        state, memories, last_actions = now
-        luck, draws = drawn
+    def step(carry: tuple, drawn: tuple) -> tuple[tuple, Array, Bool[Array, ""]]:
+        state, memories, last_actions = carry
+        step_randomness, draws = drawn
         actions, memories = choose(state, memories, last_actions, draws)
-        following, outcome = environment.step_with(state, actions, luck)
+        following, outcome = environment.step_with(state, actions, step_randomness)
         return (following, memories, jax.nn.one_hot(actions, silence.shape[-1])), actions, outcome.terminated
 
-    def step_and_keep(now: tuple, drawn: tuple) -> tuple[tuple, tuple]:
-        following, actions, _ = step(now, drawn)
-        return following, (now[0], actions)
+    def step_and_keep(carry: tuple, drawn: tuple) -> tuple[tuple, tuple]:
+        following, actions, _ = step(carry, drawn)
+        return following, (carry[0], actions)
 
-    beginning = (state, memories, silence)
+    start = (state, memories, silence)
     if environment.may_end_early:
-        (final, _, _), (states, actions) = until_all_are_over(step, beginning, (lucks, draws), environment.time_limit)
+        (final, _, _), (states, actions) = until_all_are_over(step, start, (randomness, draws), environment.time_limit)
     else:
-        (final, _, _), (states, actions) = jax.lax.scan(step_and_keep, beginning, (lucks, draws))
+        (final, _, _), (states, actions) = jax.lax.scan(step_and_keep, start, (randomness, draws))
     every = with_last(states, final)
     outcomes = jax.vmap(environment.recompute_outcome)(
-        states, actions, lucks, jax.tree.map(lambda state: state[1:], every)
+        states, actions, randomness, jax.tree.map(lambda state: state[1:], every)
     )
     happened = jnp.cumsum(outcomes.terminated) - outcomes.terminated == 0
     return Trajectory(
@@ -108,14 +108,14 @@ def _live_through(
 def retrace(environment: Environment, actions: Array, key: Key[Array, ""]) -> State:
     """The states before each step of the episode that was played with these actions and this key, and after the last.
 
-    Steps that did not happen are taken here too: what comes after the end is not what was played.
+    Steps that did not happen are taken here too: ignore the states after the end of the episode.
     """
 
     def step(state: State, chosen: tuple[Array, Randomness]) -> tuple[State, State]:
         return environment.step_with(state, *chosen)[0], state
 
-    state, lucks = begin(environment, key)
-    final, states = jax.lax.scan(step, state, (actions, lucks))
+    state, randomness = begin(environment, key)
+    final, states = jax.lax.scan(step, state, (actions, randomness))
     return with_last(states, final)
 
 
@@ -135,12 +135,12 @@ def hand_out(trajectory: Trajectory) -> Episode:
     def shared(of_all: Array) -> Array:
         return jnp.broadcast_to(of_all, (agents, *of_all.shape))
 
-    def own(of_each: Array) -> Array:
+    def per_agent(of_each: Array) -> Array:
         return jnp.moveaxis(of_each, 1, 0)
 
     return Episode(
-        percepts=jax.tree.map(own, trajectory.percepts),
-        actions=own(trajectory.actions),
+        percepts=jax.tree.map(per_agent, trajectory.percepts),
+        actions=per_agent(trajectory.actions),
         rewards=shared(trajectory.rewards),
         terminated=shared(trajectory.terminated),
         happened=shared(trajectory.happened),
@@ -154,7 +154,7 @@ def team_player(
     epsilons: tuple[Float[Array, ""], ...],
     dice: tuple[Dice, ...],
 ) -> Player:
-    """The team itself: every agent by its own networks and dice. All arguments are by squad."""
+    """The team as a player: every agent acts by its own networks and dice. All arguments are by squad."""
 
     def choose(memories: Memory, percepts: Percept, last_actions: Array, dice: Any) -> tuple[Array, Memory]:
         def act(
@@ -172,7 +172,7 @@ def team_player(
 
 
 def greedy_player(team: Team, acting_models: tuple[Models, ...], length: int, key: Key[Array, ""]) -> Player:
-    """The team at its best, without exploring."""
+    """The team as a player that does not explore."""
     return team_player(team, acting_models, *greedily(team), unbiased_dice(team, length, key))
 
 

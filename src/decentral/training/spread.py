@@ -1,4 +1,4 @@
-"""Work that is spread over several devices: the names of its two axes, and what every device does for itself."""
+"""Work that is spread over several devices: the names of its two axes, and what every device repeats."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +10,10 @@ SEEDS, AGENTS = "seeds", "agents"
 
 
 def on_every_device(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, done whole by every device for itself; where nothing is spread, the function as it is.
+    """`function`, computed in full by every device; unchanged where nothing is spread.
 
-    Agents learn apart but play together: an episode is so short a work that two devices that each play all of it are
-    done sooner than two that must talk at every step. All that differs between lanes must be among the arguments.
+    Agents learn apart but play together. An episode is so little work that two devices that each play all of it finish
+    sooner than two that exchange data at every step. Everything that differs between lanes must be an argument.
     """
     if jax.sharding.get_abstract_mesh().empty:
         return function

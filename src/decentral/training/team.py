@@ -19,7 +19,7 @@ from decentral.training.squads.shared import Shared
 
 
 class Team(eqx.Module):
-    """Squads that between them fill every place of an environment once."""
+    """Squads that together fill every place of an environment exactly once."""
 
     squads: tuple[Squad, ...]
 
@@ -38,15 +38,15 @@ class Team(eqx.Module):
         return next(squad for squad in self.squads if place in squad.places)
 
     def each(self, ask: Callable[..., Any], *groups: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What every squad answers when asked with its own part of each group."""
-        return tuple(ask(squad, *own) for squad, *own in zip(self.squads, *groups, strict=True))
+        """The result of `ask` for every squad and its part of each group."""
+        return tuple(ask(squad, *parts) for squad, *parts in zip(self.squads, *groups, strict=True))
 
     def split_by_squad(self, of_all: Any) -> tuple[Any, ...]:
         """Arrays over all places [N, ...], as each squad's part of them [n, ...]."""
         if len(self.squads) == 1:
             return (of_all,)
         return tuple(
-            jax.tree.map(lambda leaf, own=squad: leaf[np.asarray(own.places)], of_all) for squad in self.squads
+            jax.tree.map(lambda leaf, places=np.asarray(squad.places): leaf[places], of_all) for squad in self.squads
         )
 
     def in_order(self, parts: tuple[Array, ...]) -> Array:

@@ -1,4 +1,4 @@
-"""A loop of steps that stops when the episodes of all lanes are over. It carries one array for each type of number."""
+"""A loop of steps that stops when the episodes of all lanes are over. It carries one array per dtype."""
 
 import math
 from collections.abc import Callable
@@ -51,48 +51,52 @@ class Packing:
 
 MOST_UNASKED = 8  # steps
 
-Now = tuple  # the environment first, then whatever else a step leads on
+Carry = tuple  # the environment's state first, then whatever else a step passes on
 
 
 def until_all_are_over(
-    step: Callable[[Now, Any], tuple[Now, Array, Bool[Array, ""]]], beginning: Now, chances: Any, limit: int
-) -> tuple[Now, tuple[Any, Array]]:
-    """Take steps until every lane is over; gives the final states, the states before all steps, and the actions.
+    step: Callable[[Carry, Any], tuple[Carry, Array, Bool[Array, ""]]], start: Carry, draws: Any, limit: int
+) -> tuple[Carry, tuple[Any, Array]]:
+    """Take steps until every lane is over; returns the final carry, the states before all steps, and the actions.
 
-    A step gives what follows, the actions, and whether that is the end. A lane that is over stands still: what is kept
-    of it does not depend on how long the others beside it go on. What is kept is packed, since every array that
-    is written in a step costs a GPU one program more.
+    A step returns the next carry, the actions, and whether the episode ended. A lane that is over stands still, so its
+    record does not depend on how long the others beside it last. The record is packed, since every array that is
+    written in a step costs a GPU one more kernel launch.
     """
-    _, chosen, _ = jax.eval_shape(step, beginning, jax.tree.map(lambda drawn: drawn[0], chances))
+    _, chosen, _ = jax.eval_shape(step, start, jax.tree.map(lambda drawn: drawn[0], draws))
     idle = jnp.zeros(chosen.shape, chosen.dtype)
-    packing = Packing.of((beginning[0], idle))
+    packing = Packing.of((start[0], idle))
 
-    def standing(now: Now) -> Packed:
-        return packing.pack((now[0], idle))
+    def still_step(carry: Carry) -> Packed:
+        return packing.pack((carry[0], idle))
 
-    def go_on(lived: tuple) -> tuple:
-        now, over, kept, time, _ = lived
-        following, actions, ended = step(now, jax.tree.map(lambda drawn: _at(drawn, time), chances))
-        following, actions = jax.tree.map(lambda old, new: jnp.where(over, old, new), (now, idle), (following, actions))
-        kept = jax.tree.map(lambda room, part: _put(room, part, time), kept, packing.pack((now[0], actions)))
+    def take_step(loop_state: tuple) -> tuple:
+        carry, over, kept, time, _ = loop_state
+        following, actions, ended = step(carry, jax.tree.map(lambda drawn: _at(drawn, time), draws))
+        following, actions = jax.tree.map(
+            lambda old, new: jnp.where(over, old, new), (carry, idle), (following, actions)
+        )
+        kept = jax.tree.map(lambda room, part: _put(room, part, time), kept, packing.pack((carry[0], actions)))
         over = over | ended
         return following, over, kept, time + 1, largest_of_all(1 - over.astype(jnp.int32)) > 0
 
-    def several(lived: tuple) -> tuple:
-        return jax.lax.fori_loop(0, steps_between_looks(limit), lambda _, now: go_on(now), lived)
+    def take_steps(loop_state: tuple) -> tuple:
+        return jax.lax.fori_loop(0, steps_between_looks(limit), lambda _, loop_state: take_step(loop_state), loop_state)
 
-    room = jax.tree.map(lambda part: jnp.broadcast_to(part, (limit, *part.shape)), standing(beginning))
-    start = (beginning, jnp.zeros((), bool), room, jnp.zeros((), jnp.int32), jnp.ones((), bool))
-    final, _, kept, taken, _ = jax.lax.while_loop(lambda now: now[-1] & (now[-2] < limit), several, start)
+    room = jax.tree.map(lambda part: jnp.broadcast_to(part, (limit, *part.shape)), still_step(start))
+    loop_start = (start, jnp.zeros((), bool), room, jnp.zeros((), jnp.int32), jnp.ones((), bool))
+    final, _, kept, taken, _ = jax.lax.while_loop(
+        lambda looping: looping[-1] & (looping[-2] < limit), take_steps, loop_start
+    )
     lasting = jnp.arange(limit)[:, None] >= taken
-    filled = jax.tree.map(lambda room, last: jnp.where(lasting, last, room), kept, standing(final))
+    filled = jax.tree.map(lambda room, last: jnp.where(lasting, last, room), kept, still_step(final))
     return final, jax.vmap(packing.unpack)(filled)
 
 
 def steps_between_looks(limit: int) -> int:
-    """How many steps are taken before it is asked again whether anyone goes on: a divisor of the limit.
+    """The number of steps between two checks whether any lane goes on: a divisor of the limit.
 
-    A GPU waits for the answer, which takes as long as a good part of a step; a CPU does not.
+    A GPU waits for the answer, which costs a good part of a step; a CPU does not.
     """
     if jax.default_backend() == "cpu":
         return 1

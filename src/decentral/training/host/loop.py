@@ -1,4 +1,4 @@
-"""Turns and tests of all lanes in a host environment: played in Python, then learned from as compiled ones are."""
+"""Turns and tests of all lanes in a host environment: episodes are played in Python; learning is compiled as usual."""
 
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,7 @@ from decentral.training.loop import (
 from decentral.training.rollout import Trajectory, greedily, unbiased_dice
 from decentral.training.squads.base import Replays
 
-SetupAxis = int | None  # the axis of the setups' numbers: 0 where they stand for several, none otherwise
+SetupAxis = int | None  # the vmap axis of the setup: 0 where its arrays hold one entry per lane, None otherwise
 
 
 def host_turns(
@@ -49,7 +49,7 @@ def host_evaluate(
     seeds: np.ndarray,
     oracle: Oracle | None,
 ) -> tuple[Scores, Diagnosis | None, Tally, Lane]:
-    """What a greedy test came to [S, episodes] and what `evaluate_lane` gives besides, of all lanes."""
+    """The scores of a greedy test [S, episodes] and the other results of `evaluate_lane`, for all lanes."""
     casts, keys = _cast_test(setup_axis, setup, eqx.tree_at(lambda lane: lane.replays, lanes, ()), seeds)
     scores, diagnosis = _score_all(setup_axis, setup, casts.acting_models, oracle, rollout.play(casts, keys))
     return scores, diagnosis, lanes.tally, with_fresh_tally(lanes)
@@ -58,7 +58,7 @@ def host_evaluate(
 def host_scores(
     rollout: HostRollout, setup: TrainingSetup, acting_models: tuple, episodes: int, key: Key[Array, ""]
 ) -> Scores:
-    """What greedy episodes of several teams [S, ...] in the same environments came to [S, episodes]."""
+    """The scores of greedy episodes of several teams [S, ...] in the same environments [S, episodes]."""
     played = host_greedy_episodes(rollout, setup, acting_models, episodes, key)
     return jax.vmap(jax.vmap(partial(scores_of, setup.environment)))(played)
 
@@ -79,7 +79,9 @@ def _prepare_turns(
         lane, inputs = prepare_turn(setup, lane)
         team, length = setup.team, setup.environment.time_limit
         keys_each, keys = keys_of_episodes(setup.plan, inputs.keys_act, inputs.key_play)
-        dice = jax.vmap(lambda keys: team.each(lambda squad, own: squad.roll(own, length), keys))(keys_each)
+        dice = jax.vmap(lambda keys: team.each(lambda squad, agent_keys: squad.roll(agent_keys, length), keys))(
+            keys_each
+        )
         return lane, inputs, Cast(team, inputs.acting_models, inputs.statistics, inputs.epsilons, dice), keys
 
     return jax.vmap(one, (setup_axis, 0))(setup, lanes)
@@ -106,7 +108,7 @@ def _cast_test(
     setup_axis: SetupAxis, setup: TrainingSetup, lanes: Lane, seeds: Int[Array, " S"]
 ) -> tuple[Cast, Key[Array, "S E"]]:
     def one(setup: TrainingSetup, lane: Lane, seed: Int[Array, ""]) -> tuple[Cast, Key[Array, " E"]]:
-        acting_models = setup.team.each(lambda squad, own: squad.acting_models(own), lane.agents)
+        acting_models = setup.team.each(lambda squad, agents: squad.acting_models(agents), lane.agents)
         return cast_greedily(setup, acting_models, setup.plan.test_episodes, key_of_test(lane.steps, seed))
 
     return jax.vmap(one, (setup_axis, 0, 0))(setup, lanes, seeds)

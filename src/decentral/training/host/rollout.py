@@ -1,4 +1,4 @@
-"""Play episodes in a host environment with the teams of all lanes, and write them down; how they choose is compiled."""
+"""Episodes of all lanes in a host environment: stepped and recorded in Python, with compiled action selection."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -50,12 +50,12 @@ class Sheet:
         self.observation[0], self.available[0] = percepts
 
     def add(self, actions: np.ndarray, step: Step) -> None:
-        """Write down a step. The last one, by the task, the environment's time or the limit, is followed by padding."""
-        now = self.taken
-        self.actions[now], self.rewards[now] = actions, step.reward
-        self.terminated[now], self.happened[now] = step.terminated, True
+        """Write down a step. After the last one (terminated, truncated or at the limit) the rest is padded."""
+        step_index = self.taken
+        self.actions[step_index], self.rewards[step_index] = actions, step.reward
+        self.terminated[step_index], self.happened[step_index] = step.terminated, True
         for name, fact in step.facts.items():
-            self.facts[name][now] = fact
+            self.facts[name][step_index] = fact
         self.taken += 1
         self.observation[self.taken], self.available[self.taken] = step.percepts
         self.over = step.terminated or step.truncated or self.taken == len(self.rewards)
@@ -63,10 +63,10 @@ class Sheet:
             self._pad()
 
     def _pad(self) -> None:
-        """What was perceived last goes on, and so does an action that was available then."""
-        last, now = self.percepts, self.taken
-        self.observation[now + 1 :], self.available[now + 1 :] = last
-        self.actions[now:] = last.available.argmax(axis=1)
+        """Repeat the last percepts, and an action that was available then."""
+        last, step_index = self.percepts, self.taken
+        self.observation[step_index + 1 :], self.available[step_index + 1 :] = last
+        self.actions[step_index:] = last.available.argmax(axis=1)
 
     def written(self) -> Written:
         """All of it, by name."""
@@ -78,10 +78,10 @@ NOTHING = -1  # the last action before the first
 
 
 class Cast(eqx.Module):
-    """Who plays the next episodes of a lane, and their chance in choosing."""
+    """Who plays the next episodes of a lane, and their dice."""
 
     team: Team
-    acting_models: tuple[Models, ...]  # by squad, as all that follow
+    acting_models: tuple[Models, ...]  # by squad, like all fields below
     statistics: tuple[Statistics, ...]
     epsilons: tuple[Array, ...]
     dice: tuple[Dice, ...]  # [episodes, T, n], or of one episode [T, n]
@@ -100,22 +100,24 @@ class Job:
     attempt: int = 0  # how many times it broke off
 
     def seed(self, bits: np.ndarray) -> int:
-        """All bits of the episode's key; of another key if earlier attempts broke off."""
-        own = bits[self.lane, self.episode]
+        """The seed of the episode, from all bits of its key; a new attempt gets a new key."""
+        key_bits = bits[self.lane, self.episode]
         if self.attempt:
-            own = np.asarray(jax.random.key_data(jax.random.fold_in(jax.random.wrap_key_data(own), self.attempt)))
-        return seed_of(own)
+            key_bits = np.asarray(
+                jax.random.key_data(jax.random.fold_in(jax.random.wrap_key_data(key_bits), self.attempt))
+            )
+        return seed_of(key_bits)
 
 
 def seed_of(bits: np.ndarray) -> int:
-    """All bits of a key [2], as a stage is told them."""
+    """All bits of a key [2] as one number, the seed of a stage's episode."""
     return int.from_bytes(bits.astype(">u4").tobytes(), "big")
 
 
 class HostRollout:
     """Plays whole episodes of all lanes, as many at the same time as there are stages.
 
-    Which stage plays which episode follows from their numbers alone, and all chance from the keys.
+    Which stage plays which episode depends on their numbers only, and all randomness comes from the keys.
     """
 
     def __init__(self, stages: Stages, say: Callable[[str], None]):
@@ -125,7 +127,7 @@ class HostRollout:
         self.dropped = 0  # episodes that broke off
 
     def close(self) -> None:
-        """Close the environment, and say what goes wrong with that."""
+        """Close the environment, and report any trouble."""
         for trouble in self.stages.close():
             self.say(trouble)
 
@@ -145,7 +147,7 @@ class HostRollout:
         return _as_trajectories(jax.tree.map(lambda *of: np.stack(of).reshape(*keys.shape, *of[0].shape), *every))
 
     def _play_together(self, casts: Cast, bits: np.ndarray, jobs: Sequence[Job]) -> list[Sheet]:
-        """The records of a few episodes, each on a stage of its own; one that broke off is not over."""
+        """The records of a few episodes, one per stage; the record of one that broke off is not `over`."""
         alike = [*jobs, *[jobs[0]] * (self.stages.count - len(jobs))]  # as many as stages: one shape, one program
         lanes, episodes = (np.asarray([getattr(job, name) for job in alike]) for name in ("lane", "episode"))
         cast, memories, actions = _enter(casts, lanes, episodes, self.environment.num_agents)
@@ -154,9 +156,9 @@ class HostRollout:
         for stage, percepts in answers.items():
             sheets[stage].begin(percepts)
         while playing := [stage for stage in answers if not sheets[stage].over]:
-            now = jax.tree.map(lambda *of: np.stack(of), *(sheet.percepts for sheet in sheets))
+            percepts_now = jax.tree.map(lambda *of: np.stack(of), *(sheet.percepts for sheet in sheets))
             time = sheets[playing[0]].taken
-            actions, memories = _choose(cast, memories, actions, *now, time)
+            actions, memories = _choose(cast, memories, actions, *percepts_now, time)
             chosen = np.asarray(actions)
             answers = self._ask(jobs, {stage: chosen[stage] for stage in playing})
             for stage, step in answers.items():
@@ -182,7 +184,7 @@ def _enter(casts: Cast, lanes: Int[Array, " stages"], episodes: Int[Array, " sta
     def one(lane: Array, episode: Array) -> tuple[Cast, Memory, Array]:
         cast = jax.tree.map(lambda leaf: leaf[lane], casts)
         dice = jax.tree.map(lambda leaf: leaf[episode], cast.dice)
-        cast = eqx.tree_at(lambda own: own.dice, cast, dice)
+        cast = eqx.tree_at(lambda old: old.dice, cast, dice)
         return cast, cast.player.memories, jnp.full(agents, NOTHING)
 
     return jax.vmap(one)(lanes, episodes)
@@ -205,10 +207,10 @@ def _choose(
 
 @jax.jit
 def _as_trajectories(written: Written) -> Trajectory:
-    """What was written of episodes [lanes, episodes, ...], as those are told that were compiled."""
+    """The records of episodes [lanes, episodes, ...], in the form of compiled ones."""
 
     def one(sheet: Written) -> Trajectory:
-        told = {name: sheet[name] for name in ("actions", "rewards", "terminated", "happened", "facts")}
-        return Trajectory(percepts=Percept(sheet["observation"], sheet["available"]), **told)
+        steps = {name: sheet[name] for name in ("actions", "rewards", "terminated", "happened", "facts")}
+        return Trajectory(percepts=Percept(sheet["observation"], sheet["available"]), **steps)
 
     return jax.vmap(jax.vmap(one))(written)

@@ -1,4 +1,4 @@
-"""A squad: agents that are alike, and what a team asks of it. Four kinds: separate, shared, joined and frozen.
+"""A squad: agents of one kind, and its interface. There are four: separate, shared, joined and frozen.
 
 The places of a squad's agents in the environment are fixed; all its arrays have an axis [n] over its own agents only.
 """
@@ -29,8 +29,8 @@ class TrainingClock(eqx.Module):
 
     steps: Int[Array, ""]
     episodes: Int[Array, ""]
-    epsilon: Float[Array, ""]  # the squad's, in the episodes just lived
-    latest: int = eqx.field(static=True, default=1)  # how many of the episodes were lived in this turn
+    epsilon: Float[Array, ""]  # the squad's, in the episodes just played
+    latest: int = eqx.field(static=True, default=1)  # how many of the episodes were played in this turn
 
 
 class Squad(eqx.Module):
@@ -62,19 +62,19 @@ class Squad(eqx.Module):
 
     @abstractmethod
     def remember(
-        self, agents: Agents, replays: Replays, episodes: Episode, now: TrainingClock
+        self, agents: Agents, replays: Replays, episodes: Episode, clock: TrainingClock
     ) -> tuple[Agents, Replays]:
         """Every agent annotates its record of the episodes just played [n, E, ...], and stores it."""
 
     @abstractmethod
     def learn(
-        self, agents: Agents, replays: Replays, batch: Batch, keys: Key[Array, " n"], now: TrainingClock
+        self, agents: Agents, replays: Replays, batch: Batch, keys: Key[Array, " n"], clock: TrainingClock
     ) -> tuple[Agents, Metrics]:
         """Every agent draws a batch from what it remembers and learns from it."""
 
     @abstractmethod
     def after_episodes(self, agents: Agents, episodes: int) -> Agents:
-        """Time passes for every agent."""
+        """Tell every agent that so many episodes have passed."""
 
     def epsilon(self, plan: Plan, steps: Int[Array, ""]) -> Float[Array, ""]:
         """How much the squad explores now."""
@@ -94,7 +94,7 @@ class Squad(eqx.Module):
         return percepts
 
     def of_each(self, ask: Callable[..., Any], acting_models: Models, *of_agents: Any) -> Any:
-        """What every agent answers, asked with its networks and its own part of the rest [n]."""
+        """The result of `ask` for every agent, with its networks and its part of the rest [n]."""
         axes = (None if self.one_network else 0, *(0 for _ in of_agents))
         return jax.vmap(ask, axes, axis_size=len(self.places))(acting_models, *of_agents)
 
@@ -127,16 +127,16 @@ class Squad(eqx.Module):
             choice, memory = choose_one(self.algorithm, acting_model, statistics, memory, scene)
             return choice.action, memory
 
-        told = eqx.tree_at(lambda scene: scene.percept, scenes, self.read(scenes.percept))
-        return self.of_each(choose, acting_models, statistics, memories, told)
+        scenes = eqx.tree_at(lambda scene: scene.percept, scenes, self.read(scenes.percept))
+        return self.of_each(choose, acting_models, statistics, memories, scenes)
 
 
 class Choice(eqx.Module):
-    """What one agent chooses, and what it was chosen by."""
+    """One agent's choice, with the values and the epsilon behind it."""
 
     action: Int[Array, ""]
     values: Float[Array, " actions"]
-    epsilon: Float[Array, ""]  # the probability with which chance was to choose
+    epsilon: Float[Array, ""]  # the probability of a random action
 
 
 def choose_one(

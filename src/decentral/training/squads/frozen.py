@@ -15,7 +15,7 @@ from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
 class Frozen(Squad):
-    """Agents who are what they were."""
+    """Agents that act with fixed networks."""
 
     networks: Models  # [n]
     sharing: Sharing | None = eqx.field(static=True, default=None)  # what they learned with
@@ -49,12 +49,12 @@ class Frozen(Squad):
         return ()
 
     def remember(
-        self, agents: AgentState, replays: tuple[()], episodes: Episode, now: TrainingClock
+        self, agents: AgentState, replays: tuple[()], episodes: Episode, clock: TrainingClock
     ) -> tuple[AgentState, tuple[()]]:
         return agents, replays
 
     def learn(
-        self, agents: AgentState, replays: tuple[()], batch: Batch, keys: Key[Array, " n"], now: TrainingClock
+        self, agents: AgentState, replays: tuple[()], batch: Batch, keys: Key[Array, " n"], clock: TrainingClock
     ) -> tuple[AgentState, Metrics]:
         return agents, {}
 

@@ -1,4 +1,4 @@
-"""One learner for many actors: how a centralised reference is trained. NOT decentralised, and kept apart for that."""
+"""One learner for many actors, for training centralised references. NOT decentralised, and therefore kept apart."""
 
 import equinox as eqx
 import jax
@@ -46,21 +46,21 @@ class Joined(Squad):
 
     def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> Replay:
         of_all = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), blank)
-        remarked = with_blank_annotations(self.algorithm, agents, of_all)
-        return ring.empty_replay(remarked, capacity, kind)
+        template = with_blank_annotations(self.algorithm, agents, of_all)
+        return ring.empty_replay(template, capacity, kind)
 
     def remember(
-        self, agents: AgentState, replays: Replay, episodes: Episode, now: TrainingClock
+        self, agents: AgentState, replays: Replay, episodes: Episode, clock: TrainingClock
     ) -> tuple[AgentState, Replay]:
         together = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), episodes)  # [E, n, ...]
-        agents, together = annotate_all(self.algorithm, agents, together, now.epsilon)
+        agents, together = annotate_all(self.algorithm, agents, together, clock.epsilon)
         return agents, ring.remember(replays, together, True)
 
     def learn(
-        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: TrainingClock
+        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], clock: TrainingClock
     ) -> tuple[AgentState, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
-        episodes = self.algorithm.learning_rewards(ring.sample(replays, batch.episodes, key_sample), now.episodes)
+        episodes = self.algorithm.learning_rewards(ring.sample(replays, batch.episodes, key_sample), clock.episodes)
         return learn_from(self.algorithm, agents, episodes, batch, key_learn)
 
     def after_episodes(self, agents: AgentState, episodes: int) -> AgentState:

@@ -29,7 +29,7 @@ class LearningSchedule(Settings):
 
 
 class Separate(Squad):
-    """Agents that share nothing: own networks, targets, replays, optimisers and chance."""
+    """Agents that share nothing: each has its networks, targets, replay, optimiser and random stream."""
 
     schedule: LearningSchedule = LearningSchedule()
 
@@ -43,9 +43,9 @@ class Separate(Squad):
         return agents.statistics
 
     def epsilon(self, plan: Plan, steps: Int[Array, ""]) -> Float[Array, ""]:
-        """By the agent's own time: it starts to count when it joins."""
-        own = plan.epsilon(jnp.maximum(steps - self.schedule.joins_at, 0))
-        return jnp.where(steps < self.schedule.joins_at, 1.0, own)
+        """By the agent's own clock, which starts when it joins."""
+        epsilon = plan.epsilon(jnp.maximum(steps - self.schedule.joins_at, 0))
+        return jnp.where(steps < self.schedule.joins_at, 1.0, epsilon)
 
     def draw_keys(self, agents: AgentState, count: int) -> tuple[AgentState, Key[Array, "count n"]]:
         return jax.vmap(fresh_keys, (0, None), (0, 1))(agents, count)
@@ -58,41 +58,41 @@ class Separate(Squad):
         return jax.vmap(of_one)(agents)
 
     def remember(
-        self, agents: AgentState, replays: Replay, episodes: Episode, now: TrainingClock
+        self, agents: AgentState, replays: Replay, episodes: Episode, clock: TrainingClock
     ) -> tuple[AgentState, Replay]:
-        joined = self.has_joined(now)
+        joined = self.has_joined(clock)
 
         def keep(agent: AgentState, replay: Replay, episodes: Episode) -> tuple[AgentState, Replay]:
-            annotated, episodes = annotate_all(self.algorithm, agent, episodes, now.epsilon)
+            annotated, episodes = annotate_all(self.algorithm, agent, episodes, clock.epsilon)
             return _choose(joined, annotated, agent), ring.remember(replay, episodes, joined)
 
         return jax.vmap(keep)(agents, replays, episodes)
 
     def learn(
-        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: TrainingClock
+        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], clock: TrainingClock
     ) -> tuple[AgentState, Metrics]:
         def update_one(agent: AgentState, replay: Replay, number: Array, key: Array) -> tuple[AgentState, Metrics]:
             key_sample, key_learn = jax.random.split(key)
-            episodes = self.algorithm.learning_rewards(ring.sample(replay, batch.episodes, key_sample), now.episodes)
+            episodes = self.algorithm.learning_rewards(ring.sample(replay, batch.episodes, key_sample), clock.episodes)
             updated, metrics = learn_from(self.algorithm, agent, episodes, batch, key_learn)
-            return _choose(self.learns_now(number, replay, batch.episodes, now), updated, agent), metrics
+            return _choose(self.learns_now(number, replay, batch.episodes, clock), updated, agent), metrics
 
         return jax.vmap(update_one)(agents, replays, jnp.asarray(self.places), keys)
 
     def after_episodes(self, agents: AgentState, episodes: int) -> AgentState:
         return jax.vmap(self.algorithm.after_episodes, (0, None))(agents, episodes)
 
-    def has_joined(self, now: TrainingClock) -> Bool[Array, ""] | bool:
-        return True if self.schedule.joins_at == 0 else now.steps > self.schedule.joins_at
+    def has_joined(self, clock: TrainingClock) -> Bool[Array, ""] | bool:
+        return True if self.schedule.joins_at == 0 else clock.steps > self.schedule.joins_at
 
     def learns_now(
-        self, number: Int[Array, ""], replay: Replay, batch: int, now: TrainingClock
+        self, number: Int[Array, ""], replay: Replay, batch: int, clock: TrainingClock
     ) -> Bool[Array, ""] | bool:
         """Is it time for the agent to learn, by its algorithm, its schedule and what it remembers?"""
-        due = self.algorithm.learns_now(TeamClock(now.episodes, number, self.team_size))
+        due = self.algorithm.learns_now(TeamClock(clock.episodes, number, self.team_size))
         if self.schedule.update_period > 1:
             period = self.schedule.update_period
-            due = due & (now.episodes // period > (now.episodes - now.latest) // period)
+            due = due & (clock.episodes // period > (clock.episodes - clock.latest) // period)
         if self.schedule.joins_at > 0:
             due = due & (replay.remembered >= batch)
         return due

@@ -53,36 +53,38 @@ class Shared(Squad):
     def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> Replay:
         of_all = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), blank)
         one = replace(agents, statistics=jax.tree.map(lambda leaf: leaf[0], agents.statistics))
-        told = jax.tree.map(lambda leaf: leaf[0], self.told(of_all))
-        annotations = with_blank_annotations(self.algorithm, one, told).annotations
+        blank_read = jax.tree.map(lambda leaf: leaf[0], self.read_episodes(of_all))
+        annotations = with_blank_annotations(self.algorithm, one, blank_read).annotations
         of_each = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), annotations)
         return ring.empty_replay(replace(of_all, annotations=of_each), capacity, kind)
 
     def remember(
-        self, agents: AgentState, replays: Replay, episodes: Episode, now: TrainingClock
+        self, agents: AgentState, replays: Replay, episodes: Episode, clock: TrainingClock
     ) -> tuple[AgentState, Replay]:
-        def keep(statistics: Statistics, told: Episode) -> tuple[Statistics, Annotations]:
-            wiser, told = annotate_all(self.algorithm, replace(agents, statistics=statistics), told, now.epsilon)
-            return wiser.statistics, told.annotations
+        def keep(statistics: Statistics, episodes: Episode) -> tuple[Statistics, Annotations]:
+            wiser, episodes = annotate_all(
+                self.algorithm, replace(agents, statistics=statistics), episodes, clock.epsilon
+            )
+            return wiser.statistics, episodes.annotations
 
-        statistics, annotations = jax.vmap(keep)(agents.statistics, self.told(episodes))
+        statistics, annotations = jax.vmap(keep)(agents.statistics, self.read_episodes(episodes))
         together = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 1), replace(episodes, annotations=annotations))
         return replace(agents, statistics=statistics), ring.remember(replays, together, True)  # [E, n, ...]
 
     def learn(
-        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], now: TrainingClock
+        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], clock: TrainingClock
     ) -> tuple[AgentState, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
         together = ring.sample(replays, batch.episodes, key_sample)  # [B, n, ...]
-        told = jax.vmap(self.told)(together)
-        samples = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), told)  # [B * n, ...], nothing is moved
+        read = jax.vmap(self.read_episodes)(together)
+        samples = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), read)  # [B * n, ...], nothing is moved
         return learn_from(
-            self.algorithm, agents, self.algorithm.learning_rewards(samples, now.episodes), batch, key_learn
+            self.algorithm, agents, self.algorithm.learning_rewards(samples, clock.episodes), batch, key_learn
         )
 
     def after_episodes(self, agents: AgentState, episodes: int) -> AgentState:
         return self.algorithm.after_episodes(agents, episodes)
 
-    def told(self, episodes: Episode) -> Episode:
-        """The agents' episodes [n, ...], with their ids where the network reads them."""
+    def read_episodes(self, episodes: Episode) -> Episode:
+        """The agents' episodes [n, ...] as the network reads them, with ids if it is shown them."""
         return replace(episodes, percepts=self.read(episodes.percepts))
