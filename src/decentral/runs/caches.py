@@ -1,4 +1,4 @@
-"""What is slow to make and easy to make again, kept in the user's cache directory: compiled programs, exact returns."""
+"""The user's cache directory, for what is slow to compute: compiled programs and exact returns."""
 
 import hashlib
 import json
@@ -17,20 +17,20 @@ from decentral.settings import as_data
 
 
 def usable_cache() -> Path | None:
-    """The cache directory, made if need be; nothing if there is none or it can't be written."""
+    """The cache directory, created if missing; None if there is none or it can't be written."""
     place = cache_directory(os.environ)
     return place if place is not None and _can_be_written(place) else None
 
 
 def cache_directory(environment: Mapping[str, str]) -> Path | None:
-    """Where the cache is, by the environment's variables; nowhere if it says `off` or knows no place."""
-    asked = environment.get("DECENTRAL_CACHE_DIR", "")
-    if asked == "off":
+    """Where the cache is, by the environment variables; None if they say `off` or give no place."""
+    setting = environment.get("DECENTRAL_CACHE_DIR", "")
+    if setting == "off":
         return None
-    if asked:
-        return Path(asked).absolute()
+    if setting:
+        return Path(setting).absolute()
     common = Path(environment.get("XDG_CACHE_HOME", ""))
-    if not common.is_absolute():  # such a one does not count, says its specification
+    if not common.is_absolute():  # the XDG specification says to ignore relative paths
         home = environment.get("HOME", "")
         if not home:
             return None
@@ -40,17 +40,17 @@ def cache_directory(environment: Mapping[str, str]) -> Path | None:
 
 def _can_be_written(place: Path) -> bool:
     try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)  # private: who can write there can run code here
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)  # private: whoever can write there can run code here
     except OSError:
         return False
     return os.access(place, os.W_OK | os.X_OK)
 
 
-FEWER_COPIES = {"xla_cpu_copy_insertion_use_region_analysis": True}  # a closer look at what a loop need not copy
+FEWER_COPIES = {"xla_cpu_copy_insertion_use_region_analysis": True}  # a finer analysis of what a loop need not copy
 
 
 def keep_compiled_programs() -> None:
-    """From now on, store what is compiled and look there first. A cache that the user has given to JAX stays."""
+    """Turn on JAX's persistent compilation cache, unless the user has set one."""
     if jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined,unused-ignore]
         return
     place = usable_cache()
@@ -64,7 +64,7 @@ def keep_compiled_programs() -> None:
 
 @cache
 def compiler_options() -> dict[str, bool] | None:
-    """What a run's compiler is told on a CPU; nothing where XLA does not know it."""
+    """The compiler options of a run on a CPU; None where XLA does not know them."""
     if jax.default_backend() != "cpu":
         return None
     try:
@@ -78,23 +78,23 @@ MOST_BYTES = 2**24  # of stored returns, or of a source
 
 
 def known_returns(environment: BaseEnvironment) -> dict[str, float]:
-    """What `environment.references` answers, or answered in an earlier process."""
+    """The result of `environment.references`, cached across processes."""
     place = usable_cache()
     if place is None or not type(environment).__module__.startswith(
         "decentral.environments."
-    ):  # whose code we can't see
+    ):  # a change of their code would go unnoticed
         return environment.references()
     file = place / f"references-{_fingerprint(environment)}.json"
     try:
         return {name: float(value) for name, value in read_json(file, MOST_BYTES).items()}
-    except (ValueError, TypeError, AttributeError):  # not there yet, or not what was written
-        found = environment.references()
-    _write(file, json.dumps(found))
-    return found
+    except (ValueError, TypeError, AttributeError):  # missing or damaged
+        returns = environment.references()
+    _write(file, json.dumps(returns))
+    return returns
 
 
 def _fingerprint(environment: BaseEnvironment) -> str:
-    """Changes with the environment's settings and with any word of the environments' code."""
+    """A digest of the environment's settings and of the source of all environments."""
     digest = hashlib.sha256(json.dumps([type(environment).__qualname__, as_data(environment)]).encode())
     for file in sorted(Path(decentral.environments.__path__[0]).rglob("*.py")):
         digest.update(read_plain(file, MOST_BYTES, follow=True))  # an installed package may be made of links
@@ -102,10 +102,10 @@ def _fingerprint(environment: BaseEnvironment) -> str:
 
 
 def _write(file: Path, text: str) -> None:
-    """All of it or nothing, so that no other process reads a half."""
+    """Write a file atomically, so that no other process reads half of it."""
     unfinished = file.with_suffix(f".{os.getpid()}")
     try:
         unfinished.write_text(text)
         unfinished.replace(file)
-    except OSError:  # a full disk: without
+    except OSError:  # a full disk, for example: go without
         unfinished.unlink(missing_ok=True)

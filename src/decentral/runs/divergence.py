@@ -14,12 +14,12 @@ from decentral.training.team import Team
 
 @dataclass(frozen=True)
 class Divergence:
-    """Where numbers stopped being numbers."""
+    """Where the first NaN or inf of a seed was found."""
 
     seed: int
     step: int
     tensor: str
-    agent: int | None = None  # none: not one agent's
+    agent: int | None = None  # None: not of a single agent
 
     def __str__(self) -> str:
         whose = "" if self.agent is None else f"agent {self.agent}, "
@@ -30,19 +30,19 @@ class Divergence:
 
     @staticmethod
     def from_data(data: dict[str, Any]) -> "Divergence":
-        """What `as_data` told."""
+        """The inverse of `as_data`."""
         try:
-            own = Divergence(**data)
+            divergence = Divergence(**data)
         except TypeError:
             raise Refused(f"diverged must list seed, step, tensor and agent, got {data!r:.80}") from None
-        if not all(type(number) is int for number in (own.seed, own.step)):
+        if not all(type(number) is int for number in (divergence.seed, divergence.step)):
             raise Refused(f"diverged must name seed and step by whole numbers, got {data!r:.80}")
-        return own
+        return divergence
 
 
 @dataclass
 class Health:
-    """What has been found in a batch of lanes, by lane: the first thing of each."""
+    """The divergences in a batch of lanes, by lane: the first of each."""
 
     found: dict[int, Divergence] = field(default_factory=dict)
 
@@ -54,21 +54,21 @@ class Health:
             return []
         details = jax.device_get(details)
         for lane in lanes:
-            own = jax.tree.map(itemgetter(lane), details)
-            agent, tensor = _first(own, lane_batch.setup.team)
+            nonfinite = jax.tree.map(itemgetter(lane), details)
+            agent, tensor = _first(nonfinite, lane_batch.setup.team)
             self.found[lane] = Divergence(int(lane_batch.seeds[lane]), int(lane_batch.steps[lane]), tensor, agent)
         return [self.found[lane] for lane in lanes]
 
     def of(self, share: range) -> list[dict[str, Any]]:
-        """What was found in the lanes of one run, as plain data."""
+        """The divergences in the lanes of one run, as plain data."""
         return [self.found[lane].as_data() for lane in share if lane in self.found]
 
 
-def _first(found: dict[str, np.ndarray], team: Team) -> tuple[int | None, str]:
-    """The agent and the name of the first array that is not sound; rewards come before what was learned from them."""
-    if np.any(found["rewards"]):
+def _first(nonfinite: dict[str, np.ndarray], team: Team) -> tuple[int | None, str]:
+    """The agent and the name of the first non-finite array; rewards come before what was learned from them."""
+    if np.any(nonfinite["rewards"]):
         return None, "rewards"
-    name = next(name for name, bad in found.items() if np.any(bad))
+    name = next(name for name, bad in nonfinite.items() if np.any(bad))
     squad, tensor = name.split(".", 1)
-    bad, places = found[name], team.squads[int(squad)].places
+    bad, places = nonfinite[name], team.squads[int(squad)].places
     return (None if bad.ndim == 0 else places[int(np.argmax(bad))]), tensor

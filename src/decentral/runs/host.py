@@ -1,4 +1,4 @@
-"""A host environment, as a run needs it: found ready, opened, and its troubles said."""
+"""Opening a host environment for a run, and reporting its troubles."""
 
 from decentral.environments.host.interface import HostEnvironment
 from decentral.environments.host.stages import Stages
@@ -9,9 +9,9 @@ from decentral.training.loop import TrainingSetup
 
 
 def rollout_for(setup: TrainingSetup, stages: int | None = None) -> HostRollout:
-    """Who plays in the environment of a setup, on as many stages as it has workers unless told otherwise.
+    """The rollout of a setup's host environment, by default on as many stages as the plan has workers.
 
-    It opens when the first episode is played, and must be closed.
+    The environment opens when the first episode is played. The rollout must be closed.
     """
     environment, plan = setup.environment, setup.plan
     if not isinstance(environment, HostEnvironment):

@@ -1,4 +1,4 @@
-"""The lanes of one or several setups, one per seed of each, and the compiled programs that move them."""
+"""The lanes of one or several setups, one per seed of each, and the compiled programs that advance them."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -29,39 +29,39 @@ Findings = dict[str, Bool[Array, "..."]]
 def nonfinite(lane: Lane) -> tuple[Bool[Array, ""], Findings]:
     """Whether anything is NaN or +inf, and for each array, by its name, whether it contains any.
 
-    Arrays of a squad are told apart by agent [n]. Minus infinity is allowed: optimistic tables begin with it.
+    Arrays of a squad are reported per agent [n]. Minus infinity is allowed: optimistic tables start with it.
     """
-    found: Findings = {"rewards": _is_bad(lane.tally.returns)}
+    findings: Findings = {"rewards": _is_bad(lane.tally.returns)}
     for squad, agents in enumerate(lane.agents):
         apart = agents.target_age.ndim > 0  # a joined squad is one learner
         for path, leaf in jax.tree_util.tree_flatten_with_path(agents)[0]:
             if jnp.issubdtype(leaf.dtype, jnp.floating):
                 name = jax.tree_util.keystr(path, simple=True, separator=".")
                 bad = _is_bad(leaf)
-                found[f"{squad}.{name}"] = jnp.any(bad, axis=tuple(range(1 if apart else 0, leaf.ndim)))
-    return jnp.any(jnp.stack([jnp.any(bad) for bad in found.values()])), found
+                findings[f"{squad}.{name}"] = jnp.any(bad, axis=tuple(range(1 if apart else 0, leaf.ndim)))
+    return jnp.any(jnp.stack([jnp.any(bad) for bad in findings.values()])), findings
 
 
-def _is_bad(numbers: Array) -> Bool[Array, "..."]:
-    return jnp.isnan(numbers) | jnp.isposinf(numbers)
+def _is_bad(array: Array) -> Bool[Array, "..."]:
+    return jnp.isnan(array) | jnp.isposinf(array)
 
 
 @dataclass
 class LaneBatch:
-    """All lanes [S], setup after setup and seed after seed, moved by compiled functions."""
+    """All lanes [S], setup after setup and seed after seed, advanced by compiled functions."""
 
-    setup: TrainingSetup  # its float leaves have a lane axis where it stands for several setups
+    setup: TrainingSetup  # its float leaves have a lane axis if it stands for several setups
     seeds: np.ndarray
     lanes: Lane
     warmup_turns: int  # still to be played before there is enough to learn from
     programs: "Programs"
-    oracle: Oracle | None = None  # with a lane axis where the setup has one
+    oracle: Oracle | None = None  # with a lane axis if the setup has one
 
     @staticmethod
     def start(*setups: TrainingSetup, placement: Placement | None = None, lanes: Lane | None = None) -> "LaneBatch":
-        """All seeds of setups of one shape: at their beginning, or where these lanes have come to.
+        """All seeds of setups of one shape: new lanes, or the given ones.
 
-        They are placed where it is best, unless told otherwise.
+        Without a `placement` the best one is used.
         """
         setup, seeds, programs = _prepare(setups, placement)
         with programs.placed():
@@ -73,7 +73,7 @@ class LaneBatch:
 
     @staticmethod
     def describe(*setups: TrainingSetup) -> Lane:
-        """The shapes of all lanes. What is traced for them is not traced again at the start."""
+        """The shapes of all lanes. The trace is reused when they start."""
         setup, seeds, programs = _prepare(setups)
         with programs.placed():
             return jax.eval_shape(programs.begin, setup, seeds)
@@ -99,7 +99,7 @@ class LaneBatch:
         return scores, diagnosis, tally
 
     def close(self) -> None:
-        """Give back what the environment holds."""
+        """Close the environment."""
         self.programs.close()
 
     def nonfinite(self) -> tuple[np.ndarray, Findings]:
@@ -110,7 +110,7 @@ class LaneBatch:
 
     @property
     def turn(self) -> int:
-        """Turns taken so far, by every lane."""
+        """The number of turns that every lane has taken."""
         return int(self.lanes.episodes[0]) // self.setup.plan.num_environments
 
     @property
@@ -132,7 +132,7 @@ class LaneBatch:
 def _prepare(
     setups: Sequence[TrainingSetup], placement: Placement | None = None
 ) -> tuple[TrainingSetup, np.ndarray, "Programs"]:
-    """One setup that stands for all, the seed of every lane, and the programs that move them."""
+    """One setup that stands for all, the seed of every lane, and the programs that advance them."""
     plan = setups[0].plan
     seeds = np.tile(plan.seed + np.arange(plan.seeds), len(setups))
     setup, several = side_by_side(setups, plan.seeds), len(setups) > 1
@@ -143,7 +143,7 @@ def _prepare(
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs of a run, compiled for where its lanes are."""
+    """The programs of a run, compiled for its placement."""
 
     begin: Callable[..., Any]
     turns: Callable[..., Any]
@@ -153,14 +153,14 @@ class Programs:
     placed: Callable[[], AbstractContextManager]
     placement: Placement
     close: Callable[[], None] = lambda: None
-    counts: Callable[[], dict[str, int]] = dict  # what else a record tells
+    counts: Callable[[], dict[str, int]] = dict  # further entries of a record
 
 
 @cache
 def programs(placement: Placement, several: bool) -> Programs:
     """The programs of a placement, for one setup or for several.
 
-    They are kept, so that a second training of the same kind compiles nothing.
+    They are cached, so that a second run of the same kind compiles nothing.
     """
     mesh = placement.mesh
     lanes = None if mesh is None else placement.of_lanes(mesh)
@@ -182,7 +182,7 @@ def programs(placement: Placement, several: bool) -> Programs:
         ),
         jax.jit(
             partial(jax.lax.map, TrainingSetup.oracle) if several else TrainingSetup.oracle
-        ),  # needs much memory while it is made
+        ),  # needs much memory while it is computed
         jax.jit(jax.vmap(nonfinite)),
         nullcontext if mesh is None else partial(jax.set_mesh, mesh),
         placement,
@@ -190,7 +190,7 @@ def programs(placement: Placement, several: bool) -> Programs:
 
 
 def host_programs(setup: TrainingSetup, several: bool) -> Programs:
-    """The same for a host environment: its episodes are played there, all else is compiled.
+    """The same for a host environment: its episodes are played in Python, all else is compiled.
 
     The environment is opened when the first episode is played. Settings of the environment are the same for all
     setups.

@@ -14,12 +14,12 @@ from decentral.training.loop import Lane
 from decentral.training.plan import Plan
 
 GIB = 2**30
-MOST_BYTES = 2**20  # of what the kernel tells
+MOST_BYTES = 2**20  # of a file of the kernel
 
 
 @dataclass(frozen=True)
 class Needs:
-    """Bytes that a run keeps; what an update needs in passing comes on top."""
+    """Bytes that a run holds all the time; the temporary memory of an update comes on top."""
 
     replays: int
     agents: int  # networks or tables, targets, optimisers, statistics
@@ -31,7 +31,7 @@ def needs(lanes: Lane) -> Needs:
 
 
 def free_bytes() -> int:
-    """Bytes that the default device can still give."""
+    """Bytes that are free on the default device."""
     stats = jax.devices()[0].memory_stats()
     if stats and "bytes_limit" in stats:
         return stats["bytes_limit"] - stats["bytes_in_use"]
@@ -60,7 +60,7 @@ def memory_statement(plan: Plan, lanes: Lane) -> str:
 
 def _free_of_machine() -> int | None:
     try:
-        lines = dict(line.split(":", 1) for line in _told_by_kernel(Path("/proc/meminfo")).splitlines())
+        lines = dict(line.split(":", 1) for line in _read_kernel_file(Path("/proc/meminfo")).splitlines())
         return int(lines["MemAvailable"].split()[0]) * 1024
     except (KeyError, ValueError):
         return None
@@ -69,32 +69,32 @@ def _free_of_machine() -> int | None:
 def _free_of_container() -> int | None:
     place = Path("/sys/fs/cgroup")
     try:
-        return int(_told_by_kernel(place / "memory.max")) - int(_told_by_kernel(place / "memory.current"))
+        return int(_read_kernel_file(place / "memory.max")) - int(_read_kernel_file(place / "memory.current"))
     except ValueError:  # none, or without a limit
         return None
 
 
 def _free_of_process() -> int | None:
-    """What a limit on this process's own memory (`ulimit -v`) leaves: whoever goes beyond it is aborted."""
+    """What a limit on the memory of this process (`ulimit -v`) leaves: allocating more aborts it."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return None
     try:
-        taken = int(_told_by_kernel(Path("/proc/self/statm")).split()[0]) * resource.getpagesize()
+        taken = int(_read_kernel_file(Path("/proc/self/statm")).split()[0]) * resource.getpagesize()
     except (Refused, ValueError):
         return limit
     return max(0, limit - taken)
 
 
-def _told_by_kernel(file: Path) -> str:
+def _read_kernel_file(file: Path) -> str:
     return read_plain(file, MOST_BYTES, follow=True).decode()
 
 
 def bytes_of(arrays: Any) -> int:
-    """What arrays take, or would take."""
+    """The bytes of a tree of arrays or shapes."""
     return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(arrays))
 
 
 def in_words(count: int) -> str:
-    """So many bytes."""
+    """A number of bytes in MiB or GiB."""
     return f"{count / GIB:.1f} GiB" if count >= GIB else f"{count / 2**20:.1f} MiB"

@@ -1,6 +1,6 @@
-"""Which core does what: on a CPU, seeds or agents learn side by side, each on an XLA device of its own core.
+"""Placement on CPU cores: seeds or agents learn side by side, each on an XLA device of its own core.
 
-One program uses two cores at most 1.8 times as well as one; learners that share nothing need no such help.
+One program on two cores is at most 1.8 times as fast as on one. Learners that share nothing can do better.
 """
 
 import os
@@ -17,9 +17,9 @@ from decentral.training.squads.separate import Separate
 
 
 def use_every_core(at_least: int = 1) -> None:
-    """Let JAX see one device per core of the CPU, unless it is running already or the user has said how many.
+    """Let JAX see one device per CPU core, unless it is initialised already or the user has set a number.
 
-    `at_least` so many, where a run was spread over more cores than this machine has.
+    `at_least` is for runs that were spread over more cores than this machine has.
     """
     if "JAX_NUM_CPU_DEVICES" in os.environ or "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", ""):
         return
@@ -31,7 +31,7 @@ def use_every_core(at_least: int = 1) -> None:
 
 @dataclass(frozen=True)
 class Placement:
-    """Over how many devices the seeds are spread, and over how many the agents of each of them."""
+    """Over how many devices the seeds are spread, and over how many the agents of each seed."""
 
     seeds: int = 1
     agents: int = 1
@@ -47,12 +47,12 @@ class Placement:
 
     @property
     def devices(self) -> int:
-        """How many there must be."""
+        """The number of devices that this takes."""
         return self.seeds * self.agents
 
     @property
     def mesh(self) -> Mesh | None:
-        """The devices, in rows of those that share seeds; None if there is but one."""
+        """The devices, one row per group of seeds; None if there is only one."""
         if self.devices == 1:
             return None
         return Mesh(np.asarray(jax.devices()[: self.devices]).reshape(self.seeds, self.agents), (SEEDS, AGENTS))
@@ -63,15 +63,15 @@ class Placement:
         return jax.device_put(lanes) if mesh is None else jax.device_put(lanes, self.of_lanes(mesh))
 
     def of_lanes(self, mesh: Mesh) -> Lane:
-        """Where each part of the lanes lives; what is not a learner's own is on all devices of its seed."""
+        """The sharding of each part of the lanes; what does not belong to one learner is on all devices of its seed."""
         common = NamedSharding(mesh, PartitionSpec(SEEDS))
-        own = NamedSharding(mesh, PartitionSpec(SEEDS, AGENTS)) if self.agents > 1 else common
-        places: list[Any] = [own, own, common, common, common, common]
+        per_agent = NamedSharding(mesh, PartitionSpec(SEEDS, AGENTS)) if self.agents > 1 else common
+        places: list[Any] = [per_agent, per_agent, common, common, common, common]
         return Lane(*places)
 
 
 def best_placement(seeds: int, squad_sizes: list[int], devices: int) -> Placement:
-    """The most devices that can be used with equal shares; seeds before agents, for they need not meet at all."""
+    """The placement that uses the most devices with equal shares; seeds before agents, since they never communicate."""
     choices = [
         Placement(by_seeds, by_agents)
         for by_seeds in range(1, min(seeds, devices) + 1)

@@ -14,7 +14,7 @@ PACKAGES = ("decentral", "jax", "jaxlib", "equinox", "optax", "numpy")
 
 
 def provenance() -> dict[str, Any]:
-    """What `versions.json` holds."""
+    """The content of `versions.json`."""
     device = jax.devices()[0]
     return {
         "command": _command(),

@@ -1,4 +1,4 @@
-"""Runs that have begun: finished ones are taken as they are, others are resumed, as planned or for longer."""
+"""Existing runs: finished ones are taken as they are, others are resumed, to the planned length or a longer one."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,45 +17,45 @@ from decentral.training.plan import Plan
 
 
 def finished_runs(planned: Sequence[PlannedRun]) -> list[RunDirectory | None]:
-    """The finished run of each; nothing where none has begun or it can go on. Any other content is refused."""
-    found = [_begun(run) for run in planned]
+    """The finished run of each; None if it has not begun or can be resumed. Any other content is refused."""
+    directories = [_existing_run(run) for run in planned]
     return [
         directory if directory is not None and is_finished(directory, run.config) else None
-        for run, directory in zip(planned, found, strict=True)
+        for run, directory in zip(planned, directories, strict=True)
     ]
 
 
 def is_finished(directory: RunDirectory, config: Config) -> bool:
-    """Whether a run of this configuration has come to its end. One that says so but lacks agents is refused."""
+    """Whether a run of this configuration is finished. One that says so but lacks agents is refused."""
     complete = _has_all_agents(directory, config)
     if directory.is_finished and not complete:
         raise Refused(f"out must hold whole runs, got {directory.path}, which is broken: remove it to train it anew")
     return complete and (
         directory.is_finished or not Checkpoints.of(directory).turns()
-    )  # earlier versions did not say so
+    )  # earlier versions did not mark runs as finished
 
 
-def _begun(run: PlannedRun) -> RunDirectory | None:
-    """The run of the same configuration that lies there, finished or not."""
+def _existing_run(run: PlannedRun) -> RunDirectory | None:
+    """The existing run of this configuration, finished or not."""
     if not run.out.is_dir() or {entry.name for entry in run.out.iterdir()} <= {UNBORN}:
         return None
     directory = RunDirectory.open(run.out)
-    if found := difference(completed(directory.read_json("config.json")), run.config.as_data()):
-        raise Refused(f"out must hold runs of the same configuration, got {run.out} with {found}: take another out")
+    if differing := difference(completed(directory.read_json("config.json")), run.config.as_data()):
+        raise Refused(f"out must hold runs of the same configuration, got {run.out} with {differing}: take another out")
     return directory
 
 
-def difference(found: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """The first entry in which a stored configuration is not the one wanted, in words; empty where there is none."""
-    for group, own in wanted.items():
-        stored = found.get(group)
-        if not isinstance(own, dict) or not isinstance(stored, dict):
-            if stored != own:
-                return f"{group} {stored!r:.60} instead of {own!r:.60}"
+def difference(stored: dict[str, Any], expected: dict[str, Any]) -> str:
+    """The first entry in which a stored configuration differs from the expected one, in words; empty if none does."""
+    for group, value in expected.items():
+        stored_value = stored.get(group)
+        if not isinstance(value, dict) or not isinstance(stored_value, dict):
+            if stored_value != value:
+                return f"{group} {stored_value!r:.60} instead of {value!r:.60}"
             continue
-        for key in own | stored:
-            if stored.get(key) != own.get(key):
-                return f"{group}.{key} {stored.get(key)!r:.60} instead of {own.get(key)!r:.60}"
+        for key in value | stored_value:
+            if stored_value.get(key) != value.get(key):
+                return f"{group}.{key} {stored_value.get(key)!r:.60} instead of {value.get(key)!r:.60}"
     return ""
 
 
@@ -74,13 +74,13 @@ def _has_all_agents(directory: RunDirectory, config: Config) -> bool:
 def resume_run(
     directory: RunDirectory, listeners: list[Listener], saving: Saving, steps: int | None = None
 ) -> RunDirectory:
-    """Train a run to its end, or to more `steps` than it was to take; nothing is done where it is there already."""
+    """Train a run to its end, or to more `steps` than planned; does nothing if it is there already."""
     data = directory.read_json("config.json")
     if "arena" in data:
         raise Refused(f"RUN must be one of decentral train to go on, got {directory.path}, which is of an arena")
     config = Config.from_data(data)
     was = config.setup
-    plan = was.plan if steps is None else _longer(was.plan, steps)
+    plan = was.plan if steps is None else _lengthened(was.plan, steps)
     if plan == was.plan and is_finished(directory, config):
         return directory
     saved = bool(Checkpoints.of(directory).turns())
@@ -92,19 +92,19 @@ def resume_run(
     return run(config, directory.path, listeners, saving, resume=True)
 
 
-def resume_in_place(directory: RunDirectory, wanted: Config, listeners: list[Listener], saving: Saving) -> RunDirectory:
-    """Go on with the run of a configuration that is wanted. One of another is refused, unless it is only shorter."""
+def resume_in_place(directory: RunDirectory, config: Config, listeners: list[Listener], saving: Saving) -> RunDirectory:
+    """Resume the run of a configuration. A run of another one is refused, unless it is only shorter."""
     stored = Config.from_data(directory.read_json("config.json"))
-    steps = wanted.setup.plan.steps
-    plan = _longer(stored.setup.plan, steps)
+    steps = config.setup.plan.steps
+    plan = _lengthened(stored.setup.plan, steps)
     was = replace(stored, setup=TrainingSetup(stored.setup.team, stored.setup.environment, plan))
-    if found := difference(was.as_data(), wanted.as_data()):
-        raise Refused(f"out must hold a run of the same configuration, got {directory.path} with {found}")
+    if differing := difference(was.as_data(), config.as_data()):
+        raise Refused(f"out must hold a run of the same configuration, got {directory.path} with {differing}")
     return resume_run(directory, listeners, saving, steps)
 
 
-def _longer(plan: Plan, steps: int) -> Plan:
-    """A plan of at least as many steps; its schedules stay as they are."""
+def _lengthened(plan: Plan, steps: int) -> Plan:
+    """The plan with at least as many steps as before; its schedules stay as they are."""
     if steps < plan.steps:
         raise Refused(f"training.steps must be at least {plan.steps}, which the run was to take, got {steps}")
     return build(Plan, as_data(plan) | {"steps": steps}, "training")

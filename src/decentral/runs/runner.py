@@ -1,4 +1,4 @@
-"""Run configurations, one or several side by side: compiled chunks of turns; between them tests, records, progress."""
+"""Run one or several configurations side by side: compiled chunks of turns; between them tests, records, progress."""
 
 import math
 import time
@@ -48,12 +48,12 @@ class PlannedRun:
 
 
 class Listener(Protocol):
-    """Someone who is told how a run is going: that of one run, or of several side by side."""
+    """Follows the progress of one run, or of several side by side."""
 
     def started(self, runs: Sequence[PlannedRun], memory: str) -> None: ...
 
     def noted(self, line: str) -> None:
-        """Something out of the ordinary that the user should know."""
+        """Something unusual that the user should know."""
 
     def advanced(self, steps: int) -> None: ...
 
@@ -63,7 +63,7 @@ class Listener(Protocol):
     def finished(self, rows: list[Rows], seconds: float) -> None: ...
 
     def closed(self) -> None:
-        """The training is over, finished or not."""
+        """Training is over, finished or not."""
 
 
 def run(
@@ -80,10 +80,10 @@ def run_together(
     resume: bool = False,
     deadline: float = math.inf,
 ) -> list[RunDirectory]:
-    """Train all seeds of configurations of one shape in one program; each leaves a run of its own.
+    """Train all seeds of configurations of one shape in one program; each configuration leaves a run.
 
-    `resume`: runs that have begun already go on where they were saved, and end as if nothing had happened.
-    `deadline`: when to save and stop, by the clock `time.monotonic`, as if a signal had come.
+    `resume`: runs that have begun resume from their checkpoints and end as if they had not been interrupted.
+    `deadline`: when to save and stop as on a signal, by `time.monotonic`.
     """
     check_one_shape([planned.config for planned in runs])
     setups = [planned.config.setup for planned in runs]
@@ -92,13 +92,13 @@ def run_together(
     begun = [planned for planned in runs if resume and RunDirectory(planned.out).has_begun]
     fresh = [planned for planned in runs if not any(planned is other for other in begun)]
     with ExitStack() as stack:
-        for planned in begun:  # alone from here on: what is found must be what is resumed
+        for planned in begun:  # locked from here on: what is found must be what is resumed
             stack.enter_context(RunDirectory(planned.out).alone())
         start = ResumePoint.find(directories, lanes) if resume else ResumePoint(directories, lanes, [], [])
         use_every_core(start.devices)
         keep_compiled_programs()
-        described = LaneBatch.describe(*setups)
-        memory = memory_statement(setups[0].plan, described)
+        template = LaneBatch.describe(*setups)
+        memory = memory_statement(setups[0].plan, template)
         _create(fresh, stack)
         for listener in listeners:
             stack.callback(listener.closed)
@@ -107,8 +107,8 @@ def run_together(
             for line in (*start.notes, *start.differences()):
                 listener.noted(line)
         signals = stack.enter_context(Signals(deadline))
-        # The lanes first: what is read may be refused, and nothing has been changed yet.
-        lane_batch = stack.enter_context(closing(start.lane_batch(setups, described)))
+        # The lanes first: a checkpoint may be refused while it is read, and nothing has been changed yet.
+        lane_batch = stack.enter_context(closing(start.lane_batch(setups, template)))
         for planned in begun:
             note_resumption(RunDirectory(planned.out), planned.config, start.step)
         start.discard_newer_files()
@@ -117,7 +117,7 @@ def run_together(
 
 
 def _create(runs: Sequence[PlannedRun], stack: ExitStack) -> None:
-    """New runs, with all that is known of them before they begin; none, if one of the places is taken."""
+    """Create new runs and their descriptions; none of them if one of the directories is taken."""
     for planned in runs:
         stack.enter_context(RunDirectory.created_alone(planned.out))
     for planned in runs:
@@ -125,15 +125,15 @@ def _create(runs: Sequence[PlannedRun], stack: ExitStack) -> None:
 
 
 def write_description(planned: PlannedRun, **more: Any) -> None:
-    """Write down what is known of a run before it begins, and `more` of its configuration."""
+    """Write the configuration of a run, with `more` entries, and its versions, before it begins."""
     directory, environment = RunDirectory(planned.out), planned.config.setup.environment
-    told = {"references": known_returns(environment), "reports": list(environment.reports)}
-    directory.write_json("config.json", planned.config.as_data() | more | told)
+    description = {"references": known_returns(environment), "reports": list(environment.reports)}
+    directory.write_json("config.json", planned.config.as_data() | more | description)
     directory.write_json("versions.json", provenance())
 
 
 class Training:
-    """A batch of lanes on its way: tested, saved and reported between chunks of turns."""
+    """The training of a batch of lanes: tested, saved and reported between chunks of turns."""
 
     def __init__(
         self,
@@ -266,7 +266,7 @@ def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
 
 
 def _diagnostics(diagnosis: Diagnosis | None, lane: int, team: Team) -> dict[str, Any]:
-    """What a test said besides its returns: per agent, and of the team as a whole."""
+    """What a test measured besides returns: per agent, and for the team as a whole."""
     if diagnosis is None:
         return {}
     measured = jax.tree.map(itemgetter(lane), diagnosis)

@@ -1,4 +1,4 @@
-"""Which configurations can be trained side by side in one program: those of one shape, differing in numbers alone."""
+"""Which configurations can be trained side by side in one program: those that differ in numbers only."""
 
 import json
 from collections.abc import Hashable, Sequence
@@ -15,7 +15,7 @@ from decentral.training.loop import TrainingSetup
 
 
 def group_by_shape(configs: Sequence[Config]) -> list[list[int]]:
-    """The places of configurations of one shape, together; groups and places in the order in which they come."""
+    """The indices of configurations, grouped by shape; groups and indices in their original order."""
     groups: dict[Hashable, list[int]] = {}
     for place, config in enumerate(configs):
         groups.setdefault(_shape(config.setup), []).append(place)
@@ -23,7 +23,7 @@ def group_by_shape(configs: Sequence[Config]) -> list[list[int]]:
 
 
 def check_one_shape(configs: Sequence[Config]) -> None:
-    """Refuse configurations that no single program can train, by the first setting in which two of them differ."""
+    """Refuse configurations that no single program can train, naming the first setting whose shape differs."""
     groups = group_by_shape(configs)
     if len(groups) > 1:
         first, other = (configs[group[0]].as_data() for group in groups[:2])
@@ -31,7 +31,7 @@ def check_one_shape(configs: Sequence[Config]) -> None:
 
 
 def side_by_side(setups: Sequence[TrainingSetup], seeds: int) -> TrainingSetup:
-    """One setup that stands for several of one shape: its numbers have an axis, `seeds` lanes for each of them.
+    """One setup that stands for several of one shape: its numbers have a lane axis, with `seeds` lanes for each setup.
 
     A single one stays as it is.
     """
@@ -45,16 +45,16 @@ def side_by_side(setups: Sequence[TrainingSetup], seeds: int) -> TrainingSetup:
 
 
 def _shape(setup: TrainingSetup) -> Hashable:
-    """All that shapes the program of a setup: everything but the values of its numbers and tables.
+    """All that determines the program of a setup: everything but the values of its numbers and tables.
 
-    Those of a host environment belong to it too.
+    For a host environment the values of its settings count too.
     """
     leaves, structure = jax.tree.flatten(setup)
     environment = setup.environment
-    one_world = (
+    host_settings = (
         json.dumps(as_data(environment)) if isinstance(environment, HostEnvironment) else ""
     )  # all lanes share its stages
-    return structure, tuple(np.shape(leaf) for leaf in leaves), one_world
+    return structure, tuple(np.shape(leaf) for leaf in leaves), host_settings
 
 
 def _difference(first: dict[str, Any], other: dict[str, Any]) -> str:
@@ -68,5 +68,5 @@ def _difference(first: dict[str, Any], other: dict[str, Any]) -> str:
 
 
 def _kind(value: Any) -> Any:
-    """What a setting adds to the shape: nothing but its axes where it is a number or a table, else its value."""
+    """What a setting contributes to the shape: its axes if it is a number or a table, else its value."""
     return np.shape(value) if isinstance(value, float | list) else value

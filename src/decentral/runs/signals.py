@@ -1,8 +1,8 @@
-"""Signals that ask to stop: the first lets a run save and leave, a second Ctrl-C or SIGTERM ends the process.
+"""Signals that ask to stop: the first lets a run save and exit, a second Ctrl-C or SIGTERM ends the process.
 
-Python runs a handler only between two of its own instructions, and compiling a program can take minutes without one.
-So a thread reads the signals' numbers from a pipe as they come: it can answer, and end the process, whatever the main
-thread is doing.
+Python runs a signal handler only between two bytecode instructions, and compiling a program can take minutes without
+one. So a thread reads the signal numbers from a pipe as they come: it can answer, and end the process, whatever the
+main thread is doing.
 """
 
 import math
@@ -17,20 +17,20 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType, TracebackType
 
 STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP)
-INSISTING = (signal.SIGTERM, signal.SIGINT)  # the second of them ends the process; others may come in twos by nature
-NO_MORE = 0  # in the place of a signal's number: listen no longer
-PATIENCE = 0.5  # seconds that Ctrl-C may take where nothing is saved, before a word is said
+INSISTING = (signal.SIGTERM, signal.SIGINT)  # the second of them ends the process; others may well arrive twice
+NO_MORE = 0  # in place of a signal number: stop listening
+PATIENCE = 0.5  # seconds that Ctrl-C may take before a message, where nothing is saved
 
-_pipes: list[int] = []  # into which signals are written just now
+_pipes: list[int] = []  # that signal numbers are written to at present
 
 SAVING = "stopping: saves after this chunk of turns, or when the program is compiled; press again to stop now, unsaved"
 BUSY = "stopping as soon as the program is compiled or the computation done; press again to stop now"
 
 
 class Signals:
-    """While it is entered, signals are noted and answered, and a second one ends the process.
+    """While entered, signals are noted and answered, and a second one ends the process.
 
-    A `deadline`, by the clock `time.monotonic`, asks to stop as the first signal does.
+    A `deadline`, by `time.monotonic`, asks to stop just as the first signal does.
     """
 
     def __init__(self, deadline: float = math.inf) -> None:
@@ -50,8 +50,8 @@ class Signals:
         self._terminals = [stream for stream in (0, 1, 2) if os.isatty(stream)]
         self._entered.enter_context(_listening(self._take))
         for number in STOPPING:
-            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # by nohup: it stays ignored
-                before = signal.signal(number, self._ask)  # enough to stop, should others take our pipe away
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores it: keep that
+                before = signal.signal(number, self._ask)  # enough to stop even if other code replaces our pipe
                 self._entered.callback(signal.signal, number, before)
         return self
 
@@ -63,8 +63,8 @@ class Signals:
     def _ask(self, number: int, frame: FrameType | None) -> None:
         self._asked = True
 
-    def _take(self, numbers: int) -> None:
-        for number in _read(numbers):
+    def _take(self, pipe: int) -> None:
+        for number in _read(pipe):
             if number == signal.SIGHUP:
                 _leave(self._terminals)
             self._insisted += number in INSISTING
@@ -77,18 +77,18 @@ class Signals:
 
 @contextmanager
 def second_interrupt_ends() -> Iterator[None]:
-    """Ctrl-C interrupts as ever; where it has to wait for a compiler it is answered, and a second one does not wait."""
+    """Ctrl-C interrupts as usual. If it must wait for the compiler, a message says so; a second one ends at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def take(numbers: int) -> None:
+    def take(pipe: int) -> None:
         presses = 0
-        for number in _read(numbers):
+        for number in _read(pipe):
             presses += number == signal.SIGINT
             if presses > 1:
                 _end_at_once(number)
-            if presses and not select.select([numbers], [], [], PATIENCE)[0]:
+            if presses and not select.select([pipe], [], [], PATIENCE)[0]:
                 _say(BUSY)
 
     with _listening(take):
@@ -97,7 +97,7 @@ def second_interrupt_ends() -> Iterator[None]:
 
 @contextmanager
 def _listening(take: Callable[[int], None]) -> Iterator[None]:
-    """Let a thread have the numbers of all signals that Python handles, from a pipe that it is given."""
+    """Let a thread read the numbers of all signals that Python handles from a pipe."""
     read, write = os.pipe()
     os.set_blocking(write, False)
     _pipes.append(write)
@@ -115,13 +115,13 @@ def _listening(take: Callable[[int], None]) -> Iterator[None]:
         os.close(read)
 
 
-def _read(numbers: int) -> Iterator[int]:
-    while (number := os.read(numbers, 1)[0]) != NO_MORE:
+def _read(pipe: int) -> Iterator[int]:
+    while (number := os.read(pipe, 1)[0]) != NO_MORE:
         yield number
 
 
 def _let_go() -> None:
-    """In a copy of this process, such as an environment may fork: its signals are no business of ours."""
+    """Stop listening in a forked child, such as an environment may start: its signals do not concern us."""
     if _pipes:
         with suppress(ValueError, OSError):
             signal.set_wakeup_fd(-1)
@@ -134,13 +134,13 @@ os.register_at_fork(after_in_child=_let_go)
 
 
 def _say(line: str) -> None:
-    with suppress(OSError):  # nobody is there any more to read it
+    with suppress(OSError):  # nobody is left to read it
         start = "\r\x1b[2K" if os.isatty(2) else ""  # over a progress bar
         os.write(2, f"{start}decentral: {line}\n".encode())
 
 
 def _leave(terminals: list[int]) -> None:
-    """What was to be shown on a terminal that has gone goes nowhere: it must not keep a run from saving."""
+    """Redirect output to a closed terminal to /dev/null: writing to it must not keep a run from saving."""
     gone = [stream for stream in terminals if not os.isatty(stream)]
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in gone:
@@ -149,8 +149,8 @@ def _leave(terminals: list[int]) -> None:
 
 
 def _end_at_once(number: int) -> None:
-    """Leave without a word to anyone: what is on the disk is whole at every moment."""
+    """Exit at once, without cleaning up: the files on disk are consistent at every moment."""
     if sys.stderr.isatty():
         with suppress(OSError):
             os.write(2, b"\x1b[?25h\n")  # a progress bar hides the cursor
-    os._exit(128 + number)  # as a shell tells it of a process that the signal has ended
+    os._exit(128 + number)  # the exit code that shells use for a process ended by a signal

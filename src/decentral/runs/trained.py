@@ -1,4 +1,4 @@
-"""A trained team, loaded from its run: play it again."""
+"""A trained team, loaded from its run for evaluation."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -41,13 +41,13 @@ class Trained:
         acting_models = []
         for place, member in enumerate(config.members):
             sizes = team.squad_at(place).spec(spec)
-            own = [
+            networks = [
                 from_arrays(
                     member.algorithm, sizes, directory.read_agent(seed, place), str(directory.agent_file(seed, place))
                 )
                 for seed in seeds
             ]
-            acting_models.append(jax.tree.map(lambda *leaves: np.stack(leaves), *own))
+            acting_models.append(jax.tree.map(lambda *leaves: np.stack(leaves), *networks))
         return Trained(config, seeds, acting_models)
 
     def agent(self, seed: int, place: int) -> tuple[Algorithm, Models]:
@@ -60,11 +60,11 @@ class Trained:
         sharing, agents = self.config.sharing, len(self.config.members)
         if sharing is None:
             return percepts
-        told = sharing.read(jax.tree.map(lambda leaf: leaf[None], percepts), jnp.eye(agents)[place][None])
-        return jax.tree.map(lambda leaf: leaf[0], told)
+        read = sharing.read(jax.tree.map(lambda leaf: leaf[None], percepts), jnp.eye(agents)[place][None])
+        return jax.tree.map(lambda leaf: leaf[0], read)
 
     def lane(self, seed: int) -> int:
-        """Where a seed's team stands among all; a seed that the run does not have is refused."""
+        """The lane of a seed; a seed that the run does not have is refused."""
         if seed not in self.seeds:
             raise Refused(f"seed must be one of {', '.join(map(str, self.seeds))}, got {seed}")
         return self.seeds.index(seed)
@@ -74,7 +74,7 @@ class Trained:
         return np.asarray(self.score(episodes, seed).returns)
 
     def score(self, episodes: int, seed: int = 0) -> Scores:
-        """What these episodes came to [S, episodes]."""
+        """The scores of these episodes [S, episodes]."""
         check_environments(episodes, seed)
         keep_compiled_programs()
         setup, key = self.config.setup, key_of_environments(seed)
@@ -93,7 +93,7 @@ class Trained:
 
 
 def key_of_environments(seed: int) -> Key[Array, ""]:
-    """What the environments of an evaluation are drawn from."""
+    """The key of the environments of an evaluation."""
     return jax.random.fold_in(jax.random.key(seed), 3)
 
 

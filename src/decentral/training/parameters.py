@@ -33,7 +33,7 @@ def fill(template: Any, arrays: dict[str, np.ndarray], source: str) -> Any:
     for name, leaf in expected.items():
         array = arrays[name]
         if array.shape != leaf.shape or array.dtype != leaf.dtype:
-            raise Refused(f"{source}: array {name} must be {leaf.dtype}{leaf.shape}, got {found.dtype}{found.shape}")
+            raise Refused(f"{source}: array {name} must be {leaf.dtype}{leaf.shape}, got {array.dtype}{array.shape}")
     return jax.tree.unflatten(structure, [arrays[name] for name in expected])
 
 

@@ -1,1 +1,1 @@
-"""Checkpoints: when a run is saved, what is saved, how it lies on the disk, and how it goes on from there."""
+"""Checkpoints: when a run is saved, what is saved, the files, and how a run resumes from them."""

@@ -1,7 +1,7 @@
-"""The checkpoints of a run: each a directory of arrays and a manifest, whole or not there.
+"""The checkpoints of a run: each is a directory of arrays and a manifest, written atomically.
 
-A checkpoint is written beside its place, forced to the disk and renamed; the manifest holds the size and the SHA-256 of
-every file, and seals itself. What can't be trusted is refused before it is read.
+A checkpoint is written under another name, synced to the disk and renamed. The manifest holds the size and the SHA-256
+of every file and a digest of itself. What can't be trusted is refused before it is read.
 """
 
 import math
@@ -28,18 +28,18 @@ NAME = re.compile(r"\d{12}")
 
 @dataclass(frozen=True)
 class CheckpointInfo:
-    """What a checkpoint tells of the training besides its arrays."""
+    """What a checkpoint stores about the run besides its arrays."""
 
     turn: int
-    step: int  # of the seed that is least far
+    step: int  # of the slowest seed
     seconds: float  # of training so far
     lanes: int  # side by side in the program
     placement: list[int]  # devices for seeds, devices for the agents of each
     platform: str
     packages: dict[str, str | None]
-    settings: str  # a digest of all that decides the training but its length
+    settings: str  # a digest of all settings but the length of the run
     diverged: list[dict[str, Any]]
-    grown: dict[str, Fingerprint]  # the files that training adds to
+    grown: dict[str, Fingerprint]  # the files that a run appends to
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,20 @@ class Checkpoints:
         return Checkpoints(run.path / "checkpoints")
 
     def turns(self) -> list[int]:
-        """The turns at which there is one, latest first; broken ones too."""
+        """The turns that have a checkpoint, latest first; broken ones included."""
         return sorted((int(name) for name in self._names()), reverse=True)
 
     def place(self, turn: int) -> Path:
-        """Where the checkpoint of a turn lies."""
+        """The directory of a turn's checkpoint."""
         return self.path / f"{turn:012}"
 
     def save(self, moment: CheckpointInfo, parts: Mapping[str, Mapping[str, Tensor]]) -> None:
-        """Write a checkpoint. Until the last step, a rename, nothing of it counts."""
+        """Write a checkpoint. It does not count until the rename at the end."""
         if not self.path.is_dir():
             os.mkdir(self.path)
             durable.sync_directory(self.path.parent)
         aside, place = self.path / SAVING, self.place(moment.turn)
-        if aside.is_dir():  # of a crash
+        if aside.is_dir():  # left by a crash
             durable.remove_directory(aside)
         os.mkdir(aside)
         files = {}
@@ -75,17 +75,17 @@ class Checkpoints:
         content = {"format": FORMAT, **asdict(moment), "files": {name: asdict(held) for name, held in files.items()}}
         durable.write_file(aside / MANIFEST, [sealed(content)])
         durable.sync_directory(aside)
-        if place.is_dir():  # broken, or it would have been gone on from
+        if place.is_dir():  # it must be broken: the run would have resumed from it otherwise
             durable.remove_directory(place, MANIFEST)
         os.rename(aside, place)
         durable.sync_directory(self.path)
 
     def moment(self, turn: int) -> CheckpointInfo:
-        """What the manifest of a checkpoint says of the training."""
+        """What the manifest of a checkpoint says about the run."""
         return self._manifest(turn)[0]
 
     def check(self, turn: int) -> CheckpointInfo:
-        """Refuse a checkpoint unless each of its files is what was written."""
+        """Refuse a checkpoint unless all of its files are as written."""
         moment, files = self._manifest(turn)
         for name, expected in files.items():
             durable.check_unchanged(self._file(turn, name), expected)
@@ -96,12 +96,12 @@ class Checkpoints:
         return read_tensors(self._file(turn, part))
 
     def keep(self, turns: set[int]) -> None:
-        """Remove all other checkpoints, and what a crash has left of removed ones."""
+        """Remove all other checkpoints, and what a crash has left of them."""
         for turn in sorted(set(self.turns()) - turns):
             durable.remove_directory(self.place(turn), MANIFEST)
 
     def _names(self) -> list[str]:
-        """The names of all checkpoints. Links are refused: what they lead to would be removed in time."""
+        """The names of all checkpoints. Links are refused: their targets would be removed some day."""
         if not os.path.lexists(self.path):
             return []
         try:
@@ -149,5 +149,5 @@ def _check_types(moment: CheckpointInfo, turn: int) -> None:
     counts = moment.placement
     if len(counts) != 2 or not all(type(count) is int and count >= 1 for count in counts) or math.prod(counts) > 1024:
         raise ValueError("placement must be two numbers of devices, 1024 of them at most")
-    if not all(isinstance(own, dict) for own in moment.diverged):
+    if not all(isinstance(entry, dict) for entry in moment.diverged):
         raise ValueError("diverged must list objects")

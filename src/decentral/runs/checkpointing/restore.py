@@ -1,4 +1,4 @@
-"""Where a run goes on: the latest moment that all its runs have saved whole."""
+"""Where a run resumes: at the latest checkpoint that is intact for all runs of the program."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ from decentral.training.loop import Lane, TrainingSetup
 
 @dataclass(frozen=True)
 class ResumePoint:
-    """A moment to go on from, and what is to be said about it."""
+    """A checkpoint to resume from, and what to tell the user about it."""
 
     directories: Sequence[RunDirectory]
     lanes: int  # side by side now
-    moments: list[CheckpointInfo]  # of each run; none: from the beginning
+    moments: list[CheckpointInfo]  # of each run; empty: start from scratch
     notes: list[str]
 
     @staticmethod
@@ -35,10 +35,10 @@ class ResumePoint:
         lanes: int,
         check: Callable[[RunDirectory, int], CheckpointInfo] | None = None,
     ) -> "ResumePoint":
-        """The latest moment of which every run has a checkpoint that is whole; broken ones are told of.
+        """The latest turn at which every run has an intact checkpoint; broken ones are reported.
 
-        A run may need more to go on than its checkpoints: then `check` refuses moments that can not be gone on from.
-        Where there is no moment that all have saved it is the beginning. Where all such are broken, it is refused.
+        A run may need more than its checkpoints to resume: then `check` refuses the turns that it can't resume from.
+        If there is no turn that all runs have saved, they start from scratch. If all such are broken, it is refused.
         """
         common = set.intersection(*(set(Checkpoints.of(directory).turns()) for directory in directories))
         notes: list[str] = []
@@ -69,11 +69,11 @@ class ResumePoint:
 
     @property
     def devices(self) -> int:
-        """How many the training was spread over."""
+        """How many devices the run was spread over."""
         return Placement(*self.moments[0].placement).devices if self.moments else 1
 
     def discard_newer_files(self) -> None:
-        """Remove what runs have written since: it will be written again."""
+        """Remove what the runs have written since the checkpoint: it will be written again."""
         for number, directory in enumerate(self.directories):
             directory.reopen()
             grown = self.moments[number].grown if self.moments else {}
@@ -81,58 +81,60 @@ class ResumePoint:
             turns = Checkpoints.of(directory).turns()
             Checkpoints.of(directory).keep({turn for turn in turns if self.turn is not None and turn <= self.turn})
 
-    def lane_batch(self, setups: Sequence[TrainingSetup], described: Lane) -> LaneBatch:
+    def lane_batch(self, setups: Sequence[TrainingSetup], template: Lane) -> LaneBatch:
         """The lanes of all setups as they were saved."""
         if self.turn is None:
             return LaneBatch.start(*setups)
         size = self.lanes // len(self.directories)
-        shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((size, *leaf.shape[1:]), leaf.dtype), described)
+        shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((size, *leaf.shape[1:]), leaf.dtype), template)
         lanes = []
         for directory in self.directories:
             stored: dict[str, np.ndarray] = {}
             for part in PARTS:
                 stored |= Checkpoints.of(directory).read(self.turn, part)
             lanes.append(from_arrays(shapes, stored, str(Checkpoints.of(directory).place(self.turn))))
-        whole = with_keys(described, one_after_the_other(lanes))
+        whole = with_keys(template, one_after_the_other(lanes))
         return LaneBatch.start(*setups, placement=self._placement, lanes=whole)
 
     def health(self, lane_batch: LaneBatch) -> Health:
-        """What was known of seeds that had diverged."""
+        """The seeds that had diverged by the time of the checkpoint."""
         known = Health()
         for moment, share in zip(self.moments, lane_batch.shares, strict=bool(self.moments)):
             lanes = {int(lane_batch.seeds[lane]): lane for lane in share}
-            for own in map(Divergence.from_data, moment.diverged):
-                if own.seed in lanes:
-                    known.found[lanes[own.seed]] = own
+            for divergence in map(Divergence.from_data, moment.diverged):
+                if divergence.seed in lanes:
+                    known.found[lanes[divergence.seed]] = divergence
         return known
 
     def differences(self) -> list[str]:
-        """What is not as it was when the training was saved, in words: the end then may not be the same bit for bit."""
+        """What has changed since the run was saved, in words: results may no longer be the same bit for bit."""
         if not self.moments:
             return []
-        was, now = self.moments[0], package_versions()
-        found = [
-            f"{name} {old} then, {now.get(name)} now" for name, old in was.packages.items() if now.get(name) != old
+        was, versions = self.moments[0], package_versions()
+        changes = [
+            f"{name} {old} then, {versions.get(name)} now"
+            for name, old in was.packages.items()
+            if versions.get(name) != old
         ]
         if was.platform != jax.devices()[0].platform:
-            found.append(f"on {was.platform} then, on {jax.devices()[0].platform} now")
+            changes.append(f"on {was.platform} then, on {jax.devices()[0].platform} now")
         elif was.lanes != self.lanes:
-            found.append(f"{was.lanes} seeds side by side then, {self.lanes} now")
+            changes.append(f"{was.lanes} seeds side by side then, {self.lanes} now")
         elif self._placement is None:
-            found.append(f"spread over {self.devices} devices then, {len(jax.devices())} are there now")
-        return [f"{difference}: equal but for rounding" for difference in found]
+            changes.append(f"spread over {self.devices} devices then, {len(jax.devices())} are there now")
+        return [f"{change}: equal but for rounding" for change in changes]
 
     @property
     def _placement(self) -> Placement | None:
-        """As it was, if there are as many lanes, and devices enough of the same kind."""
+        """The saved placement, if there are as many lanes and enough devices of the same kind."""
         was, devices = self.moments[0], jax.devices()
         same = (was.platform, was.lanes) == (devices[0].platform, self.lanes) and self.devices <= len(devices)
         return Placement(*was.placement) if same else None
 
 
 def note_resumption(directory: RunDirectory, config: Config, step: int) -> None:
-    """Write down by what a run goes on, and how far it is to go now."""
-    directory.reopen()  # first: what it says of the other files will not be true any more
+    """Record by which versions a run is resumed, and how long it is to be now."""
+    directory.reopen()  # first: its fingerprints of the other files are about to become wrong
     versions = directory.read_json("versions.json") if (directory.path / "versions.json").is_file() else {}
     before, stored = versions.get("resumed"), directory.read_json("config.json")
     resumed = [*(before if isinstance(before, list) else []), {"step": step, **provenance()}]
@@ -142,7 +144,7 @@ def note_resumption(directory: RunDirectory, config: Config, step: int) -> None:
 
 
 def check_moment(directory: RunDirectory, turn: int) -> CheckpointInfo:
-    """Refuse a checkpoint that can not be gone on from: broken, or not of this run as it lies here."""
+    """Refuse a checkpoint that can't be resumed from: it is broken, or does not fit the other files of the run."""
     moment = Checkpoints.of(directory).check(turn)
     place = Checkpoints.of(directory).place(turn)
     if moment.settings != settings_digest(directory):

@@ -17,11 +17,11 @@ from decentral.runs.lanes import LaneBatch
 from decentral.runs.provenance import package_versions
 from decentral.settings import Refused, Settings, setting
 
-LARGEST_SHARE = 0.01  # of the time, that saving may take
+LARGEST_SHARE = 0.01  # of the time, for saving
 
 
 class Saving(Settings):
-    """How often a run is saved. It makes no difference to what is learned."""
+    """How often a run is saved. It does not change what is learned."""
 
     interval: float = setting(
         300.0,
@@ -32,8 +32,8 @@ class Saving(Settings):
     final: bool = setting(True, "keep the last checkpoint of a finished run, so that it can be trained further")
 
 
-UNTIL_FINISHED = Saving(final=False)  # where runs are many: their replays would fill the disk
-WHEN_STOPPED = Saving(interval=1e9, keep=1, final=False)  # where time is short: a large replay takes a minute to write
+UNTIL_FINISHED = Saving(final=False)  # for many runs: their replays would fill the disk
+WHEN_STOPPED = Saving(interval=1e9, keep=1, final=False)  # for short runs: a large replay takes a minute to write
 
 
 class Due:
@@ -47,14 +47,14 @@ class Due:
         return time.perf_counter() >= self._next
 
     def saved(self, begun: float) -> None:
-        """One was saved, since a reading of the clock; the next is due so that saving takes a small share of time."""
+        """Note that a save has taken the time since `begun`; the next is due late enough to keep saving cheap."""
         now = time.perf_counter()
         if self.interval > 0:
             self._next = now + max(self.interval, (now - begun) / LARGEST_SHARE)
 
 
 class CheckpointSchedule:
-    """Saves the runs of a batch of lanes, all of the same turn."""
+    """Saves all runs of a batch of lanes at the same turn."""
 
     def __init__(self, directories: Sequence[RunDirectory], saving: Saving, saved_turn: int | None):
         self.directories, self.saving = directories, saving
@@ -67,7 +67,7 @@ class CheckpointSchedule:
         return self.due.now
 
     def save(self, lane_batch: LaneBatch, health: Health, seconds: float) -> None:
-        """Save all runs, then remove what is no longer kept; nothing where this moment is saved already."""
+        """Save all runs, then remove old checkpoints; does nothing if this turn is saved already."""
         if lane_batch.turn == self.saved_turn:
             return
         begun = time.perf_counter()
@@ -85,18 +85,18 @@ class CheckpointSchedule:
                 grown=directory.fingerprint_grown(),
             )
             Checkpoints.of(directory).save(moment, as_tensors(lane_batch.lanes, share))
-        for directory in self.directories:  # not before all are saved: they must have a moment in common
+        for directory in self.directories:  # only after all are saved: they must have a turn in common
             Checkpoints.of(directory).keep(kept_turns(Checkpoints.of(directory), self.saving.keep))
         self.saved_turn = lane_batch.turn
         self.due.saved(begun)
 
     def save_the_end(self, lane_batch: LaneBatch, health: Health, seconds: float) -> None:
-        """Save finished runs, unless nothing would be kept of it: the last checkpoint serves until all is written."""
+        """Save finished runs if final checkpoints are kept; else the last one serves until all files are written."""
         if self.saving.final:
             self.save(lane_batch, health, seconds)
 
     def finish(self, lane_batch: LaneBatch, health: Health) -> None:
-        """Note that all runs are finished, and leave of their checkpoints what is wanted."""
+        """Mark all runs as finished, and remove their checkpoints unless the final one is to be kept."""
         for directory, share in zip(self.directories, lane_batch.shares, strict=True):
             directory.finish(health.of(share))
             if not self.saving.final:
@@ -115,7 +115,7 @@ def kept_turns(checkpoints: Checkpoints, keep: int) -> set[int]:
 
 
 def settings_digest(directory: RunDirectory) -> str:
-    """A digest of all that decides a run but its length."""
+    """A digest of all settings of a run but its length."""
     config = directory.read_json("config.json")
     training = config.get("training")
     plan = {key: value for key, value in training.items() if key != "steps"} if isinstance(training, dict) else {}

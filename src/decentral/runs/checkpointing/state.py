@@ -1,4 +1,4 @@
-"""All lanes of a run as named arrays, and back: the whole state of a run in the form in which it is saved.
+"""All lanes of a run as named arrays, and back: the form in which the whole state of a run is saved.
 
 agents      networks, targets, optimisers, statistics and keys of all agents
 replays     what they remember: of each ring only the slots that were ever filled
@@ -20,7 +20,7 @@ PARTS = ("agents", "replays", "clock")
 
 
 def as_tensors(lanes: Lane, share: range) -> dict[str, dict[str, Tensor]]:
-    """The lanes of one run by part and name. Nothing is fetched from the device before its turn comes."""
+    """The lanes of one run by part and name. Each array is fetched from the device only when it is written."""
     parts: dict[str, dict[str, Tensor]] = {part: {} for part in PARTS}
     for name, leaf in _named(lanes).items():
         part = name.split(".", 1)[0]
@@ -28,29 +28,31 @@ def as_tensors(lanes: Lane, share: range) -> dict[str, dict[str, Tensor]]:
     return parts
 
 
-def from_arrays(described: Lane, stored: dict[str, np.ndarray], source: str) -> Lane:
-    """Lanes of the described shapes, on the host, from the arrays of all parts; whatever does not fit is refused."""
-    expected = _named(described)
+def from_arrays(template: Lane, stored: dict[str, np.ndarray], source: str) -> Lane:
+    """Lanes of the template's shapes, on the host, from the arrays of all parts; arrays that do not fit are refused."""
+    expected = _named(template)
     use_current_names(stored)
     for name in sorted(expected.keys() ^ stored.keys()):
         raise Refused(f"{source}: array {name} is {'missing' if name in expected else 'not part of this training'}")
     leaves = []
     for name, leaf in expected.items():
-        found, ring = stored.pop(name), _ring(name, described)  # popped: a replay may fill the memory
-        leaves.append(_leaf(found, leaf, ring, f"{source}: array {name}"))
-    return jax.tree.unflatten(jax.tree.structure(described), leaves)
+        array, ring = stored.pop(name), _ring(name, template)  # popped: a replay may fill the memory
+        leaves.append(_leaf(array, leaf, ring, f"{source}: array {name}"))
+    return jax.tree.unflatten(jax.tree.structure(template), leaves)
 
 
 def one_after_the_other(lanes: list[Lane]) -> Lane:
-    """The lanes of several runs as those of one program."""
+    """The lanes of several runs, concatenated for one program."""
     if len(lanes) == 1:
         return lanes[0]
     return jax.tree.map(lambda *leaves: np.concatenate(leaves), *lanes)
 
 
-def with_keys(described: Lane, lanes: Lane) -> Lane:
-    """The lanes with their keys as such, which on the host were plain numbers."""
-    return jax.tree.map(lambda leaf, own: jax.random.wrap_key_data(own) if _is_key(leaf) else own, described, lanes)
+def with_keys(template: Lane, lanes: Lane) -> Lane:
+    """The lanes with typed keys in the place of the plain integers that the host stores."""
+    return jax.tree.map(
+        lambda leaf, array: jax.random.wrap_key_data(array) if _is_key(leaf) else array, template, lanes
+    )
 
 
 def _named(lanes: Lane) -> dict[str, Any]:
@@ -75,20 +77,20 @@ def _tensor(leaf: Any, share: range, ring: Replay | None) -> Tensor:
     return Tensor(np.dtype(leaf.dtype), tuple(shape), lambda: np.asarray(leaf)[tuple(part)])
 
 
-def _leaf(found: np.ndarray, described: Any, ring: Replay | None, source: str) -> np.ndarray:
-    shape, dtype = described.shape, described.dtype
-    if _is_key(described):
+def _leaf(array: np.ndarray, template: Any, ring: Replay | None, source: str) -> np.ndarray:
+    shape, dtype = template.shape, template.dtype
+    if _is_key(template):
         shape, dtype = (*shape, 2), np.dtype(np.uint32)
     least = list(shape)
-    if ring is not None and found.ndim == len(shape):
+    if ring is not None and array.ndim == len(shape):
         slots = ring.remembered.ndim
-        least[slots] = min(shape[slots], found.shape[slots])
-    if found.shape != tuple(least) or found.dtype != dtype:
-        raise Refused(f"{source} must be {dtype}{shape}, got {found.dtype}{found.shape}")
-    if found.shape == shape:
-        return found
+        least[slots] = min(shape[slots], array.shape[slots])
+    if array.shape != tuple(least) or array.dtype != dtype:
+        raise Refused(f"{source} must be {dtype}{shape}, got {array.dtype}{array.shape}")
+    if array.shape == shape:
+        return array
     whole = np.zeros(shape, dtype)
-    whole[tuple(slice(length) for length in found.shape)] = found
+    whole[tuple(slice(length) for length in array.shape)] = array
     return whole
 
 

@@ -1,1 +1,1 @@
-"""Listeners: those who are told how a run goes."""
+"""Listeners: what follows the progress of a run."""

@@ -1,4 +1,4 @@
-"""Listeners that show how a run goes: a live bar on a terminal, plain lines elsewhere; at the end a table."""
+"""Listeners that show progress: a live bar on a terminal, plain lines elsewhere; at the end a table."""
 
 import time
 from collections import deque
@@ -44,7 +44,7 @@ class Lines:
 
     @property
     def place(self) -> Path:
-        """Where all the runs go."""
+        """The directory of all the runs."""
         return self.runs[0].out if len(self.runs) == 1 else self.runs[0].out.parent
 
     def started(self, runs: Sequence[PlannedRun], memory: str) -> None:
@@ -101,7 +101,7 @@ class Speed:
         return f"{self.per_second:,.0f} steps/s" if self.known else "compiling"
 
     def reached(self, steps: int) -> None:
-        """Take note that all seeds have come this far."""
+        """Note that all seeds have reached this step."""
         self.notes.append((time.perf_counter(), steps))
 
     def seconds_for(self, steps: int) -> float:
@@ -154,7 +154,7 @@ def _title(config: Config) -> str:
 
 
 def _reports(config: Config) -> list[str]:
-    """What the environment reports of every test besides returns."""
+    """What the environment reports about every test besides returns."""
     return list(config.setup.environment.reports)
 
 
@@ -165,8 +165,8 @@ def _scores(config: Config, rows: list[Rows]) -> str:
 
 
 def _values(rows: list[Rows], key: str) -> str:
-    """A number of the last test of each seed of a run, or its mean of each of several runs; in short if many."""
-    means = [_mean(own, key) for own in rows] if len(rows) > 1 else [row[key] for row in rows[0]]
+    """A value of the last test: of each seed of one run, or the mean of each of several runs; in short if many."""
+    means = [_mean(of_run, key) for of_run in rows] if len(rows) > 1 else [row[key] for row in rows[0]]
     if len(means) <= MOST_SHOWN:
         return " ".join(f"{value:.2f}" for value in means)
     if len(rows) > 1:

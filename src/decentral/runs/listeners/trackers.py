@@ -1,4 +1,4 @@
-"""Trackers that a run can send its numbers to, each an extra of its name. The run's own directory stays the record."""
+"""Experiment trackers that a run can log to, each an extra of its name. The run's directory stays the record."""
 
 import json
 import os
@@ -17,15 +17,15 @@ class TrackerLog(ABC):
 
     @abstractmethod
     def write(self, numbers: dict[str, float], step: int) -> None:
-        """Take down what a test said after so many environment steps."""
+        """Log the numbers of a test after so many environment steps."""
 
     @abstractmethod
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close the log."""
 
 
 class RunLog(TrackerLog):
-    """A run as Weights & Biases has it, and those who copied its interface."""
+    """A run of Weights & Biases, or of a tracker with the same interface."""
 
     def __init__(self, run: Any):
         self._run = run
@@ -42,7 +42,7 @@ class Tracker(ABC):
 
     @abstractmethod
     def open(self, run: PlannedRun, seed: int) -> TrackerLog:
-        """A log of its own for one seed."""
+        """A new log for one seed."""
 
 
 class TensorBoard(Tracker):
@@ -107,10 +107,10 @@ class MLflow(Tracker):
             experiment = client.create_experiment(EXPERIMENT, artifact_location=(place / "mlflow").as_uri())
         else:
             experiment = known.experiment_id
-        own = client.create_run(experiment, run_name=f"{place.name} seed {seed}")
+        mlflow_run = client.create_run(experiment, run_name=f"{place.name} seed {seed}")
         for group, settings in run.config.as_data().items():
-            client.log_param(own.info.run_id, group, json.dumps(settings)[:LONGEST_PARAMETER])
-        return MLflowLog(self._mlflow.entities.Metric, client, own.info.run_id)
+            client.log_param(mlflow_run.info.run_id, group, json.dumps(settings)[:LONGEST_PARAMETER])
+        return MLflowLog(self._mlflow.entities.Metric, client, mlflow_run.info.run_id)
 
 
 class MLflowLog(TrackerLog):
@@ -172,7 +172,7 @@ def _tracker(name: str) -> Tracker:
 
 
 class Tracking:
-    """Tells one tracker."""
+    """A listener that logs to one tracker."""
 
     def __init__(self, tracker: Tracker):
         self._tracker = tracker
@@ -189,8 +189,8 @@ class Tracking:
         pass
 
     def tested(self, rows: list[Rows]) -> None:
-        for run, own in zip(self._runs, rows, strict=True):
-            for row in own:
+        for run, run_rows in zip(self._runs, rows, strict=True):
+            for row in run_rows:
                 self._log(run, row["seed"]).write(scalars(row), row["step"])
 
     def _log(self, run: PlannedRun, seed: int) -> TrackerLog:
@@ -208,11 +208,11 @@ class Tracking:
 
 def scalars(row: dict[str, Any]) -> dict[str, float]:
     """The numbers of a record by name; those of single agents by name and agent, without the ones not measured."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for name, value in row.items():
         if isinstance(value, list):
             measured = [(agent, number) for agent, number in enumerate(value) if number is not None]
-            found |= {f"{name}/agent-{agent}": float(number) for agent, number in measured}
+            numbers |= {f"{name}/agent-{agent}": float(number) for agent, number in measured}
         elif name not in ("seed", "step"):
-            found[name] = float(value)
-    return found
+            numbers[name] = float(value)
+    return numbers
