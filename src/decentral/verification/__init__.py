@@ -1,1 +1,1 @@
-"""Is it what it claims to be? Audits of agents, checks of environments and of files."""
+"""Audits of agents, and checks of environments and of files."""

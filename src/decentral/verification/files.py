@@ -1,4 +1,4 @@
-"""Whether the files of a run are what was written: against the hashes that it noted of them."""
+"""Verification of a run's files against the hashes that the run recorded."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from decentral.settings import Refused
 
 @dataclass
 class Verification:
-    """What was looked at and is whole, and what is broken; a line each."""
+    """What is intact and what is broken, one line each."""
 
     whole: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
@@ -30,17 +30,17 @@ class Verification:
 
 
 def verify(directory: RunDirectory) -> Verification:
-    """Look at every file of a finished run, and at every checkpoint with what it says of growing files."""
-    found = Verification()
-    found.look("config.json is JSON", directory.read_json, "config.json")
+    """Check every file of a finished run, and every checkpoint with the growing files that it refers to."""
+    verification = Verification()
+    verification.look("config.json is JSON", directory.read_json, "config.json")
     try:
         for name, expected in directory.finished_files.items():
-            found.look(name, _check_file, directory, name, expected)
+            verification.look(name, _check_file, directory, name, expected)
         for turn in Checkpoints.of(directory).turns():
-            found.look(f"checkpoint of turn {turn}", check_moment, directory, turn)
+            verification.look(f"checkpoint of turn {turn}", check_moment, directory, turn)
     except Refused as refusal:
-        found.broken.append(str(refusal))
-    return found
+        verification.broken.append(str(refusal))
+    return verification
 
 
 def _check_file(directory: RunDirectory, name: str, expected: Fingerprint) -> None:

@@ -1,4 +1,4 @@
-"""How hard an environment is: what random play and the policies written for it by hand come to."""
+"""How hard an environment is: the scores of random play and of policies written for it by hand."""
 
 import jax
 from jaxtyping import Array, Key
@@ -10,7 +10,7 @@ from decentral.training.evaluation import Scores, random_scores, scripted_scores
 
 
 def probe(environment: Environment, episodes: int, seed: int) -> dict[str, Scores]:
-    """What `episodes` episodes of each policy that needs no training came to, by its name."""
+    """The scores of `episodes` episodes of each policy that needs no training, by its name."""
     check_environments(episodes, seed)
     keep_compiled_programs()
 

@@ -1,1 +1,1 @@
-"""The audit: did every agent learn and act by itself?"""
+"""The audit: did every agent learn and act on its own?"""

@@ -1,4 +1,4 @@
-"""The evidence that agents learned and acted alone: taught again by its own log, each becomes and does the same."""
+"""The audit of a run: retrained from its own log alone, each agent must learn and do the same."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -21,30 +21,30 @@ from decentral.verification.audit.play import Play, PlayAudit
 
 @dataclass(frozen=True)
 class AgentAudit:
-    """What an audit found of one agent: its parameters, as SHA-256, and its actions."""
+    """The result of an audit for one agent: its parameters, as SHA-256, and its actions."""
 
     agent: int
     turns: int
-    stored: str  # the parameters as the run left them
-    lived_again: str  # once more with the team
+    stored: str  # the parameters in the run's files
+    lived_again: str  # retrained with the team
     alone: str  # learned alone
     same_state: bool  # is all else the same alone as in the team: optimiser, target, statistics, random stream?
-    training: Play | None  # its actions while it learned; none where they could not be compared
+    training: Play | None  # its actions while it learned; None if they can't be compared
     testing: Play
 
     @property
     def repeats(self) -> bool:
-        """Does the run come to the same parameters again on this machine?"""
+        """Does the run give the same parameters again on this machine?"""
         return self.stored == self.lived_again
 
     @property
     def learned_alone(self) -> bool:
-        """Does the agent come to the same parameters, and to the same state, alone?"""
+        """Does the agent alone end with the same parameters and the same state?"""
         return self.repeats and self.alone == self.stored and self.same_state
 
     @property
     def acted_alone(self) -> bool:
-        """Does the agent choose the same actions alone? It is asked as what it became alone."""
+        """Does the agent alone choose the same actions? It chooses with the parameters that it learned alone."""
         return self.learned_alone and self.training is not None and self.training.agrees and self.testing.agrees
 
     @property
@@ -54,7 +54,7 @@ class AgentAudit:
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found of every agent that it looked at."""
+    """The results of an audit for all audited agents."""
 
     agents: tuple[AgentAudit, ...]
 
@@ -65,7 +65,7 @@ class Audit:
     @property
     def agrees(self) -> bool:
         """Did all of them learn alone and act alone?"""
-        return all(own.agrees for own in self.agents)
+        return all(agent.agrees for agent in self.agents)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Audited:
 
     @staticmethod
     def of(directory: RunDirectory, seed: int | None, agent: int) -> "Audited":
-        """The agent of a place and, unless told otherwise, of the run's first seed."""
+        """The agent at a place, of the run's first seed by default."""
         config = read_config_file(directory.path / "config.json").resolve()
         plan, places = config.setup.plan, len(config.members)
         seed = plan.seed if seed is None else seed
@@ -91,7 +91,7 @@ class Audited:
 
     @staticmethod
     def all_of(directory: RunDirectory, seed: int | None, agent: int | None) -> "list[Audited]":
-        """The agent of a place, or all that learn."""
+        """The agent at a place, or all learners."""
         if agent is not None:
             return [Audited.of(directory, seed, agent)]
         first = Audited.of(directory, seed, 0)
@@ -102,27 +102,27 @@ class Audited:
     def strictness(self) -> Strictness:
         return self.config.strictness
 
-    def audit(self, lived: RetrainedAgent) -> AgentAudit:
-        """Teach this agent alone by what it lived through, and compare what it becomes and what it does."""
+    def audit(self, retrained: RetrainedAgent) -> AgentAudit:
+        """Retrain this agent alone from its log, and compare what it learns and what it does."""
         setup, member = self.config.setup, self.config.members[self.agent]
-        found = self.directory.read_agent(self.seed, self.agent)
+        arrays = self.directory.read_agent(self.seed, self.agent)
         file = str(self.directory.agent_file(self.seed, self.agent))
-        stored = from_arrays(member.algorithm, setup.environment.spec, found, file)
-        play = PlayAudit(setup, self.seed, self.agent, lived)
-        alone = teach_alone(setup, self.seed, self.agent, lived.log, play.watch)
+        stored = from_arrays(member.algorithm, setup.environment.spec, arrays, file)
+        play = PlayAudit(setup, self.seed, self.agent, retrained)
+        alone = teach_alone(setup, self.seed, self.agent, retrained.log, play.watch)
         return AgentAudit(
             self.agent,
-            len(lived.log.steps),
+            len(retrained.log.steps),
             stored=fingerprint(as_arrays(stored)),
-            lived_again=fingerprint(as_arrays(lived.agent.online)),
+            lived_again=fingerprint(as_arrays(retrained.agent.online)),
             alone=fingerprint(as_arrays(alone.online)),
-            same_state=same_state(alone, lived.agent),
+            same_state=same_state(alone, retrained.agent),
             training=play.training if setup.plan.replay_type == "float32" else None,
             testing=play.testing,
         )
 
     def check(self) -> None:
-        """Refuse an agent that did not learn alone, or one that can't be taught again bit for bit."""
+        """Refuse an agent that did not learn alone, or one that can't be retrained bit for bit."""
         member = self.config.members[self.agent]
         if "arena" in self.directory.read_json("config.json"):
             raise Refused(f"messages must be given to audit {self.directory.path}, which is of an arena, got none")
@@ -142,21 +142,21 @@ class Audited:
 
 
 def audit_all(audited: Sequence[Audited]) -> Iterator[AgentAudit]:
-    """Train the team of a run again, once, and then each of its audited agents alone."""
-    for own in audited:
-        own.check()
+    """Retrain the team of a run once, then each of its audited agents alone."""
+    for target in audited:
+        target.check()
     use_every_core()
     keep_compiled_programs()
-    lived = retrain_with_log(audited[0].config.setup, audited[0].seed, [own.agent for own in audited])
-    for own in audited:
-        yield own.audit(lived[own.agent])
+    retrained = retrain_with_log(audited[0].config.setup, audited[0].seed, [target.agent for target in audited])
+    for target in audited:
+        yield target.audit(retrained[target.agent])
 
 
 def fingerprint(arrays: dict[str, np.ndarray]) -> str:
     """The SHA-256 of named arrays: names, types, shapes and every bit of them."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
-        own = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name} {own.dtype.str} {own.shape}\n".encode())
-        digest.update(own.tobytes())
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(array.tobytes())
     return digest.hexdigest()

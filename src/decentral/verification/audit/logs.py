@@ -1,7 +1,7 @@
-"""A run lived through again by the whole team, to write down what single agents lived through: their logs.
+"""Retraining a whole team to write the logs of single agents: what each of them experienced.
 
-A log is read from the agent's own replay, turn by turn, while the run's own program trains it: what is written down
-changes nothing of what is computed.
+A log is read from the agent's replay, turn by turn, while the run's own program trains it: logging does not change what
+is computed.
 """
 
 from collections.abc import Sequence
@@ -31,22 +31,22 @@ from decentral.training.squads.separate import Separate
 from decentral.types import Episode
 from decentral.verification.audit.alone import AgentLog, longest_of_updates
 
-MOST_TURNS = 256  # written down at once
+MOST_TURNS = 256  # logged at once
 ROUNDING = 1e-5
 
 
 @dataclass(frozen=True)
 class Test:
-    """A greedy test, as one agent lived through it."""
+    """A greedy test, as one agent experienced it."""
 
-    turns: int  # that were played before it
+    turns: int  # played before it
     steps: int
     episodes: Episode  # [E, ...]
 
 
 @dataclass(frozen=True)
 class RetrainedAgent:
-    """What one agent was at the end of a run, and all that it lived through."""
+    """One agent at the end of a retrained run, with its log and its tests."""
 
     agent: AgentState
     log: AgentLog
@@ -54,34 +54,34 @@ class RetrainedAgent:
 
 
 def retrain_with_log(setup: TrainingSetup, seed: int, places: Sequence[int]) -> dict[int, RetrainedAgent]:
-    """Train and test the whole team again: what some agents of one seed became, and their logs."""
+    """Train and test the whole team again: the final state and the logs of some agents of one seed."""
     wheres = {place: _squad_and_number(setup, place) for place in places}
     parts: dict[int, list[AgentLog]] = {place: [] for place in places}
     tests: dict[int, list[Test]] = {place: [] for place in places}
-    lane, at_once = seed - setup.plan.seed, min(_turns_at_once(setup, own) for own, _ in wheres.values())
+    lane, at_once = seed - setup.plan.seed, min(_turns_at_once(setup, squad) for squad, _ in wheres.values())
     with closing(LaneBatch.start(setup)) as lane_batch, closing(_Tester(setup, seed)) as tester:
         for step in evaluation_steps(setup.plan):
             if lane_batch.turn > 0 and lane_batch.steps.min() >= step:
                 continue  # as in the run: a turn is longer than the interval
             while left := lane_batch.turns_until(step):
-                for place, part in _live(lane_batch, min(left, at_once), lane, wheres).items():
+                for place, part in _advance(lane_batch, min(left, at_once), lane, wheres).items():
                     parts[place].append(part)
-            told = tester.test(lane_batch, lane)
+            records = tester.test(lane_batch, lane)
             for place in places:
-                own = jax.tree.map(lambda leaf, place=place: leaf[place], told)
-                tests[place].append(Test(lane_batch.turn, int(lane_batch.steps[lane]), own))
+                record = jax.tree.map(lambda leaf, place=place: leaf[place], records)
+                tests[place].append(Test(lane_batch.turn, int(lane_batch.steps[lane]), record))
         return {
             place: RetrainedAgent(
-                agent_at(lane_batch.lanes.agents[own], lane, number),
+                agent_at(lane_batch.lanes.agents[squad], lane, number),
                 jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts[place]),
                 tests[place],
             )
-            for place, (own, number) in wheres.items()
+            for place, (squad, number) in wheres.items()
         }
 
 
 class _Tester:
-    """Plays the tests of a run once more and keeps what every agent lived through in them."""
+    """Plays the tests of a run again and keeps every agent's records of them."""
 
     def __init__(self, setup: TrainingSetup, seed: int):
         self.setup, self.seed = setup, seed
@@ -90,14 +90,14 @@ class _Tester:
     def test(self, lane_batch: LaneBatch, lane: int) -> Episode:
         """Every agent's record of the test that is due now [N, E, ...]."""
         team, plan = self.setup.team, self.setup.plan
-        acting_models = team.each(lambda squad, own: squad.acting_models(own), lane_batch.lanes.agents)
+        acting_models = team.each(lambda squad, agents: squad.acting_models(agents), lane_batch.lanes.agents)
         acting_models = jax.device_get(jax.tree.map(lambda leaf: leaf[lane], acting_models))
         key = key_of_test(int(lane_batch.steps[lane]), self.seed)
         if self.rollout is None:
             return jax.device_get(_greedy_records(self.setup, acting_models, key))
         alone = jax.tree.map(lambda leaf: leaf[None], acting_models)
-        lived = host_greedy_episodes(self.rollout, self.setup, alone, plan.test_episodes, key)
-        return jax.device_get(_handed_out(jax.tree.map(lambda leaf: leaf[0], lived)))
+        played = host_greedy_episodes(self.rollout, self.setup, alone, plan.test_episodes, key)
+        return jax.device_get(_handed_out(jax.tree.map(lambda leaf: leaf[0], played)))
 
     def close(self) -> None:
         if self.rollout is not None:
@@ -111,20 +111,20 @@ def _greedy_records(setup: TrainingSetup, acting_models: tuple[Models, ...], key
     )
 
 
-def _handed_out(lived: Trajectory) -> Episode:
-    return jax.vmap(hand_out, out_axes=1)(lived)
+def _handed_out(played: Trajectory) -> Episode:
+    return jax.vmap(hand_out, out_axes=1)(played)
 
 
 def agent_at(agents: Agents, lane: int, number: int) -> AgentState:
-    """One agent of a squad's [S, n], by itself; taken off the devices where the training is spread over several."""
+    """One agent of a squad's [S, n]; moved to the host if the run is spread over several devices."""
 
     def on_host(leaf: Array) -> np.ndarray | Key[Array, ""]:
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             return jax.random.wrap_key_data(jnp.asarray(np.asarray(jax.random.key_data(leaf))))
         return np.asarray(leaf)
 
-    own = _at(agents, lane, number)
-    return own if len(own.key.devices()) == 1 else jax.tree.map(on_host, own)
+    agent = _at(agents, lane, number)
+    return agent if len(agent.key.devices()) == 1 else jax.tree.map(on_host, agent)
 
 
 @jax.jit
@@ -133,24 +133,24 @@ def _at(agents: Agents, lane: Int[Array, ""] | int, number: Int[Array, ""] | int
 
 
 def same_state(one: AgentState, other: AgentState) -> bool:
-    """Are two agents the same in all that they are, up to the rounding of what is not networks?"""
+    """Are the complete states of two agents the same, up to rounding?"""
     pairs = zip(_arrays(one).values(), _arrays(other).values(), strict=True)
     return all(_same_numbers(ours, theirs) for ours, theirs in pairs)
 
 
 def _same_numbers(one: np.ndarray, other: np.ndarray) -> bool:
-    """Up to rounding; whole numbers, such as keys and counters, have none."""
+    """Equal up to rounding; integers, such as keys and counters, must be equal."""
     if not np.issubdtype(one.dtype, np.floating):
         return np.array_equal(one, other)
     return np.allclose(one, other, rtol=ROUNDING, atol=ROUNDING, equal_nan=True)
 
 
 def _arrays(agent: AgentState) -> dict[str, np.ndarray]:
-    return as_arrays(eqx.tree_at(lambda own: own.key, agent, jax.random.key_data(agent.key)))
+    return as_arrays(eqx.tree_at(lambda old: old.key, agent, jax.random.key_data(agent.key)))
 
 
-def _live(lane_batch: LaneBatch, count: int, lane: int, wheres: dict[int, tuple[int, int]]) -> dict[int, AgentLog]:
-    """The next turns of a run, as some agents lived through them; blank before they joined."""
+def _advance(lane_batch: LaneBatch, count: int, lane: int, wheres: dict[int, tuple[int, int]]) -> dict[int, AgentLog]:
+    """Advance a run by some turns; returns the logs of some agents, blank before they joined."""
     squads = {squad for squad, _ in wheres.values()}
     before, steps = {squad: _remembered(lane_batch, squad)[lane] for squad in squads}, lane_batch.steps[lane]
     keys = {squad: _keys_of_learning(lane_batch.setup, lane_batch.lanes.agents[squad], squad) for squad in squads}
@@ -171,21 +171,21 @@ def _read(
     plan, each = lane_batch.setup.plan, np.tile(longest, (count, 1))
     slots = (before[number] + np.arange(count * plan.num_environments)) % lane_batch.setup.replay_capacity
     episodes = jax.device_get(_written(lane_batch.lanes.replays[squad], lane, number, slots))
-    told = jax.tree.map(lambda leaf: leaf.reshape(count, plan.num_environments, *leaf.shape[1:]), episodes)
+    turns = jax.tree.map(lambda leaf: leaf.reshape(count, plan.num_environments, *leaf.shape[1:]), episodes)
     if _remembered(lane_batch, squad)[lane, number] == before[number]:
-        return AgentLog(jax.tree.map(np.zeros_like, told), passed, each)
-    return AgentLog(told, told.happened.sum(axis=(1, 2), dtype=np.int32), each)
+        return AgentLog(jax.tree.map(np.zeros_like, turns), passed, each)
+    return AgentLog(turns, turns.happened.sum(axis=(1, 2), dtype=np.int32), each)
 
 
 @partial(jax.jit, static_argnums=2)
 def _keys_of_learning(setup: TrainingSetup, agents: Agents, squad: int) -> Key[Array, "lanes n"]:
-    """What the agents of a squad will draw for their learning in the next turn."""
-    return jax.vmap(lambda own: setup.team.squads[squad].draw_keys(own, 2)[1][1])(agents)
+    """The keys with which the agents of a squad will learn in the next turn."""
+    return jax.vmap(lambda agents_of_lane: setup.team.squads[squad].draw_keys(agents_of_lane, 2)[1][1])(agents)
 
 
 @jax.jit
 def _longest(setup: TrainingSetup, keys: Key[Array, "lanes n"], replays: Replays) -> Int[Array, " updates"]:
-    """How long the longest episode of each update of the last turn was, over lanes and agents."""
+    """The length of the longest episode of each update of the last turn, over lanes and agents."""
     if len(setup.batch.lengths) == 1:
         return jnp.full(setup.plan.updates_per_turn, setup.environment.time_limit)
     return jnp.max(jax.vmap(partial(longest_of_updates, setup))(keys, replays), axis=0)
@@ -200,20 +200,20 @@ def _remembered(lane_batch: LaneBatch, squad: int) -> np.ndarray:
 def _written(
     replays: Replay, lane: Int[Array, ""] | int, number: Int[Array, ""] | int, slots: Int[Array, " slots"]
 ) -> Episode:
-    """What one agent's replay holds in its slots, without the annotations that follow from it."""
+    """The episodes in some slots of one agent's replay, without their annotations."""
     return replace(unpack(jax.tree.map(lambda leaf: leaf[lane, number, slots], replays.episodes)), annotations=())
 
 
 def _squad_and_number(setup: TrainingSetup, place: int) -> tuple[int, int]:
     """The squad of a place, and the agent's number in it."""
     return next(
-        (own, squad.places.index(place)) for own, squad in enumerate(setup.team.squads) if place in squad.places
+        (number, squad.places.index(place)) for number, squad in enumerate(setup.team.squads) if place in squad.places
     )
 
 
-def _turns_at_once(setup: TrainingSetup, own: int) -> int:
-    """No more than a replay holds; one by one to see when an agent joins that joins later, or how long updates are."""
-    squad = setup.team.squads[own]
+def _turns_at_once(setup: TrainingSetup, squad_number: int) -> int:
+    """As many as a replay holds; one by one where an agent joins later or updates differ in length."""
+    squad = setup.team.squads[squad_number]
     joins_later = isinstance(squad, Separate) and squad.schedule.joins_at > 0
     if joins_later or len(setup.batch.lengths) > 1:
         return 1

@@ -1,7 +1,7 @@
-"""One agent that acts alone: from its own state, percepts and chance, in a program that no other agent is part of.
+"""One agent that acts alone: from its own state, percepts and keys, in a program that holds no other agent.
 
-Nothing here is under `vmap`, neither over agents nor over seeds or episodes: whatever an algorithm does in a batch,
-here there is no batch that could hold anything else.
+Nothing here runs under `vmap`, neither over agents nor over seeds or episodes: there is no batch that could hold
+anything else.
 """
 
 from dataclasses import dataclass, replace
@@ -24,11 +24,11 @@ from decentral.verification.audit.logs import RetrainedAgent, Test
 
 
 class Chosen(eqx.Module):
-    """What an agent chooses alone at every step of an episode in which it took other actions, or the same."""
+    """What an agent chooses alone at every step of an episode, to compare with the actions that it took."""
 
     actions: Int[Array, "*T"]
-    lost: Float[Array, "*T"]  # value of the best action less that of the one taken, in parts of it where it is above 1
-    by_chance: Bool[Array, "*T"]  # was it chance that chose, and not the values?
+    lost: Float[Array, "*T"]  # value of the best action minus that of the one taken; relative to it where it is above 1
+    by_chance: Bool[Array, "*T"]  # was the action random?
 
 
 @jax.jit
@@ -40,13 +40,13 @@ def choose_alone(
     greedy: Bool[Array, ""] | bool,
     episode: Episode,
 ) -> Chosen:
-    """The choices of one agent, led through the percepts of one episode and the actions that it took there."""
+    """The choices of one agent, given the percepts of an episode and the actions that it took in it."""
     steps = episode.rewards.shape[0]
     percepts, last = jax.tree.map(lambda leaf: leaf[:steps], (episode.percepts, last_actions(episode)))
     planned = jnp.where(greedy, 0.0, epsilon)
 
-    def step(memory: Memory, now: tuple) -> tuple[Memory, Chosen]:
-        percept, last_action, die, taken = now
+    def step(memory: Memory, inputs: tuple) -> tuple[Memory, Chosen]:
+        percept, last_action, die, taken = inputs
         scene = Scene(percept, last_action, planned, die)
         best, after = choose_one(algorithm, agent.online, None, memory, scene)
         exploring, _ = choose_one(algorithm, agent.online, agent.statistics, memory, scene)
@@ -64,7 +64,7 @@ def choose_alone(
 def chance_of_turn(
     squad: Squad, plan: Plan, agent: AgentState, steps: Int[Array, ""] | int
 ) -> tuple[Float[Array, ""], Key[Array, " E"]]:
-    """How much an agent explores in its next turn, and its chance in each of the episodes, from its own stream."""
+    """The epsilon of an agent in its next turn, and its key for each of the episodes, from its own stream."""
     _, (key_act, _) = fresh_keys(agent, 2)
     epsilon = squad.epsilon(plan, jnp.asarray(steps)).astype(jnp.float32)
     return epsilon, jax.random.split(key_act, plan.num_environments)
@@ -74,24 +74,24 @@ def chance_of_turn(
 def chance_of_test(
     squad: Squad, plan: Plan, place: Int[Array, ""] | int, steps: Int[Array, ""] | int, seed: Int[Array, ""] | int
 ) -> Key[Array, " E"]:
-    """The chance of the agent at a place in each episode of the test after so many steps."""
+    """The keys of the agent at a place for each episode of the test after so many steps."""
     keys = keys_of_test_episodes(plan.test_episodes, key_of_test(steps, seed))
     return jax.vmap(lambda key: jax.random.split(key, squad.team_size)[place])(keys[:, 0])
 
 
 ROUNDING = 1e-5  # of a value; of its size, where it is larger than 1
-MOST_TIES = 1e-3  # of all actions; a single one is always granted
+MOST_TIES = 1e-3  # of all actions; a single one is always allowed
 
 
 @dataclass(frozen=True)
 class Difference:
     """An action that the agent does not choose alone."""
 
-    episode: int  # of the training, or of a test; counted from 0 as all here
+    episode: int  # of training, or of a test; counted from 0, like everything here
     step: int
     taken: int
     alone: int
-    test_at: int | None = None  # steps of the training before the test
+    test_at: int | None = None  # training steps before the test
 
     def __str__(self) -> str:
         test = "" if self.test_at is None else f"test after {self.test_at:,} steps, "
@@ -113,28 +113,28 @@ class Play:
 
 
 class PlayAudit:
-    """Compares an agent's actions with those that it chooses alone, while it is taught alone turn by turn."""
+    """Compares an agent's actions with those that it chooses alone, while it is retrained alone turn by turn."""
 
-    def __init__(self, setup: TrainingSetup, seed: int, place: int, lived: RetrainedAgent):
+    def __init__(self, setup: TrainingSetup, seed: int, place: int, retrained: RetrainedAgent):
         (self.squad,) = squad_of(setup, place).team.squads
-        self.plan, self.seed, self.place, self.lived = setup.plan, seed, place, lived
-        self.tests = list(lived.tests)
+        self.plan, self.seed, self.place, self.retrained = setup.plan, seed, place, retrained
+        self.tests = list(retrained.tests)
         self.steps = 0
         self.training, self.testing = Play(), Play()
 
     def watch(self, turn: int, agent: AgentState) -> None:
-        """Before a turn, and after the last: compare the tests that were due then, and the turn."""
+        """Compare the tests that were due before this turn, and the turn itself; also called after the last turn."""
         while self.tests and self.tests[0].turns == turn:
             self.testing = self._tested(agent, self.tests.pop(0))
-        if turn < len(self.lived.log.steps):
+        if turn < len(self.retrained.log.steps):
             self.training = self._trained(agent, turn)
-            self.steps += int(self.lived.log.steps[turn])
+            self.steps += int(self.retrained.log.steps[turn])
 
     def _trained(self, agent: AgentState, turn: int) -> Play:
         epsilon, keys = chance_of_turn(self.squad, self.plan, agent, self.steps)
         play, first = self.training, turn * self.plan.num_environments
         for number, key in enumerate(keys):
-            episode = jax.tree.map(lambda leaf, number=number: leaf[turn, number], self.lived.log.episodes)
+            episode = jax.tree.map(lambda leaf, number=number: leaf[turn, number], self.retrained.log.episodes)
             alone = choose_alone(self.squad.algorithm, agent, epsilon, key, False, episode)
             play = compared(play, episode, jax.device_get(alone), Difference(first + number, 0, 0, 0))
         return play
@@ -150,7 +150,7 @@ class PlayAudit:
 
 
 def compared(play: Play, episode: Episode, alone: Chosen, where: Difference) -> Play:
-    """What is known of an agent's play after one more episode."""
+    """The comparison so far, with one more episode."""
     happened, taken = np.asarray(episode.happened), np.asarray(episode.actions)
     differs = happened & (taken != alone.actions)
     tie = differs & ~alone.by_chance & (alone.lost <= ROUNDING)

@@ -1,4 +1,4 @@
-"""The simulated battles beside recorded ones: what agrees, what differs, which settings the recording speaks for."""
+"""Simulated battles against recorded ones: what agrees, what differs, and which settings fit the recording."""
 
 from decentral.verification.battle_check.check import Check, speaks_for, variants
 from decentral.verification.battle_check.episodes import episodes_of

@@ -1,4 +1,4 @@
-"""The simulator beside a recording: readings, errors of single steps, and variants of the rules that are tried."""
+"""The simulator against a recording: readings, errors of single steps, and variants of the rules."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -36,14 +36,14 @@ from decentral.verification.battle_check.starts import FITS, start_in
 AGREES, DIFFERS, UNCLEAR = "agrees", "differs", "can't be told"
 ASKED = "as asked"
 TRIED = ("keep_target", "scan_to", "anchored", "turning", "overkill", "profile")
-CLEAR = 2.0  # standard errors from which on one variant fits better than another
-ENOUGH = 30  # walks or shots from which on a share or a mean says something
+CLEAR = 2.0  # standard errors at which one variant fits better than another
+ENOUGH = 30  # the fewest walks or shots for a meaningful share or mean
 PARTED = 1.0  # cells between the courses of an episode, on average over units, at which they have parted
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One thing that was read off, of the recording and of the simulator."""
+    """One measurement, of the recording and of the simulator."""
 
     what: str
     recorded: str
@@ -53,7 +53,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class StepError:
-    """How far a single step is off: by the simulator, by chance alone, and if nothing changed."""
+    """The error of a single step: of the simulator, of randomness alone, and of predicting no change."""
 
     what: str
     ours: float
@@ -63,7 +63,7 @@ class StepError:
 
 @dataclass(frozen=True)
 class TriedVariant:
-    """A variant of one setting: how much worse it fits than the settings that were asked for."""
+    """A variant of one setting: how much worse it fits than the requested settings."""
 
     setting: str
     value: Any
@@ -91,42 +91,42 @@ class Check:
         episodes, scale = self.episodes, reward_scale(self.environment.roster)
         final = episodes.rewards[np.arange(len(episodes.lengths)), episodes.lengths - 1]
         won = (final >= WIN / scale).mean()
-        told = f"{len(episodes.lengths)} episodes, {episodes.lengths.sum():,} steps"
-        told += (
+        line = f"{len(episodes.lengths)} episodes, {episodes.lengths.sum():,} steps"
+        line += (
             f", return {episodes.rewards.sum(axis=1).mean():.2f}, won {won:.1%}, length {episodes.lengths.mean():.1f}"
         )
-        return told + (f"; {episodes.left_out} left out, which begin in mid-battle" if episodes.left_out else "")
+        return line + (f"; {episodes.left_out} left out, which begin in mid-battle" if episodes.left_out else "")
 
     def readings(self) -> Iterator[Reading]:
-        """What can be read off without trying variants."""
+        """What can be measured without trying variants."""
         yield from self._start()
         yield from self._numbers_of_units()
         if self.episodes.available is not None:
             yield self._availability()
 
     def steps(self) -> tuple[list[StepError], list[Reading]]:
-        """The errors of single steps, and what else the replay tells."""
+        """The errors of single steps, and further readings of the replay."""
         environment, episodes = self.environment, self.episodes
-        usual = usual_jitter(environment, episodes)
+        jitter = usual_jitter(environment, episodes)
         foreseen, still = (
-            foresee(environment, episodes, usual),
+            foresee(environment, episodes, jitter),
             errors_of(environment, episodes, nothing_changes(episodes)),
         )
         keys = jax.random.split(jax.random.key(self.seed))
         played, again = (play_on(environment, episodes, drawn_jitter(environment, episodes, key)) for key in keys)
         simulated = as_recorded(environment, episodes, played)
-        chance = errors_of(environment, simulated, foresee(environment, simulated, usual))
+        chance = errors_of(environment, simulated, foresee(environment, simulated, jitter))
         ours = errors_of(environment, episodes, foreseen)
         errors = [StepError(what, *(one.mean(what) for one in (ours, chance, still))) for what in (*STATES, REWARD)]
         return errors, [*self._headings(foreseen.after), self._parting(played.before, again.before)]
 
     def trials(self) -> Iterator[TriedVariant]:
-        """Every other value of the settings that are open, one at a time."""
-        usual = usual_jitter(self.environment, self.episodes)
+        """Every other value of the open settings, one at a time."""
+        jitter = usual_jitter(self.environment, self.episodes)
         still = errors_of(self.environment, self.episodes, nothing_changes(self.episodes))
 
         def tried(environment: Battle) -> Errors:
-            return errors_of(environment, self.episodes, foresee(environment, self.episodes, usual))
+            return errors_of(environment, self.episodes, foresee(environment, self.episodes, jitter))
 
         base = tried(self.environment)
         yield TriedVariant(ASKED, None, float(base.shares(still).mean()), 0.0, 0.0)
@@ -145,9 +145,9 @@ class Check:
             _same(environment.packing in start.packings),
         )
         turned = environment.packing == "rings"
-        told = AGREES if (start.spread > FITS) == turned else DIFFERS
-        yield Reading("places vary by, cells", f"{start.spread:.2f}", "by chance" if turned else "0.00", told)
-        told = UNCLEAR
+        verdict = AGREES if (start.spread > FITS) == turned else DIFFERS
+        yield Reading("places vary by, cells", f"{start.spread:.2f}", "by chance" if turned else "0.00", verdict)
+        verdict = UNCLEAR
         if start.enemy_ids in ("fixed", "shuffled", "shuffled_by_kind"):
             one_kind = len(set(environment.roster.kind[environment.roster.their_side].tolist())) == 1
             same = (
@@ -155,26 +155,26 @@ class Check:
                 if one_kind and start.enemy_ids == "shuffled"
                 else {start.enemy_ids}
             )
-            told = _same(environment.enemy_ids in same)
-        yield Reading("enemy ids", start.enemy_ids, environment.enemy_ids, told)
+            verdict = _same(environment.enemy_ids in same)
+        yield Reading("enemy ids", start.enemy_ids, environment.enemy_ids, verdict)
 
     def _numbers_of_units(self) -> Iterator[Reading]:
         roster = self.environment.roster
         for kind, pace in paces(self.environment, self.episodes).items():
-            own = roster.kind.tolist().index(roster.kinds.index(kind))
-            speed = float(roster.speed[own]) * LOOPS_PER_STEP
+            unit = roster.kind.tolist().index(roster.kinds.index(kind))
+            speed = float(roster.speed[unit]) * LOOPS_PER_STEP
             yield Reading(f"{kind}: cells per step", f"{pace:.3f}", f"{speed:.3f}", _same(abs(pace / speed - 1) < 0.02))
-        for kind, found in periods(self.environment, self.episodes).items():
-            own = roster.kind.tolist().index(roster.kinds.index(kind))
-            period = float(roster.period[own])
+        for kind, sample in periods(self.environment, self.episodes).items():
+            unit = roster.kind.tolist().index(roster.kinds.index(kind))
+            period = float(roster.period[unit])
             low, mean, high = (period + EARLIEST + part * (LATEST - EARLIEST) for part in (0.05, 0.5, 0.95))
-            told = f"{found.low:.1f} to {found.high:.1f}, mean {found.mean:.2f} ({found.count})"
-            off = max(abs(found.mean - mean), abs(found.low - low) / 2, abs(found.high - high) / 2)
+            recorded = f"{sample.low:.1f} to {sample.high:.1f}, mean {sample.mean:.2f} ({sample.count})"
+            off = max(abs(sample.mean - mean), abs(sample.low - low) / 2, abs(sample.high - high) / 2)
             yield Reading(
                 f"{kind}: loops between shots",
-                told,
+                recorded,
                 f"{low:.1f} to {high:.1f}, mean {mean:.2f}",
-                _same(off < 0.25) if found.count >= ENOUGH else UNCLEAR,
+                _same(off < 0.25) if sample.count >= ENOUGH else UNCLEAR,
             )
 
     def _availability(self) -> Reading:
@@ -199,23 +199,28 @@ class Check:
             yield Reading(f"enemies that walk to the {what}", both[0], both[1], verdict)
 
     def _parting(self, played: Visible, again: Visible) -> Reading:
-        """Played without a look at the recording: when do courses part?"""
+        """When do episodes diverge that are played without correction by the recording?"""
         step, share = parting(self.episodes, self.episodes.visible, played, PARTED)
-        own, own_share = parting(self.episodes, played, again, PARTED)
-        told = f"step {step:.0f} ({share:.0%} of episodes)"
+        own_step, own_share = parting(self.episodes, played, again, PARTED)
+        recorded = f"step {step:.0f} ({share:.0%} of episodes)"
         return Reading(
-            f"actions alone replayed: {PARTED:g} cell off at", told, f"step {own:.0f} ({own_share:.0%} of episodes)", ""
+            f"actions alone replayed: {PARTED:g} cell off at",
+            recorded,
+            f"step {own_step:.0f} ({own_share:.0%} of episodes)",
+            "",
         )
 
 
 def speaks_for(environment: Battle, trials: list[TriedVariant]) -> dict[str, list[Any]]:
-    """By setting, the values that fit the recording; all of them where it tells no difference."""
+    """By setting, the values that fit the recording; all of them if it shows no difference."""
     fitting = {}
     for name in dict.fromkeys(trial.setting for trial in trials if trial.setting != ASKED):
         tried = {trial.value: (trial.worse, trial.uncertainty) for trial in trials if trial.setting == name}
         tried[getattr(environment, name)] = (0.0, 0.0)
         best, doubt = min(tried.values())
-        fitting[name] = [value for value, (more, own) in tried.items() if more - best <= CLEAR * max(own, doubt)]
+        fitting[name] = [
+            value for value, (more, uncertainty) in tried.items() if more - best <= CLEAR * max(uncertainty, doubt)
+        ]
     return fitting
 
 
@@ -232,7 +237,7 @@ def _same(agrees: bool) -> str:
 
 
 def as_recorded(environment: Battle, episodes: RecordedEpisodes, played: Course) -> RecordedEpisodes:
-    """What the simulator played, as if it had been recorded, up to the end of each battle."""
+    """The simulator's episodes in the form of a recording, up to the end of each battle."""
     alive = played.before.alive
     goes_on = alive[..., environment.roster.our_side].any(axis=-1) & alive[..., environment.roster.their_side].any(
         axis=-1

@@ -17,7 +17,7 @@ UNHURT = 0.999  # of the health at the start of an episode
 
 
 class Visible(eqx.Module):
-    """What a state shows of all units, in the order of the roster. The dead have no place and no health."""
+    """What a state shows about all units, in the order of the roster. The dead have no place and no health."""
 
     x: Column  # [..., units]
     y: Column
@@ -40,16 +40,16 @@ class RecordedEpisodes:
     available: np.ndarray | None  # [E, T, agents, actions]
     lengths: np.ndarray  # [E]: steps
     enemy_of_id: np.ndarray  # [E, enemies]: which of the roster an id stands for; those of one kind are alike
-    left_out: int  # episodes that do not begin with everyone unhurt, as those do that were cut
+    left_out: int  # episodes that do not begin with everyone unhurt, because they were cut
 
     @property
     def happened(self) -> np.ndarray:
-        """[E, T]: this step is no padding."""
+        """[E, T]: this step is not padding."""
         return np.arange(self.actions.shape[1])[None, :] < self.lengths[:, None]
 
     @property
     def followed(self) -> np.ndarray:
-        """[E, T]: what this step led to is recorded too."""
+        """[E, T]: the state after this step is recorded too."""
         return np.arange(self.actions.shape[1])[None, :] < self.lengths[:, None] - 1
 
 
@@ -86,7 +86,7 @@ def episodes_of(environment: Battle, recording: GameRecording, most: int) -> Rec
 
 
 def enemies_by_kind(environment: Battle, state: np.ndarray) -> np.ndarray:
-    """Which enemy of the roster each id stands for, told by its kind; those of one kind in order."""
+    """Which enemy of the roster each id stands for, by its kind; those of one kind in order."""
     theirs = environment.roster.kind[environment.roster.their_side]
     order = np.zeros(len(theirs), np.int32)
     order[np.argsort(kinds_of_ids(environment, state), kind="stable")] = np.argsort(theirs, kind="stable")
@@ -109,8 +109,8 @@ def visible_in(environment: Battle, states: np.ndarray, enemy_of_id: np.ndarray)
     ours, theirs = _rows(environment, states)
     theirs = np.take_along_axis(theirs, np.argsort(enemy_of_id, axis=1)[:, None, :, None], axis=2)
 
-    def of_all(own: int, other: int) -> np.ndarray:
-        return np.concatenate([ours[..., own], theirs[..., other]], axis=-1)
+    def of_all(ally_column: int, enemy_column: int) -> np.ndarray:
+        return np.concatenate([ours[..., ally_column], theirs[..., enemy_column]], axis=-1)
 
     shields = [_shields(roster, ours, roster.our_side, 4), _shields(roster, theirs, roster.their_side, 3)]
     return Visible(
@@ -128,7 +128,7 @@ def _shields(roster: Roster, rows: np.ndarray, side: slice, column: int) -> np.n
 
 
 def _rows(environment: Battle, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a state about allies and enemies, as they stand there."""
+    """The rows of a state about allies and enemies, in their stored order."""
     roster = environment.roster
     of_ally, of_enemy = row_sizes(environment)
     middle = roster.allies * of_ally
@@ -140,13 +140,13 @@ def _rows(environment: Battle, states: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _is_whole(environment: Battle, state: np.ndarray) -> bool:
-    """Is it the first of an episode: everyone there, unhurt, and of the kinds that the map has?"""
+    """Is this the first state of an episode: everyone present, unhurt, and of the map's kinds?"""
     roster = environment.roster
     ours, theirs = _rows(environment, state)
     if ours[:, 0].min() < UNHURT or theirs[:, 0].min() < UNHURT:
         return False
     if roster.type_bits == 0:
         return True
-    own = ours[:, -roster.type_bits :].argmax(axis=1)
+    kinds = ours[:, -roster.type_bits :].argmax(axis=1)
     same_enemies = (np.sort(kinds_of_ids(environment, state)) == np.sort(roster.kind[roster.their_side])).all()
-    return bool((own == roster.kind[roster.our_side]).all() and same_enemies)
+    return bool((kinds == roster.kind[roster.our_side]).all() and same_enemies)

@@ -1,4 +1,4 @@
-"""How far the simulator is off in single steps, and which of two simulators is nearer to a recording."""
+"""The error of the simulator in single steps, and which of two simulators is closer to a recording."""
 
 from dataclasses import dataclass
 
@@ -28,8 +28,8 @@ class Errors:
     def shares(self, still: "Errors") -> np.ndarray:
         """Each episode's part of the error relative to that of "nothing changes" [E]: the mean over what is shown.
 
-        Its mean over episodes is 1 for someone who says that nothing changes, and 0 for one who is always right. What
-        never changed in the recording does not count.
+        Its mean over episodes is 1 for a model that predicts no change, and 0 for one that is always right. What never
+        changed in the recording does not count.
         """
         yardsticks = {name: still.sums[name].mean() for name in STATES}
         parts = [self.sums[name] / much for name, much in yardsticks.items() if much > 0]
@@ -37,32 +37,32 @@ class Errors:
 
 
 def errors_of(environment: Battle, episodes: RecordedEpisodes, foreseen: Course) -> Errors:
-    """What was foreseen, beside what was recorded."""
-    seen, after = episodes.visible, shifted(episodes.visible)
-    there = seen.alive & episodes.followed[..., None]
+    """The errors of what was predicted against what was recorded."""
+    visible, after = episodes.visible, shifted(episodes.visible)
+    there = visible.alive & episodes.followed[..., None]
     walked = there & after.alive  # the dead have no place
     off = np.hypot(foreseen.after.x - after.x, foreseen.after.y - after.y)
     lost = np.abs(_points(foreseen.after) - _points(after))
     sides = {"allies'": environment.roster.our_side, "enemies'": environment.roster.their_side}
     sums, counts = {}, {}
-    for side, own in sides.items():
+    for side, units in sides.items():
         for what, error, counted in (("places", off, walked), ("health", lost, there)):
-            sums[f"{side} {what}"] = np.where(counted, error, 0.0)[..., own].sum(axis=(1, 2))
-            counts[f"{side} {what}"] = counted[..., own].sum(axis=(1, 2))
+            sums[f"{side} {what}"] = np.where(counted, error, 0.0)[..., units].sum(axis=(1, 2))
+            counts[f"{side} {what}"] = counted[..., units].sum(axis=(1, 2))
     sums[REWARD] = np.where(episodes.happened, np.abs(foreseen.rewards - episodes.rewards), 0.0).sum(axis=1)
     counts[REWARD] = episodes.lengths
     return Errors(sums, counts)
 
 
 def nothing_changes(episodes: RecordedEpisodes) -> Course:
-    """The yardstick: everyone stays where and as it is, and nothing is earned."""
+    """The baseline: everyone stays where and as it is, and the reward is zero."""
     return Course(episodes.visible, episodes.visible, np.zeros_like(episodes.rewards))
 
 
 def better_by(one: Errors, other: Errors, still: Errors) -> tuple[float, float]:
     """How much larger the relative error of the second is than that of the first, and the standard error of that.
 
-    Both have seen the same episodes, which are compared pair by pair.
+    Both are of the same episodes, which are compared pair by pair.
     """
     more = other.shares(still) - one.shares(still)
     return float(more.mean()), float(sample_deviation(more) / np.sqrt(len(more))) if len(more) > 1 else np.inf

@@ -1,6 +1,6 @@
-"""Recordings of the game itself, where the package smac and StarCraft II are installed; and which of both is meant.
+"""Recordings of the simulator or of the game itself, which needs the package smac and StarCraft II.
 
-SMAC's state is asked for here, for the recording and for the script that plays. No agent is shown it.
+SMAC's state is read here for the recording and for the script that plays. No agent sees it.
 """
 
 from collections.abc import Callable
@@ -23,13 +23,13 @@ from decentral.verification.battle_check.recorder import choose, record_simulate
 from decentral.verification.battle_check.recording import GameRecording
 from decentral.verification.battle_check.replay import shown, start_of
 
-MOST_LOST = 10  # connections with the game, before it is given up
+MOST_LOST = 10  # connections to the game, before giving up
 
 Decide = Callable[[Battlefield, Any, Key[Array, ""]], tuple[Array, Any]]
 
 
 def record(name: str, settings: dict[str, Any], episodes: int, share: float, seed: int) -> GameRecording:
-    """Battles on a map: of the simulator, or of the game itself where the name says so."""
+    """Battles on a map: of the simulator, or of the game itself if the name says so."""
     if name.startswith(PREFIX) and name.removeprefix(PREFIX) in BATTLES:
         if settings:
             raise Refused(f"environment.{next(iter(settings))} is a setting of the simulator, not of {name}")
@@ -41,7 +41,7 @@ def record(name: str, settings: dict[str, Any], episodes: int, share: float, see
 
 def record_live(map_name: str, episodes: int, share: float, seed: int) -> GameRecording:
     """Battles of the game, by the same policy."""
-    starcraft_class()  # say it at once where the package is missing
+    starcraft_class()  # refuses at once if the package is missing
     check_game(map_name)
     stage = SmacStage(map_name, timeout_ends=True)
     with told_in_one_line(f"{PREFIX}{map_name}", "while it was recorded"):
@@ -52,18 +52,18 @@ def record_live(map_name: str, episodes: int, share: float, seed: int) -> GameRe
 
 
 def record_stage(environment: Battle, stage: SmacStage, episodes: int, share: float, seed: int) -> GameRecording:
-    """The same with a game that is there. An episode in which the connection was lost is played again."""
+    """The same with a running game. An episode in which the connection was lost is played again."""
     decide = jax.jit(lambda field, memory, key: choose(environment, share, field, memory, key))
-    lived: list[list[tuple]] = []
+    recorded: list[list[tuple]] = []
     lost = 0
-    while len(lived) < episodes:
+    while len(recorded) < episodes:
         try:
-            lived.append(_episode(environment, stage, decide, (seed + len(lived) + lost) % 2**31))
+            recorded.append(_episode(environment, stage, decide, (seed + len(recorded) + lost) % 2**31))
         except BrokenOff as why:
             lost += 1
             if lost > MOST_LOST:
                 raise Failed(f"{lost} episodes broke off: {why}") from None
-    steps = [step for episode in lived for step in episode]
+    steps = [step for episode in recorded for step in episode]
     columns = zip((np.float32, np.int32, np.float32, bool, bool), zip(*steps, strict=True), strict=True)
     arrays = (np.asarray(column, kind) for kind, column in columns)
     return GameRecording(environment.battle_map.name, "the game, through the package smac", *arrays)
@@ -82,9 +82,9 @@ def _episode(environment: Battle, stage: SmacStage, decide: Decide, seed: int) -
         field = start_of(environment.roster, visible, enemy_of_id) if field is None else field
         field = shown(environment.roster, field, visible)
         key, key_choice = jax.random.split(key)
-        wanted, memory = decide(field, memory, key_choice)
-        allowed = np.take_along_axis(available, np.asarray(wanted)[:, None], axis=1)[:, 0]
-        actions = np.where(allowed, wanted, available.argmax(axis=1))  # where SMAC sees it otherwise: its first one
+        chosen, memory = decide(field, memory, key_choice)
+        allowed = np.take_along_axis(available, np.asarray(chosen)[:, None], axis=1)[:, 0]
+        actions = np.where(allowed, chosen, available.argmax(axis=1))  # if SMAC disagrees: its first available action
         step = stage.step(actions)
         over = step.terminated or step.truncated
         steps.append((state, actions, step.reward, over, available))

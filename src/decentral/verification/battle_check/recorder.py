@@ -1,4 +1,4 @@
-"""Recordings of the simulator, and who plays in them.
+"""Recordings of the simulator, and the policy that plays in them.
 
 SMAC's script plays, restricted to available actions; a share of its actions is drawn at random, so that units also
 retreat and scatter.
@@ -19,13 +19,13 @@ def record_simulated(environment: Battle, episodes: int, share: float, seed: int
     """Battles of the simulator under its settings."""
 
     def play(key: Key[Array, ""]) -> tuple:
-        def step(now: tuple, key: Key[Array, ""]) -> tuple[tuple, tuple]:
-            field, memory, before = now
-            key_choice, key_world = jax.random.split(key)
+        def step(carry: tuple, key: Key[Array, ""]) -> tuple[tuple, tuple]:
+            field, memory, before = carry
+            key_choice, key_environment = jax.random.split(key)
             actions, memory = choose(environment, share, field, memory, key_choice)
-            after, outcome = environment.step(field, actions, key_world)
-            told = environment.state_vector(field, before), actions, outcome, environment.perceive(field).available
-            return (after, memory, actions), told
+            after, outcome = environment.step(field, actions, key_environment)
+            record = environment.state_vector(field, before), actions, outcome, environment.perceive(field).available
+            return (after, memory, actions), record
 
         key_start, key_steps = jax.random.split(key)
         nothing_done = jnp.full(environment.num_agents, -1, jnp.int32)
@@ -44,7 +44,7 @@ def record_simulated(environment: Battle, episodes: int, share: float, seed: int
 def choose(
     environment: Battle, share: float, field: Battlefield, memory: Array, key: Key[Array, ""]
 ) -> tuple[Int[Array, " agents"], Array]:
-    """The script's actions, each with the chance `share` replaced by any that is available."""
+    """The script's actions, each replaced with probability `share` by a random available one."""
     key_random, key_drawn = jax.random.split(key)
     scripted, memory = script_of(environment).choose(field, memory)
     keys = jax.random.split(key_drawn, environment.num_agents)
@@ -54,5 +54,5 @@ def choose(
 
 
 def script_of(environment: Battle) -> Script:
-    """The one that keeps to what agents may do."""
+    """The script that is restricted to available actions."""
     return environment.scripts()["restricted script"]

@@ -1,7 +1,7 @@
-"""A recording of battles in a file: SMAC's state before every step, what was done in it, and what that brought.
+"""A recording of battles in a file: SMAC's state before every step, the actions and the reward.
 
-The file is safetensors, numbers and a few notes, so that reading it runs nothing. Steps stand one after the other, and
-the last one of every episode is marked; there is no padding.
+The file is safetensors with a few notes, so reading it runs no code. Steps follow one another, and the last one of
+every episode is marked; there is no padding.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class GameRecording:
 
 
 def check_new(file: Path) -> None:
-    """Refuse to write over anything, or where nothing can be written."""
+    """Refuse to overwrite anything, or to write into a missing directory."""
     if file.exists():
         raise Refused(f"{file} must not be there yet")
     if not file.parent.is_dir():
@@ -42,7 +42,7 @@ def check_new(file: Path) -> None:
 
 
 def write_recording(file: Path, recording: GameRecording) -> None:
-    """Write a new file, as a whole or not at all."""
+    """Write a new file atomically."""
     check_new(file)
     arrays = {name: getattr(recording, name) for name in (*NEEDED, *OPTIONAL)}
     kept = {name: array for name, array in arrays.items() if array is not None}
@@ -50,7 +50,7 @@ def write_recording(file: Path, recording: GameRecording) -> None:
 
 
 def read_recording(file: Path) -> GameRecording:
-    """Read a file and refuse one that holds no battles of a known map."""
+    """Read a recording; refused unless it holds battles of a known map."""
     stored = read_arrays(file, MOST_BYTES, follow=True)
     name = stored.notes.get("map")
     if name not in BATTLES:

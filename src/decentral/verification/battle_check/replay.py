@@ -1,7 +1,7 @@
-"""Recorded episodes, played again by the simulator: step by step from the recorded states, or on its own.
+"""Recorded episodes, replayed by the simulator: step by step from the recorded states, or freely.
 
-What a state does not show (whom the enemies are after, when they may fire, what is in the air) is what the simulator
-itself arrived at while it was led along the episode. So no rule of estimation stands between recording and simulator.
+A state does not show everything (whom the enemies target, when they may fire, what is in the air). The simulator keeps
+its own values of these while it follows the episode, so nothing has to be estimated from the recording.
 """
 
 import equinox as eqx
@@ -19,7 +19,7 @@ Jitter = Float[Array, "*episodes T units"]
 
 
 class Course(eqx.Module):
-    """What the simulator says of every step."""
+    """The simulator's result of every step."""
 
     before: Visible  # [E, T, ...]
     after: Visible
@@ -27,12 +27,12 @@ class Course(eqx.Module):
 
 
 def usual_jitter(environment: Battle, episodes: RecordedEpisodes) -> Jitter:
-    """No chance: every period is as long as it is on average."""
+    """No randomness: every period has its average length."""
     return jnp.full((*episodes.rewards.shape, environment.roster.units), (EARLIEST + LATEST) / 2)
 
 
 def drawn_jitter(environment: Battle, episodes: RecordedEpisodes, key: Key[Array, ""]) -> Jitter:
-    """The chance of a battle, as it is drawn in play."""
+    """The randomness of a battle, drawn as in play."""
     return jax.random.uniform(key, (*episodes.rewards.shape, environment.roster.units), minval=EARLIEST, maxval=LATEST)
 
 
@@ -42,12 +42,12 @@ def foresee(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> 
 
 
 def play_on(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> Course:
-    """The recorded actions from the recorded starts, without a look at the recording in between."""
+    """The recorded actions from the recorded starts, without correction by the recording in between."""
     return _follow(environment, episodes, jitter, is_led=False)
 
 
 def shown(roster: Roster, field: Battlefield, visible: Visible) -> Battlefield:
-    """A battlefield with all that is visible as it was recorded. The dead stay where they were."""
+    """A battlefield with everything visible set to what was recorded. The dead stay where they were."""
     alive, ours = visible.health > 0, roster.our_side
     waiting = jnp.where(visible.cooldown > 0, visible.cooldown, jnp.minimum(field.cooldown[ours], 0.0))
     return eqx.tree_at(
@@ -76,23 +76,23 @@ def what_is_visible(roster: Roster, field: Battlefield) -> Visible:
 
 
 def _follow(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter, is_led: bool) -> Course:
-    told = (episodes.visible, episodes.enemy_of_id, episodes.actions, jitter)
-    return jax.device_get(_courses(environment, *told, jnp.asarray(is_led)))
+    recorded = (episodes.visible, episodes.enemy_of_id, episodes.actions, jitter)
+    return jax.device_get(_courses(environment, *recorded, jnp.asarray(is_led)))
 
 
 @eqx.filter_jit
 def _courses(
     environment: Battle, visible: Visible, enemy_of_id: Column, actions: Column, jitter: Jitter, is_led: Bool[Array, ""]
 ) -> Course:
-    """Episodes side by side, by one program whether they are led or not."""
+    """Episodes side by side, in one program whether they follow the recording or not."""
     roster = environment.roster
 
     def one(visible: Visible, enemy_of_id: Array, actions: Array, jitter: Array) -> Course:
-        def step(field: Battlefield, now: tuple) -> tuple[Battlefield, Course]:
-            seen, chosen, chance = now
-            led = shown(roster, field, seen)
-            field = jax.tree.map(lambda told, own: jnp.where(is_led, told, own), led, field)
-            after, outcome = environment.step_with(field, chosen, chance)
+        def step(field: Battlefield, inputs: tuple) -> tuple[Battlefield, Course]:
+            visible_now, chosen, jitter_now = inputs
+            led = shown(roster, field, visible_now)
+            field = jax.tree.map(lambda corrected, free: jnp.where(is_led, corrected, free), led, field)
+            after, outcome = environment.step_with(field, chosen, jitter_now)
             return after, Course(what_is_visible(roster, field), what_is_visible(roster, after), outcome.reward)
 
         start = start_of(roster, jax.tree.map(lambda column: column[0], visible), enemy_of_id)

@@ -1,4 +1,4 @@
-"""How recorded battles begin: where units appear, and which enemy an id stands for. Read off without a simulation."""
+"""How recorded battles begin: where units appear, and which enemy an id stands for. No simulation is needed."""
 
 from dataclasses import dataclass
 from typing import get_args
@@ -12,14 +12,14 @@ from decentral.verification.battle_check.episodes import RecordedEpisodes
 
 FITS = 0.1  # cells by which a packing may be off, on average
 ALIKE = 0.01  # cells by which two packings may differ and still be the same
-FEWEST = 5  # episodes from which anything is said of what differs between them
-STABLE, DRAWN = 0.2, 0.8  # of the spread that ids drawn by chance would have: below it they are fixed, above it drawn
+FEWEST = 5  # episodes for any statement about differences between them
+STABLE, DRAWN = 0.2, 0.8  # of the spread of randomly drawn ids: below the first they are fixed, above the second drawn
 ANGLES = np.deg2rad(np.arange(360))
 
 
 @dataclass(frozen=True)
 class StartingPlaces:
-    """What the first states tell."""
+    """What the first states of a recording show."""
 
     misfits: dict[str, float]  # by packing: how far units are from where it would put them, in cells
     spread: float  # of the places of units between episodes, in cells
@@ -42,7 +42,7 @@ def start_in(environment: Battle, episodes: RecordedEpisodes) -> StartingPlaces:
 
 
 def _misfit(environment: Battle, packing: Packing, places: np.ndarray) -> float:
-    """The mean distance between units and a packing. Sides are laid upon each other by their centres.
+    """The mean distance between units and a packing. Sides are aligned by their centres.
 
     So it does not matter that all enemies have already walked for a loop.
     """
@@ -70,9 +70,9 @@ def _centred(places: np.ndarray) -> np.ndarray:
 
 
 def _ids(roster: Roster, episodes: RecordedEpisodes, enemies: np.ndarray) -> str:
-    """Whether an id means the same enemy in every episode, told by the distances between the ids' places.
+    """Whether an id means the same enemy in every episode, by the distances between the ids' places.
 
-    Distances stay when a packing is turned. They are compared with those of ids that are drawn by chance.
+    Distances do not change when a packing is turned. They are compared with those of randomly drawn ids.
     """
     by_id = np.take_along_axis(enemies, episodes.enemy_of_id[:, :, None], axis=1)
     kinds = roster.kind[roster.their_side][episodes.enemy_of_id]
@@ -91,12 +91,12 @@ def _ids(roster: Roster, episodes: RecordedEpisodes, enemies: np.ndarray) -> str
 
 
 def _drawn_anew(by_id: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    """The same places, with the ids of every kind dealt out by chance in each episode."""
+    """The same places, with the ids of every kind shuffled in each episode."""
     rng, drawn = np.random.default_rng(0), by_id.copy()
     for episode in drawn:
         for kind in set(kinds.tolist()):
-            own = np.flatnonzero(kinds == kind)
-            episode[own] = episode[rng.permutation(own)]
+            ids = np.flatnonzero(kinds == kind)
+            episode[ids] = episode[rng.permutation(ids)]
     return drawn
 
 

@@ -1,7 +1,7 @@
-"""What would have followed another action: the same seed, the same past, the same actions of all others.
+"""Counterfactual branches: the same seed, the same past, the same actions of all others, another action of one agent.
 
-One agent's action alone is changed at a moment of an episode, and the next steps are played with the same actions of
-all in every branch. What differs between two branches differs because of that one action.
+Only one agent's action is changed at some moment of an episode. The next steps are played with the same joint actions
+in every branch, so whatever differs between two branches is due to that one action.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ MOST_STEPS = 12_000  # in all branches, shared by all agents
 
 @dataclass(frozen=True)
 class Branch:
-    """What one action led to, step by step [FOLLOWED, ...]; not a number where the branch was not followed."""
+    """What one action led to, step by step [FOLLOWED, ...]; NaN where the branch was not followed."""
 
     numbers: np.ndarray  # all that is perceived [steps, agents, numbers], observations first
     rewards: np.ndarray
@@ -37,39 +37,39 @@ Moment = dict[int, Branch]  # by the action that was tried there
 
 
 def moments_of(environment: BaseEnvironment, stage: Stage, acting: int, rng: np.random.Generator) -> list[Moment]:
-    """Moments of several episodes at which one agent's action is changed; those that look alike count once."""
-    found: list[Moment] = []
+    """Moments of several episodes at which one agent's action is changed; moments with equal percepts count once."""
+    moments: list[Moment] = []
     known: set[bytes] = set()
     spent = 0
     for number in range(MOMENTS):
         past = _past(environment, stage, number, rng)
-        now = past.steps[-1].percepts if past.steps else past.start
-        look = numbers_of(now).tobytes()
+        percepts = past.steps[-1].percepts if past.steps else past.start
+        look = numbers_of(percepts).tobytes()
         if past.over or (look in known and environment.time_limit > 1):
             continue
         known.add(look)
-        tried = sorted(rng.permutation(choices(environment, now, acting))[:MOST_ACTIONS].tolist())
-        found.append(_branches(environment, stage, past, (acting, tried), rng))
+        tried = sorted(rng.permutation(choices(environment, percepts, acting))[:MOST_ACTIONS].tolist())
+        moments.append(_branches(environment, stage, past, (acting, tried), rng))
         spent += len(tried) * (len(past.actions) + FOLLOWED)
-        if len(found) >= FEWEST_MOMENTS and spent > MOST_STEPS // environment.num_agents:
+        if len(moments) >= FEWEST_MOMENTS and spent > MOST_STEPS // environment.num_agents:
             break
-    return found
+    return moments
 
 
 def numbers_of(percepts: Percepts) -> np.ndarray:
-    """All numbers of the percepts [agents, numbers], observations first; what is not finite is not a number."""
+    """All numbers of the percepts [agents, numbers], observations first; NaN where they are not finite."""
     every = np.concatenate([np.asarray(part, np.float32) for part in percepts], axis=1)
     return np.where(np.isfinite(every), every, np.nan)
 
 
 def _past(environment: BaseEnvironment, stage: Stage, number: int, rng: np.random.Generator) -> PlayedEpisode:
-    """An episode up to a moment: in turn an early one, one somewhere, and one near the end."""
-    lived = PlayedEpisode(number)
-    play(environment, stage, lived, rng, most=min(environment.time_limit, LONGEST_PAST))
-    last = max(0, len(lived.actions) - 1)
+    """An episode up to a moment: by turns an early one, a random one, and one near the end."""
+    episode = PlayedEpisode(number)
+    play(environment, stage, episode, rng, most=min(environment.time_limit, LONGEST_PAST))
+    last = max(0, len(episode.actions) - 1)
     cuts = (number // 3 % FOLLOWED, int(rng.integers(0, last + 1)), last - number // 3 % FOLLOWED)
     cut = int(np.clip(cuts[number % 3], 0, last))
-    return PlayedEpisode(lived.seed, lived.start, lived.actions[:cut], lived.steps[:cut])
+    return PlayedEpisode(episode.seed, episode.start, episode.actions[:cut], episode.steps[:cut])
 
 
 def _branches(
@@ -79,18 +79,18 @@ def _branches(
     who: tuple[int, list[int]],
     rng: np.random.Generator,
 ) -> Moment:
-    """What each of the tried actions of one agent leads to; all later actions are those drawn in the first branch."""
+    """The branch of each tried action of one agent; all later actions are those drawn in the first branch."""
     acting, tried = who
-    now = past.steps[-1].percepts if past.steps else past.start
-    joint, go_back = random_actions(environment, now, rng), _way_back(stage, past)
+    percepts = past.steps[-1].percepts if past.steps else past.start
+    joint, go_back = random_actions(environment, percepts, rng), _way_back(stage, past)
     later: list[np.ndarray] = []
-    found: Moment = {}
+    moment: Moment = {}
     for action in tried:
         go_back()
         chosen = joint.copy()
         chosen[acting] = action
-        found[action] = _follow(environment, stage, [chosen, *later], None if found else later, rng)
-    return found
+        moment[action] = _follow(environment, stage, [chosen, *later], None if moment else later, rng)
+    return moment
 
 
 def _follow(
@@ -103,7 +103,7 @@ def _follow(
     """Take these actions; where `drawn` is given, draw further ones and add them to it."""
     sizes = environment.num_agents, environment.spec.observation_size + environment.spec.actions.count
     branch = Branch(np.full((FOLLOWED, *sizes), np.nan), np.full(FOLLOWED, np.nan), np.full(FOLLOWED, np.nan))
-    for number, joint in enumerate(actions):  # which grows on the way where actions are drawn
+    for number, joint in enumerate(actions):  # the list grows while actions are drawn
         step = stage.step(joint)
         branch.numbers[number], branch.rewards[number] = numbers_of(step.percepts), _finite(step.reward)
         over = bool(step.terminated or step.truncated)
@@ -119,7 +119,7 @@ def _follow(
 
 
 def _finite(reward: Any) -> float:
-    """A reward; not a number where it is none, which is another rule's matter."""
+    """The reward as a number; NaN if it is not finite or not a number, which another rule reports."""
     try:
         return float(reward) if np.isfinite(float(reward)) else np.nan
     except (TypeError, ValueError):
@@ -131,7 +131,7 @@ def _possible(environment: BaseEnvironment, percepts: Percepts, joint: np.ndarra
 
 
 def _way_back(stage: Stage, past: PlayedEpisode) -> Callable[[], None]:
-    """How to come back to the end of a past: a compiled environment is put there, another is led there again."""
+    """How to return to the end of a past: a compiled environment restores its state, another replays the episode."""
     replay(stage, past)
     if not isinstance(stage, SteppedStage):
         return partial(_lead, stage, past)

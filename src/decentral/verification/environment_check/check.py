@@ -1,4 +1,4 @@
-"""The check of an environment: it is played at random, and each rule says in plain words what it found."""
+"""The check of an environment: it is played at random, and every rule reports a finding in plain words."""
 
 import time
 from collections.abc import Callable
@@ -19,11 +19,11 @@ from decentral.verification.environment_check.repeats import compiled, repeats
 from decentral.verification.environment_check.rules import actions, ends, finite, reward, shapes, sharing
 from decentral.verification.environment_check.secrets import secrets
 
-TROUBLE = (Refused, Failed, BrokenOff)  # how an environment may end its examination
+TROUBLE = (Refused, Failed, BrokenOff)  # how an environment may end its check
 
 
 def examine(environment: BaseEnvironment, episodes: int, seed: int) -> list[Finding]:
-    """Play so many random episodes, of the seeds from `seed` on, and say what is right and what is wrong."""
+    """Play random episodes with the seeds from `seed` on, and report what is right and what is wrong."""
     check_environments(episodes, seed)
     if isinstance(environment, HostEnvironment):
         environment.check_ready()
@@ -34,12 +34,12 @@ def examine(environment: BaseEnvironment, episodes: int, seed: int) -> list[Find
             )
     except TROUBLE as trouble:
         return [Finding("play", "wrong", str(trouble))]
-    found: list[Finding] = []
-    played = _trouble(lambda: _examine(environment, stage, heard, range(seed, seed + episodes), found))
+    findings: list[Finding] = []
+    played = _trouble(lambda: _examine(environment, stage, heard, range(seed, seed + episodes), findings))
     closed = _trouble(lambda: _close(stage))
     broke = played or closed
     whole = f"random episodes that were played without trouble: {episodes}"
-    return [Finding("play", "wrong", broke) if broke else Finding("play", "right", whole), *found]
+    return [Finding("play", "wrong", broke) if broke else Finding("play", "right", whole), *findings]
 
 
 def _trouble(act: Callable[[], None]) -> str | None:
@@ -59,30 +59,32 @@ def _close(stage: Stage) -> None:
 
 
 def _examine(
-    environment: BaseEnvironment, stage: Stage, heard: Overheard | None, seeds: range, found: list[Finding]
+    environment: BaseEnvironment, stage: Stage, heard: Overheard | None, seeds: range, findings: list[Finding]
 ) -> None:
-    """Add to what was found, also where the environment breaks on the way."""
+    """Add to the findings; those made so far stay even if the environment fails."""
     rng = np.random.default_rng(seeds[0])
     episodes, times, trouble = _played(environment, stage, seeds, rng)
     with told_in_one_line("the environment", "when judged"):
-        found += _judged(environment, heard, [lived for lived in episodes if lived.start is not None])
+        findings += _findings(environment, heard, [episode for episode in episodes if episode.start is not None])
     if trouble is not None:
         raise trouble
-    if any(finding.verdict == "wrong" and finding.rule in ("compiled", "shapes", "spaces") for finding in found):
+    if any(finding.verdict == "wrong" and finding.rule in ("compiled", "shapes", "spaces") for finding in findings):
         return
     with told_in_one_line("the environment", "when played again"):
-        found.append(again := repeats(environment, stage, episodes))
+        findings.append(again := repeats(environment, stage, episodes))
         if again.verdict == "right":
-            found.append(secrets(environment, stage, rng))
+            findings.append(secrets(environment, stage, rng))
         else:
-            found.append(Finding("secrets", "unclear", "only an environment that repeats itself can be looked through"))
-    found.append(_speed(episodes, np.diff(times)))
+            findings.append(
+                Finding("secrets", "unclear", "only an environment that repeats itself can be looked through")
+            )
+    findings.append(_speed(episodes, np.diff(times)))
 
 
 def _played(
     environment: BaseEnvironment, stage: Stage, seeds: range, rng: np.random.Generator
 ) -> tuple[list[PlayedEpisode], list[float], Exception | None]:
-    """Random episodes, the time at which each was over, and what broke the last one, if anything did."""
+    """Random episodes, the time at which each was over, and the error of the last one, if any."""
     episodes: list[PlayedEpisode] = []
     times = [time.perf_counter()]
     for seed in seeds:
@@ -96,25 +98,27 @@ def _played(
     return episodes, times, None
 
 
-def _judged(environment: BaseEnvironment, heard: Overheard | None, told: list[PlayedEpisode]) -> list[Finding]:
-    """What the episodes say, rule by rule."""
-    found = [compiled(environment)] if isinstance(environment, Environment) else []
-    found += (
-        [shapes(environment, told), finite(environment, told), actions(environment, told), reward(told)] if told else []
+def _findings(environment: BaseEnvironment, heard: Overheard | None, episodes: list[PlayedEpisode]) -> list[Finding]:
+    """The findings from the episodes, rule by rule."""
+    findings = [compiled(environment)] if isinstance(environment, Environment) else []
+    findings += (
+        [shapes(environment, episodes), finite(environment, episodes), actions(environment, episodes), reward(episodes)]
+        if episodes
+        else []
     )
-    if whole := [lived for lived in told if lived.over or len(lived.steps) == environment.time_limit]:
-        found.append(ends(environment, whole))
+    if whole := [episode for episode in episodes if episode.over or len(episode.steps) == environment.time_limit]:
+        findings.append(ends(environment, whole))
     if heard is not None and isinstance(environment, PettingZoo):
-        found += zoo_findings(environment, heard)
+        findings += zoo_findings(environment, heard)
     if isinstance(environment, JaxMARL):
-        found.append(sharing(environment, told))
-    return found
+        findings.append(sharing(environment, episodes))
+    return findings
 
 
 def _speed(episodes: list[PlayedEpisode], seconds: np.ndarray) -> Finding:
-    """Steps per second; what an environment compiles in its first episode is left out where there are others."""
+    """Steps per second; the first episode, which may compile, is left out if there are others."""
     counted = slice(1, None) if len(episodes) > 1 else slice(None)
-    steps, spent = sum(len(lived.steps) for lived in episodes[counted]), float(seconds[counted].sum())
+    steps, spent = sum(len(episode.steps) for episode in episodes[counted]), float(seconds[counted].sum())
     return Finding("speed", "note", f"{steps / max(spent, 1e-9):,.0f} steps per second, one after another, from Python")
 
 

@@ -1,4 +1,4 @@
-"""Episodes of random play, kept as the environment told them: nothing is checked while they are played."""
+"""Episodes of random play, stored exactly as the environment gave them: nothing is checked while they are played."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ from decentral.types import Continuous
 
 @dataclass
 class PlayedEpisode:
-    """One episode: what was told at its start, and every joint action with what it brought about."""
+    """One episode: its first percepts, and every joint action with its result."""
 
     seed: int
     start: Any = None
@@ -29,7 +29,7 @@ class PlayedEpisode:
         return bool(self.steps) and bool(self.steps[-1].terminated or self.steps[-1].truncated)
 
     def told(self) -> Iterator[tuple[str, Percepts]]:
-        """All percepts, and when they were told."""
+        """All percepts, and when they were given."""
         yield "at reset", self.start
         for number, step in enumerate(self.steps, start=1):
             yield f"at step {number}", step.percepts
@@ -46,22 +46,24 @@ def stage_of(environment: BaseEnvironment) -> Stage:
     raise TypeError(f"{type(environment).__name__} is neither compiled nor a host environment")
 
 
-def play(environment: BaseEnvironment, stage: Stage, lived: PlayedEpisode, rng: np.random.Generator, most: int) -> None:
-    """Go on with an episode, at random among what is available, for at most so many steps."""
-    if lived.start is None:
-        lived.start = _expect(stage.reset(lived.seed), Percepts)
-    percepts = lived.steps[-1].percepts if lived.steps else lived.start
-    while len(lived.steps) < most and not lived.over:
+def play(
+    environment: BaseEnvironment, stage: Stage, episode: PlayedEpisode, rng: np.random.Generator, most: int
+) -> None:
+    """Continue an episode with random available actions, up to `most` steps."""
+    if episode.start is None:
+        episode.start = _expect(stage.reset(episode.seed), Percepts)
+    percepts = episode.steps[-1].percepts if episode.steps else episode.start
+    while len(episode.steps) < most and not episode.over:
         actions = random_actions(environment, percepts, rng)
-        lived.actions.append(actions)
-        lived.steps.append(_expect(stage.step(actions), Step))
-        percepts = _expect(lived.steps[-1].percepts, Percepts)
+        episode.actions.append(actions)
+        episode.steps.append(_expect(stage.step(actions), Step))
+        percepts = _expect(episode.steps[-1].percepts, Percepts)
 
 
-def replay(stage: Stage, lived: PlayedEpisode) -> PlayedEpisode:
+def replay(stage: Stage, episode: PlayedEpisode) -> PlayedEpisode:
     """The same seed and the same actions once more."""
-    again = PlayedEpisode(lived.seed, stage.reset(lived.seed))
-    for actions in lived.actions:
+    again = PlayedEpisode(episode.seed, stage.reset(episode.seed))
+    for actions in episode.actions:
         if again.over:
             break
         again.actions.append(actions)
@@ -70,7 +72,7 @@ def replay(stage: Stage, lived: PlayedEpisode) -> PlayedEpisode:
 
 
 def random_actions(environment: BaseEnvironment, percepts: Percepts, rng: np.random.Generator) -> np.ndarray:
-    """An available action for every agent; any action where what is available makes no sense."""
+    """A random available action for every agent; any action if `available` is invalid."""
     kind = environment.spec.actions
     if isinstance(kind, Continuous):
         return rng.uniform(kind.low, kind.high, environment.num_agents).astype(np.float32)
@@ -88,7 +90,7 @@ def choices(environment: BaseEnvironment, percepts: Percepts, agent: int) -> np.
     return np.flatnonzero(available[agent])
 
 
-def _expect(told: Any, kind: type) -> Any:
-    if not isinstance(told, kind):
-        raise Refused(f"the answer must be {kind.__name__}, got {told!r:.120}")
-    return told
+def _expect(answer: Any, kind: type) -> Any:
+    if not isinstance(answer, kind):
+        raise Refused(f"the answer must be {kind.__name__}, got {answer!r:.120}")
+    return answer

@@ -1,4 +1,4 @@
-"""What an examination of an environment finds: one rule, and in plain words whether the environment keeps it."""
+"""A finding of the environment check: one rule, and in plain words whether the environment keeps it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ Verdict = Literal["right", "wrong", "unclear", "note"]
 
 @dataclass(frozen=True)
 class Finding:
-    """A rule, and what was seen of it."""
+    """A rule, and whether it is kept."""
 
     rule: str
-    verdict: Verdict  # unclear: nothing could be seen of it; note: there is nothing to keep
+    verdict: Verdict  # unclear: it could not be checked; note: for information only
     said: str
 
 
 def judged(rule: str, faults: Iterable[str], right: str) -> Finding:
-    """A rule that is kept if there is no fault; otherwise the first one is told."""
+    """The finding of a rule: right if there is no fault, otherwise the first fault."""
     fault = next(iter(faults), None)
     return Finding(rule, "right", right) if fault is None else Finding(rule, "wrong", fault)

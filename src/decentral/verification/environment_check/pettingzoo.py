@@ -1,4 +1,4 @@
-"""What an environment of PettingZoo must keep to besides, judged by what it said itself."""
+"""Further rules for PettingZoo environments, checked on what the environment itself returned."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from decentral.verification.environment_check.findings import Finding, judged
 
 @dataclass(frozen=True)
 class SpaceAnswers:
-    """What an environment said at one moment."""
+    """What an environment returned at one moment."""
 
     when: str
     asked: list[Any]  # the agents that were there
@@ -23,7 +23,7 @@ class SpaceAnswers:
 
 
 class Overheard:
-    """A parallel environment all of whose words are kept."""
+    """A parallel environment that records all of its answers."""
 
     def __init__(self, environment: Any):
         self.environment = environment
@@ -48,11 +48,11 @@ class Overheard:
         return answer
 
     def step(self, actions: dict) -> Any:
-        asked = list(self.environment.agents)
+        agents = list(self.environment.agents)
         answer = self.environment.step(actions)
         self.taken += 1
         when = f"episode {self.episodes}, at step {self.taken}"
-        self.said.append(SpaceAnswers(when, asked, list(self.environment.agents), *answer[:4]))
+        self.said.append(SpaceAnswers(when, agents, list(self.environment.agents), *answer[:4]))
         return answer
 
     def close(self) -> None:
@@ -60,14 +60,14 @@ class Overheard:
 
 
 def overheard_stage(environment: PettingZoo) -> tuple[Stage, Overheard]:
-    """A stage of an environment of PettingZoo, and who listens to what the environment itself says."""
+    """A stage of a PettingZoo environment, and the wrapper that records what the environment returns."""
     listener = Overheard(type(environment).factory())
     rewards = "mean" if environment.rewards == "shared" else environment.rewards
     return PettingZooStage(listener, environment.sizes, rewards), listener
 
 
 def zoo_findings(environment: PettingZoo, heard: Overheard) -> list[Finding]:
-    """What was heard, judged."""
+    """The findings from the recorded answers."""
     shared = "all agents are given the same reward"
     if environment.rewards != "shared":
         shared = f"the team's reward is the {environment.rewards} of the agents' own"

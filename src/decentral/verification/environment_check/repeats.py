@@ -1,4 +1,4 @@
-"""Can whole episodes be compiled, and does an episode come out the same under the same seed and actions?"""
+"""Can whole episodes be compiled, and is an episode the same again with the same seed and actions?"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -29,9 +29,9 @@ def compiled(environment: Environment) -> Finding:
             if _kind(one) != _kind(other):
                 name = jax.tree_util.keystr(path) or " itself"
                 yield f"the state{name} must stay {_kind(one)} from step to step, got {_kind(other)}"
-        for name, wanted in (("reward", "float32[]"), ("terminated", "bool[]")):
-            if _kind(getattr(outcome, name)) != wanted:
-                yield f"{name} must be {wanted}, got {_kind(getattr(outcome, name))}"
+        for name, expected in (("reward", "float32[]"), ("terminated", "bool[]")):
+            if _kind(getattr(outcome, name)) != expected:
+                yield f"{name} must be {expected}, got {_kind(getattr(outcome, name))}"
 
     return judged("compiled", faults(), "the state keeps its shapes and types from step to step")
 
@@ -49,14 +49,14 @@ def repeats(environment: BaseEnvironment, stage: Stage, episodes: Sequence[Playe
     new = stage_of(environment)
     try:
         for where, again in (("on the same stage", stage), ("on a stage opened anew", new)):
-            for lived in episodes[:MOST_REPLAYED]:
-                if fault := difference(lived, replay(again, lived)):
-                    said = f"seed {lived.seed}, the same actions, {where}: {fault}"
+            for episode in episodes[:MOST_REPLAYED]:
+                if fault := difference(episode, replay(again, episode)):
+                    said = f"seed {episode.seed}, the same actions, {where}: {fault}"
                     return Finding(RULE, "wrong", f"{said}; all chance must come from the seed")
     finally:
         new.close()
     alike = all(
-        difference(PlayedEpisode(0, lived.start), PlayedEpisode(0, episodes[0].start)) is None for lived in episodes
+        difference(PlayedEpisode(0, episode.start), PlayedEpisode(0, episodes[0].start)) is None for episode in episodes
     )
     seeds = "; all seeds start alike" if alike else "; seeds start differently"
     return Finding(RULE, "right", f"the same seed and actions gave the same episode, bit for bit{seeds}")

@@ -1,4 +1,4 @@
-"""What an environment must keep to, judged by the episodes that it told."""
+"""The rules that every environment must keep, checked on its episodes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -32,7 +32,7 @@ def finite(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> F
 
 
 def actions(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> Finding:
-    """Everyone always has something to do."""
+    """Every agent always has an available action."""
 
     def faults() -> Iterator[str]:
         for when, _, available in _tables(environment, episodes):
@@ -48,22 +48,22 @@ def reward(episodes: Sequence[PlayedEpisode]) -> Finding:
     """The reward is one finite number."""
 
     def faults() -> Iterator[str]:
-        for lived in episodes:
-            for number, step in enumerate(lived.steps, start=1):
+        for episode in episodes:
+            for number, step in enumerate(episode.steps, start=1):
                 try:
                     number_of("reward", step.reward)
                 except Refused as refusal:
-                    yield f"{_where(lived, f'at step {number}')}: {refusal}"
+                    yield f"{_where(episode, f'at step {number}')}: {refusal}"
 
-    found = list(faults())
-    paid = [] if found else [float(step.reward) for lived in episodes for step in lived.steps]
-    seen = f"between {min(paid):g} and {max(paid):g}" if paid else "of which none was seen"
-    return judged("reward", found, f"one finite reward for all, {seen}")
+    problems = list(faults())
+    paid = [] if problems else [float(step.reward) for episode in episodes for step in episode.steps]
+    range_seen = f"between {min(paid):g} and {max(paid):g}" if paid else "of which none was seen"
+    return judged("reward", problems, f"one finite reward for all, {range_seen}")
 
 
 def sharing(environment: JaxMARL, episodes: Sequence[PlayedEpisode]) -> Finding:
-    """What becomes of rewards that are the agents' own."""
-    apart = max((step.facts["rewards_apart"] for lived in episodes for step in lived.steps), default=0.0)
+    """How individual rewards are combined into the team's."""
+    apart = max((step.facts["rewards_apart"] for episode in episodes for step in episode.steps), default=0.0)
     if apart == 0:
         return Finding("sharing", "right", "all agents are given the same reward")
     return Finding(
@@ -72,21 +72,22 @@ def sharing(environment: JaxMARL, episodes: Sequence[PlayedEpisode]) -> Finding:
 
 
 def ends(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> Finding:
-    """Episodes end as the environment says that they do."""
+    """Episodes end as the environment declares."""
 
     def faults() -> Iterator[str]:
-        for lived in episodes:
-            for number, step in enumerate(lived.steps, start=1):
+        for episode in episodes:
+            for number, step in enumerate(episode.steps, start=1):
                 for name in ("terminated", "truncated"):
                     flag = getattr(step, name)
                     if not isinstance(flag, bool | np.bool_):
-                        yield f"{_where(lived, f'at step {number}')}: {name} must be true or false, got {flag!r:.80}"
-            if not environment.may_end_early and len(lived.steps) < environment.time_limit and lived.over:
-                yield f"seed {lived.seed}: it ended after {len(lived.steps)} steps, but says that it never ends early"
+                        yield f"{_where(episode, f'at step {number}')}: {name} must be true or false, got {flag!r:.80}"
+            if not environment.may_end_early and len(episode.steps) < environment.time_limit and episode.over:
+                steps = len(episode.steps)
+                yield f"seed {episode.seed}: it ended after {steps} steps, but says that it never ends early"
 
-    lengths = [len(lived.steps) for lived in episodes]
-    ended = sum(bool(lived.steps[-1].terminated) for lived in episodes if lived.steps)
-    up = sum(lived.over for lived in episodes) - ended
+    lengths = [len(episode.steps) for episode in episodes]
+    ended = sum(bool(episode.steps[-1].terminated) for episode in episodes if episode.steps)
+    up = sum(episode.over for episode in episodes) - ended
     said = f"episodes of {min(lengths)} to {max(lengths)} steps: {ended} ended, {up} ran out of time"
     if cut := len(lengths) - ended - up:
         said += f", {cut} went on and were cut off at time_limit {environment.time_limit}"
@@ -94,22 +95,22 @@ def ends(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> Fin
 
 
 def _refusals(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> Iterator[str]:
-    for lived in episodes:
-        for when, percepts in lived.told():
+    for episode in episodes:
+        for when, percepts in episode.told():
             try:
                 _as_tables(environment, percepts)
             except Refused as refusal:
-                yield f"{_where(lived, when)}: {refusal}"
+                yield f"{_where(episode, when)}: {refusal}"
 
 
 def _tables(
     environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """All percepts that have the right shapes, and when they were told."""
-    for lived in episodes:
-        for when, percepts in lived.told():
+    """All percepts that have the right shapes, and when they were given."""
+    for episode in episodes:
+        for when, percepts in episode.told():
             try:
-                yield _where(lived, when), *_as_tables(environment, percepts)
+                yield _where(episode, when), *_as_tables(environment, percepts)
             except Refused:
                 continue
 
@@ -120,5 +121,5 @@ def _as_tables(environment: BaseEnvironment, percepts: Percepts) -> tuple[np.nda
     return observation, table_of("available", percepts.available, (sizes[0], sizes[2]))
 
 
-def _where(lived: PlayedEpisode, when: str) -> str:
-    return f"seed {lived.seed}, {when}"
+def _where(episode: PlayedEpisode, when: str) -> str:
+    return f"seed {episode.seed}, {when}"

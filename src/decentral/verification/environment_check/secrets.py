@@ -1,10 +1,10 @@
-"""Is an agent told what another one did, other than through the environment?
+"""Does an agent learn what another one did, other than through the environment?
 
-One agent's action alone is changed (`branches`). What others perceive may change with it, through the environment: a
-teammate that went elsewhere is seen elsewhere, and stays there. A copy is another thing. It follows the action in one
-fixed way, whatever else is the case, and is gone when it has been told. So a number tells an action if the change that
-it makes to the number is the same in all episodes and at all times, and is taken back some steps later. Differences are
-looked at, not values: noise, other numbers that it is added to, and the time that it takes don't hide it.
+Only one agent's action is changed (`branches`). What others perceive may change with it, through the environment: a
+teammate that went elsewhere is seen elsewhere, and stays there. A copy of the action is different. It follows the
+action in one fixed way, whatever else happens, and then disappears. So a number leaks an action if the change of the
+action changes the number in the same way in all episodes and at all times, and the change is undone some steps later.
+Differences are compared, not values: noise, other numbers that the copy is added to, and delays don't hide it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,9 +19,9 @@ from decentral.verification.environment_check.branches import Moment, moments_of
 from decentral.verification.environment_check.findings import Finding
 
 RULE = "secrets"
-ENOUGH = 3  # moments at which an action was tried, to say what follows from it
-CONFIRMED = 4  # times that a change was met again, to call it fixed
-LOW = 1e-4  # of the range of a number: what is below are its low digits
+ENOUGH = 3  # moments at which an action must have been tried
+CONFIRMED = 4  # times that a change must occur again to count as fixed
+LOW = 1e-4  # of the range of a number: anything smaller is in its low digits
 LAST_BITS = 4 * float(np.finfo(np.float32).eps)  # of a number's size: rounding
 
 Change = dict[tuple[int, int], np.ndarray]  # by pair of actions, what differs between their branches [steps]
@@ -29,15 +29,15 @@ Change = dict[tuple[int, int], np.ndarray]  # by pair of actions, what differs b
 
 @dataclass(frozen=True)
 class Fixed:
-    """A change that is the same wherever it is met."""
+    """A change that is the same wherever it occurs."""
 
     after: int  # steps from the action to the first difference, as percepts are counted: 0 is right after
-    always: bool  # at every moment looked at?
+    always: bool  # at every moment that was checked?
     taken_back: bool
 
 
 def secrets(environment: BaseEnvironment, stage: Stage, rng: np.random.Generator) -> Finding:
-    """Change one agent's action at several moments, and look for copies of it in what others are told."""
+    """Change one agent's action at several moments, and look for copies of it in what others perceive."""
     if environment.num_agents < 2 or isinstance(environment.spec.actions, Continuous):
         why = "there is one agent alone" if environment.num_agents < 2 else "actions are not of a small number"
         return Finding(RULE, "unclear", f"nobody's action can be told to others: {why}")
@@ -48,7 +48,7 @@ def secrets(environment: BaseEnvironment, stage: Stage, rng: np.random.Generator
         trials += sum(len(moment) - 1 for moment in moments)
         changed += sum(_noticed(moment, acting) for moment in moments)
         looked_at += sum(count >= ENOUGH for count in _tried(moments).values()) > 1
-        for certain, said in _told(environment, moments, acting):
+        for certain, said in _leaks(environment, moments, acting):
             if certain:
                 return Finding(RULE, "wrong", f"{said}: agents must not be shown what others did")
             doubts.append(said)
@@ -78,31 +78,31 @@ def _noticed(moment: Moment, acting: int) -> int:
     return sum(bool((other != first).any()) for other in rest)
 
 
-def _told(environment: BaseEnvironment, moments: Sequence[Moment], acting: int) -> Iterator[tuple[bool, str]]:
-    """What tells one agent's action: whether that is certain, and in words."""
+def _leaks(environment: BaseEnvironment, moments: Sequence[Moment], acting: int) -> Iterator[tuple[bool, str]]:
+    """Everything that leaks one agent's action: whether that is certain, and in words."""
     features = environment.spec.observation_size
     for listener in set(range(environment.num_agents)) - {acting}:
         for number in range(features + environment.spec.actions.count):
             where = _where(features, listener, number)
-            seen = [{action: branch.numbers[:, listener, number] for action, branch in m.items()} for m in moments]
-            if _decided(seen):
+            by_moment = [{action: branch.numbers[:, listener, number] for action, branch in m.items()} for m in moments]
+            if _decided(by_moment):
                 alone = f"{where} is decided by agent {acting}'s last action alone"
                 yield True, f"{alone}, in every episode and at every step looked at"
-            yield from _followed(seen, where, acting)
+            yield from _followed(by_moment, where, acting)
     yield from _rewarded([{action: branch.rewards for action, branch in m.items()} for m in moments], acting)
     ends = _fixed([_ends(moment) for moment in moments], 0.0)
     if ends is not None:
         yield False, f"whether the episode is over {_when(ends.after)} follows agent {acting}'s action in one fixed way"
 
 
-def _followed(seen: Sequence[dict[int, np.ndarray]], where: str, acting: int) -> Iterator[tuple[bool, str]]:
+def _followed(by_moment: Sequence[dict[int, np.ndarray]], where: str, acting: int) -> Iterator[tuple[bool, str]]:
     """A number of a percept that follows an action in one fixed way, as a whole or in its low digits."""
     finite = np.concatenate(
-        [values[np.isfinite(values)] for moment in seen for values in moment.values()] or [np.zeros(1)]
+        [values[np.isfinite(values)] for moment in by_moment for values in moment.values()] or [np.zeros(1)]
     )
     size, extent = (float(np.abs(finite).max()), float(np.ptp(finite))) if finite.size else (0.0, 0.0)
     rounding = LAST_BITS * size
-    changes = _changes(seen)
+    changes = _changes(by_moment)
     whole = _fixed(changes, rounding)
     if whole is not None and whole.taken_back:
         always = "at every moment looked at" if whole.always else "at some moments, and not at others"
@@ -114,25 +114,27 @@ def _followed(seen: Sequence[dict[int, np.ndarray]], where: str, acting: int) ->
         yield True, f"{where} follows agent {acting}'s action {_when(fine.after)} in one fixed way, in its low digits"
 
 
-def _rewarded(seen: Sequence[dict[int, np.ndarray]], acting: int) -> Iterator[tuple[bool, str]]:
-    """A reward whose low digits follow an action in one fixed way; larger ones are the task itself."""
+def _rewarded(by_moment: Sequence[dict[int, np.ndarray]], acting: int) -> Iterator[tuple[bool, str]]:
+    """A reward whose low digits follow an action in one fixed way; larger changes are the task itself."""
     finite = np.concatenate(
-        [values[np.isfinite(values)] for moment in seen for values in moment.values()] or [np.zeros(1)]
+        [values[np.isfinite(values)] for moment in by_moment for values in moment.values()] or [np.zeros(1)]
     )
     size = float(np.abs(finite).max()) if finite.size else 0.0
-    small = [{pair: _low_digits(change, max(1.0, size)) for pair, change in table.items()} for table in _changes(seen)]
-    told = _fixed(small, LAST_BITS * size)
-    if told is not None:
+    small = [
+        {pair: _low_digits(change, max(1.0, size)) for pair, change in table.items()} for table in _changes(by_moment)
+    ]
+    fixed = _fixed(small, LAST_BITS * size)
+    if fixed is not None:
         yield (
             True,
-            f"the reward {_when(told.after)} follows agent {acting}'s action in one fixed way, in its low digits",
+            f"the reward {_when(fixed.after)} follows agent {acting}'s action in one fixed way, in its low digits",
         )
 
 
-def _decided(seen: Sequence[dict[int, np.ndarray]]) -> bool:
+def _decided(by_moment: Sequence[dict[int, np.ndarray]]) -> bool:
     """Is a number right after an action the same at all moments, for each action, and not for all actions?"""
     by_action: dict[int, list[float]] = {}
-    for moment in seen:
+    for moment in by_moment:
         for action, values in moment.items():
             by_action.setdefault(action, []).append(float(values[0]))
     often = [values for values in by_action.values() if len(values) >= ENOUGH]
@@ -140,23 +142,23 @@ def _decided(seen: Sequence[dict[int, np.ndarray]]) -> bool:
 
 
 def _ends(moment: Moment) -> Change:
-    """Where one branch is over and another is not; nothing is said where both are."""
+    """Where one branch is over and another is not; NaN where both are."""
     (first, base), *others = moment.items()
     both = {action: (base.over == 1) & (branch.over == 1) for action, branch in others}
     return {(first, action): np.where(both[action], np.nan, branch.over - base.over) for action, branch in others}
 
 
-def _changes(seen: Sequence[dict[int, np.ndarray]]) -> list[Change]:
+def _changes(by_moment: Sequence[dict[int, np.ndarray]]) -> list[Change]:
     """At every moment, what differs between the first branch and each of the others."""
-    found = []
-    for moment in seen:
+    changes = []
+    for moment in by_moment:
         (first, base), *others = moment.items()
-        found.append({(first, action): values - base for action, values in others})
-    return found
+        changes.append({(first, action): values - base for action, values in others})
+    return changes
 
 
 def _fixed(changes: Sequence[Change], rounding: float) -> Fixed | None:
-    """The change that is the same wherever there is one, if it is met often enough; a moment has all of it or none."""
+    """The change that is the same wherever there is one, if it occurs often enough; a moment has all of it or none."""
     known: Change = {}
     met = 0
     for table in changes:
@@ -164,15 +166,15 @@ def _fixed(changes: Sequence[Change], rounding: float) -> Fixed | None:
             continue
         for pair, change in table.items():
             if pair in known:
-                if (np.abs(change - known[pair]) > 2 * rounding).any():  # what is not a number is not larger
+                if (np.abs(change - known[pair]) > 2 * rounding).any():  # NaN compares as not larger
                     return None
                 met += bool((_differs(change, rounding) & _differs(known[pair], rounding)).any())
             known[pair] = np.where(np.isfinite(known.get(pair, change)), known.get(pair, change), change)
-    return _described(known, changes, rounding) if met >= CONFIRMED else None
+    return _as_fixed(known, changes, rounding) if met >= CONFIRMED else None
 
 
-def _described(known: Change, changes: Sequence[Change], rounding: float) -> Fixed:
-    """When a fixed change is seen, whether it always is, and whether it ends while it is looked at."""
+def _as_fixed(known: Change, changes: Sequence[Change], rounding: float) -> Fixed:
+    """When a fixed change occurs, whether it always does, and whether it ends within the steps that were played."""
     differs = {pair: _differs(change, rounding) for pair, change in known.items()}
     steps = np.flatnonzero(np.any(list(differs.values()), axis=0))
     missed = (
@@ -190,7 +192,7 @@ def _differs(change: np.ndarray, rounding: float) -> np.ndarray:
 
 
 def _low_digits(change: np.ndarray, extent: float) -> np.ndarray:
-    """The low digits of a change; not a number where they are no small part of the extent of what changes."""
+    """The low digits of a change; NaN where they are not a small part of the range of the number."""
     if extent == 0:
         return np.zeros_like(change)
     coarse = 10.0 ** np.ceil(np.log10(10 * LOW * extent))
