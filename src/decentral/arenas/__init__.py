@@ -1,1 +1,1 @@
-"""Every agent in a process of its own: what crosses between it and the environment is all that it is ever told."""
+"""Arenas: every agent runs in its own process and knows only the messages between it and the environment."""

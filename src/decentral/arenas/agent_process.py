@@ -1,7 +1,7 @@
 """The process of one agent: `python -m decentral.arenas.agent_process HOME BIRTH`.
 
-It is told its birth as JSON, then messages on its standard input, which it answers on its standard output. It ends when
-it is told to, or when whoever started it is gone; whatever it has not saved by then is lost.
+It gets its birth as JSON, then messages on its standard input, which it answers on its standard output. It ends when it
+is told to, or when the process that started it is gone; whatever it has not saved by then is lost.
 """
 
 import json
@@ -23,28 +23,28 @@ from decentral.terminal import complain
 
 
 def main(home: str, birth: str) -> None:
-    """Live until told to close."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started this process, and it will close it
-    os.umask(0o077)  # what it has learned is its own
-    told, said = private_streams()
+    """Answer messages until told to close."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process, which will close this one
+    os.umask(0o077)  # nobody else may read what it has learned
+    incoming, outgoing = private_streams()
     keep_compiled_programs()
     try:
         with alone_in(Path(home)):
-            _live(Resident(Birth.from_data(json.loads(birth)), Path(home)), told, said)
+            _serve(Resident(Birth.from_data(json.loads(birth)), Path(home)), incoming, outgoing)
     except (Refused, Failed, OSError) as trouble:
         complain(f"agent in {home}: {trouble}")
         raise SystemExit(1) from None
 
 
-def _live(resident: Resident, told: BinaryIO, said: BinaryIO) -> None:
-    with suppress(EOFError, BrokenPipeError):  # nobody is there any more
-        write(said, AWAKE)
+def _serve(resident: Resident, incoming: BinaryIO, outgoing: BinaryIO) -> None:
+    with suppress(EOFError, BrokenPipeError):  # the other side is gone
+        write(outgoing, AWAKE)
         kind = b""
         while kind != CLOSE:
-            kind, body = resident.wire.receive(told)
+            kind, body = resident.wire.receive(incoming)
             answer = resident.hear(kind, body)
             if answer is not None:
-                write(said, *answer)
+                write(outgoing, *answer)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""An arena of one seed: the environment in this process, every agent in its own; episodes, tests, agents' homes."""
+"""The arena of one seed: the environment runs in this process, every agent in its own."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -36,7 +36,7 @@ Open = Callable[[Birth, Path], AgentLine]
 
 
 class Arena:
-    """Agents at their places around an environment."""
+    """An environment and the seats of its agents."""
 
     def __init__(self, config: Config, seed: int, stage: Stage, seats: list[Seat], wait: bool):
         self.config, self.seed, self.stage, self.seats, self.wait = config, seed, stage, seats, wait
@@ -48,7 +48,7 @@ class Arena:
         return self.config.setup.environment
 
     def play(self) -> Played:
-        """One episode, from which all learn that are there."""
+        """Play one episode, from which all agents that are present learn."""
         for seat in self.seats:
             seat.call(self.wait)
         key, self.stream = jax.random.split(self.stream)
@@ -57,12 +57,12 @@ class Arena:
         return played
 
     def gather(self, unless: Callable[[], bool] = lambda: False) -> None:
-        """Wait until all agents are at their places, `unless` there is no more time for it."""
+        """Wait until all agents are present, `unless` there is no time left."""
         for seat in self.seats:
             seat.call(True, unless)
 
     def save(self, turn: int) -> list[SeatStanding] | None:
-        """Let every agent save itself as it is at a turn. Nothing where one is away, or dies over it."""
+        """Let every agent save itself at a turn. None if one is away or dies while saving."""
         if not all(seat.present for seat in self.seats):
             return None
         files = [seat.save(turn) for seat in self.seats]
@@ -70,14 +70,14 @@ class Arena:
         return saved if len(saved) == len(self.seats) else None
 
     def go_back(self, standing: ArenaState) -> None:
-        """Be where the environment's side was once."""
+        """Restore the environment's side from a checkpoint."""
         self.steps, self.episodes = standing.steps, standing.episodes
         self.stream = jax.random.wrap_key_data(jnp.asarray(standing.stream))
-        for seat, own in zip(self.seats, standing.seats, strict=True):
-            own.put_into(seat)
+        for seat, seat_standing in zip(self.seats, standing.seats, strict=True):
+            seat_standing.put_into(seat)
 
     def test(self) -> list[Played]:
-        """Greedy episodes of the whole team, in the environments in which a run of this seed is tested."""
+        """Greedy episodes of the whole team, in the same environments as the tests of a run with this seed."""
         self.gather()
         keys = keys_of_test_episodes(self.config.setup.plan.test_episodes, key_of_test(self.steps, self.seed))
         return [play(self.environment, self.stage, self.seats, seed, shown=True) for seed in _seeds(keys[:, 1])]
@@ -96,18 +96,18 @@ def opened(
     open_line: Open = ProcessLine,
     unless: Callable[[], bool] = lambda: False,
 ) -> Iterator[Arena]:
-    """An arena at the start of a seed, or where it was. Its agents are awake, `unless` there is no time to wait for it.
+    """An arena at the start of a seed, or at a checkpoint. Its agents are awake, `unless` there is no time to wait.
 
-    When it closes they save themselves, as far as they are between two episodes.
+    When it closes, the agents that are between two episodes save themselves.
     """
     seed, turn = standing.seed, standing.turn if standing.seats else None
     with ExitStack() as closing:
         stage = _stage(config.setup.environment)
         closing.callback(stage.close)
-        held = [own.log for own in standing.seats] or [None] * len(config.members)
-        logs = [_opened_log(places.log(seed, place), own, closing) for place, own in enumerate(held)]
+        held = [seat.log for seat in standing.seats] or [None] * len(config.members)
+        logs = [_opened_log(places.log(seed, place), fingerprint, closing) for place, fingerprint in enumerate(held)]
         seats: list[Seat] = []
-        closing.push(partial(_dismiss, seats))  # before the logs are closed, for it is the last thing said
+        closing.push(partial(_dismiss, seats))  # before the logs are closed, since it sends the last messages
         for place, birth in enumerate(births(config, terms, seed)):
             home = places.home(seed, place)
             settle(home, turn)
@@ -122,7 +122,7 @@ def opened(
 
 
 def births(config: Config, terms: Terms, seed: int) -> list[Birth]:
-    """What every agent of a configuration is told at its birth."""
+    """What every agent of a configuration gets at its birth."""
     setup = config.setup
     environment, plan = setup.environment, as_data(setup.plan)
     common: dict[str, Any] = {key: plan[key] for key in PLANNED} | {
@@ -131,11 +131,13 @@ def births(config: Config, terms: Terms, seed: int) -> list[Birth]:
         "may_end_early": environment.may_end_early,
         "team_size": environment.num_agents,
     }
-    found, specs = [], environment.agent_specs
+    result, specs = [], environment.agent_specs
     for place, member in enumerate(config.members):
-        own = {"place": place, "update_period": member.schedule.update_period, **as_data(member.algorithm)}
-        found.append(Birth(Wiring.of(member.name, specs[place], common | own, environment.spec), terms.save_every))
-    return found
+        settings = {"place": place, "update_period": member.schedule.update_period, **as_data(member.algorithm)}
+        result.append(
+            Birth(Wiring.of(member.name, specs[place], common | settings, environment.spec), terms.save_every)
+        )
+    return result
 
 
 def learned(places: Places, seed: int, place: int) -> dict[str, np.ndarray]:
@@ -161,12 +163,12 @@ def _opened_log(file: Path | None, held: Fingerprint | None, closing: ExitStack)
 
 
 def _dismiss(seats: list[Seat], kind: type[BaseException] | None, *_: Any) -> None:
-    """Let all agents save themselves and end. Where nothing worse has happened, say if one could not."""
-    told = [seat.dismiss() for seat in seats]  # all of them, before any is waited for
+    """Let all agents save themselves and end. Fails if one could not, unless another error is under way."""
+    dismissals = [seat.dismiss() for seat in seats]  # tell all of them before waiting for any
     ends = [seat.close() for seat in seats]
     troubles = [
         f"agent {seat.place}: {trouble or end}"
-        for seat, trouble, end in zip(seats, told, ends, strict=True)
+        for seat, trouble, end in zip(seats, dismissals, ends, strict=True)
         if trouble or end
     ]
     if troubles and kind is None:

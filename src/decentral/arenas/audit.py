@@ -1,4 +1,4 @@
-"""The evidence of an arena: an agent that is told its own message log alone acts the same and becomes the same."""
+"""The audit of an arena: an agent that gets only its own message log must act and learn the same."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from decentral.verification.audit.audit import Audited, fingerprint
 
 @dataclass(frozen=True)
 class AgentMessageAudit:
-    """One agent's parameters, as SHA-256: as the run left them, and learned from its messages alone."""
+    """One agent's parameters, as SHA-256: as stored by the run, and as learned from its messages alone."""
 
     agent: int
     messages: dict[str, int]  # how many of each kind
@@ -32,18 +32,18 @@ class AgentMessageAudit:
 
 @dataclass(frozen=True)
 class MessageAudit:
-    """What an audit by messages found of every agent that it looked at."""
+    """The results of an audit by messages for all audited agents."""
 
     agents: tuple[AgentMessageAudit, ...]
 
     @property
     def agrees(self) -> bool:
         """Did all of them learn from their messages alone and act on nothing else?"""
-        return all(own.agrees for own in self.agents)
+        return all(agent.agrees for agent in self.agents)
 
 
 def audit_messages(audited: Audited, messages: Path) -> AgentMessageAudit:
-    """Lead a new agent through the messages logged for an agent of an arena, and compare it with the stored one."""
+    """Feed a new agent the logged messages of an agent of an arena, and compare it with the stored one."""
     terms = audited.directory.read_json("config.json").get("arena")
     if not isinstance(terms, dict):
         raise Refused(f"messages can be told of a run of an arena alone, got {audited.directory.path}, which is none")
@@ -53,7 +53,7 @@ def audit_messages(audited: Audited, messages: Path) -> AgentMessageAudit:
 
 
 def retrain(birth: Birth, log: Path, stored: str) -> AgentMessageAudit:
-    """What a new agent becomes that is told the messages of a log, beside the hash of what was stored."""
+    """Train a new agent on the messages of a log, and compare its parameters with the stored hash."""
     with TemporaryDirectory() as home:
         life = Relived(birth, Path(home))
         for message in birth.wire.log(log):
@@ -66,19 +66,19 @@ def retrain(birth: Birth, log: Path, stored: str) -> AgentMessageAudit:
 
 
 class Relived:
-    """An agent that hears what was said to it once, in the same order."""
+    """An agent that gets the messages of a log in their original order."""
 
     def __init__(self, birth: Birth, home: Path):
         self.birth, self.home = birth, home
         self.resident = Resident(birth, home)
-        self.heard: list[Message] = []  # since the agent spoke last
+        self.heard: list[Message] = []  # since the agent's last message
         self.counts: Counter[bytes] = Counter()
         self.size = self.other_actions = 0
 
     def next(self, message: Message) -> None:
-        """One message of the log, by whoever said it.
+        """Handle one message of the log, of either side.
 
-        One that was followed by an awakening was said to an agent that died over it: it goes on from what it had saved.
+        Messages before an awakening went to an agent that died over them: it continues from its last save.
         """
         kind, body = message
         self.counts[kind] += 1
@@ -90,12 +90,12 @@ class Relived:
             self.other_actions += self.catch_up() != message
         elif kind == DONE:
             self.catch_up()
-            keep_moments(self.home, lambda turn: False)  # it goes on from its other name
+            keep_moments(self.home, lambda turn: False)  # the agent restarts from its main file
         else:
             self.heard.append(message)
 
     def catch_up(self) -> Message | None:
-        """Hear what has not been heard yet; the answer to the last of it."""
+        """Deliver the pending messages; returns the answer to the last of them."""
         answers = [self.resident.hear(*message) for message in self.heard]
         self.heard.clear()
         return answers[-1] if answers else None

@@ -1,4 +1,4 @@
-"""Pipes to an agent's process: messages go out and come in whole, each within a time limit."""
+"""Pipes to an agent's process: whole messages in both directions, each within a time limit."""
 
 import json
 import os
@@ -17,26 +17,26 @@ from decentral.environments.host.process import Process
 from decentral.environments.host.wire import FRAME
 from decentral.errors import Failed
 
-SLICE = 0.5  # seconds: the longest that is waited at a time
+SLICE = 0.5  # seconds: the longest single wait
 BLOCK = 2**16  # bytes read at a time
 
 
 class Channel:
-    """Neither side can make the other wait for ever: nothing here blocks for longer than it is told to.
+    """A pair of pipes with timeouts: neither side can make the other wait forever.
 
-    Time is counted in slices that were really waited, so that an agent is not blamed for the time in which this process
-    itself, or the whole machine, was stopped.
+    Time is counted in slices that were actually waited, so an agent is not blamed for time during which this process or
+    the whole machine was suspended.
     """
 
     def __init__(self, incoming: BinaryIO, outgoing: BinaryIO, wire: AgentWire):
         self.incoming, self.outgoing, self.wire = incoming.fileno(), outgoing.fileno(), wire
         os.set_blocking(self.incoming, False)
         os.set_blocking(self.outgoing, False)
-        self.read = bytearray()  # that no message was made of yet
+        self.read = bytearray()  # bytes that do not form a message yet
         self.ended = False
 
     def send(self, message: bytes, patience: float) -> None:
-        """Send all of a message; to a process that is gone it is lost. One that takes none of it is a TimeoutError."""
+        """Send a whole message; it is lost if the process is gone. TimeoutError if the process does not read it."""
         left = memoryview(message)
         while left:
             try:
@@ -49,7 +49,7 @@ class Channel:
                 return
 
     def receive(self, patience: float) -> Message:
-        """The next message: whole within the limit, however its bytes come, or a TimeoutError. The end: an EOFError."""
+        """The next whole message. TimeoutError if it is not complete in time, EOFError at the end of the stream."""
         while (message := self._first()) is None:
             if self._pull():
                 continue
@@ -72,13 +72,13 @@ class Channel:
 
     @property
     def unread(self) -> int:
-        """How many bytes are there that nobody has asked for, as far as they were read."""
+        """The number of bytes that were received but not asked for, as far as they were read."""
         if not self.read:
             self._pull()
         return len(self.read)
 
     def _first(self) -> Message | None:
-        """The first message of what was read, if it is whole; what can't become one is refused."""
+        """The first message of the bytes read, if it is complete; bytes that can't become a message are refused."""
         if len(self.read) < FRAME.size:
             return None
         kind, length = self.wire.announced(bytes(self.read[: FRAME.size]), BY_AGENTS)
@@ -86,18 +86,18 @@ class Channel:
         return (kind, bytes(self.read[FRAME.size : end])) if len(self.read) >= end else None
 
     def _pull(self) -> bool:
-        """Read what is there, without waiting; was there anything?"""
+        """Read what is there, without waiting; returns whether there was anything."""
         try:
-            found = os.read(self.incoming, BLOCK)
+            block = os.read(self.incoming, BLOCK)
         except BlockingIOError:
             return False
-        self.ended = self.ended or not found
-        self.read += found
-        return bool(found)
+        self.ended = self.ended or not block
+        self.read += block
+        return bool(block)
 
 
 def _wait(descriptor: int, what: int, longest: float) -> float:
-    """Wait until a pipe can be used, for a slice at the most; the seconds that this took."""
+    """Wait until a pipe is ready, for one slice at most; returns the seconds that this took."""
     begun, ready = time.monotonic(), select.poll()
     ready.register(descriptor, what)
     ready.poll(1000 * max(0.0, min(longest, SLICE)))
@@ -108,20 +108,20 @@ GRACE = 5.0  # seconds that a process may take to end once it has closed its lin
 
 
 class AgentLine(ABC):
-    """How an environment reaches one agent. Patience is in seconds; an agent that goes beyond it is a TimeoutError."""
+    """How an environment reaches one agent. Patience is in seconds; an agent that exceeds it causes a TimeoutError."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """Where the agent lives, in words."""
+        """Where the agent runs, in words."""
 
     @abstractmethod
     def send(self, message: bytes, patience: float) -> None:
-        """Send a message; one to an agent that is gone is lost."""
+        """Send a message; it is lost if the agent is gone."""
 
     @abstractmethod
     def receive(self, patience: float) -> Message:
-        """Wait for its next message. An agent that is gone is an EOFError, what is no message is Failed."""
+        """Wait for the next message. EOFError if the agent is gone, Failed if it sent something else."""
 
     @property
     @abstractmethod
@@ -131,15 +131,15 @@ class AgentLine(ABC):
     @property
     @abstractmethod
     def unread(self) -> int:
-        """How many bytes are there that nobody has asked for."""
+        """The number of bytes that were received but not asked for."""
 
     @abstractmethod
     def end(self, patience: float) -> str:
-        """Wait until the agent has ended, then make it; how it did, in words. Empty: by itself, as it should."""
+        """Wait until the agent has ended, then kill it; returns how it ended, in words; empty if normally."""
 
 
 class ProcessLine(AgentLine):
-    """To an agent in a process of its own."""
+    """The line to an agent in its own process."""
 
     def __init__(self, birth: Birth, home: Path):
         what = (str(home), json.dumps(birth.as_data()))
@@ -166,11 +166,11 @@ class ProcessLine(AgentLine):
         return self.channel.unread
 
     def end(self, patience: float) -> str:
-        own = self.process.process
-        self.process.questions.close()  # an agent that waits to be told something then ends by itself
+        process = self.process.process
+        self.process.questions.close()  # an agent that waits for a message then ends by itself
         with suppress(subprocess.TimeoutExpired):
-            own.wait(patience)
-        with suppress(ProcessLookupError, PermissionError):  # its session is its own, with all that it started
-            os.killpg(own.pid, signal.SIGKILL)  # nothing less ends a process that was stopped
+            process.wait(patience)
+        with suppress(ProcessLookupError, PermissionError):  # it has its own session, with all that it started
+            os.killpg(process.pid, signal.SIGKILL)  # nothing less ends a process that was stopped
         how = self.process.end(GRACE)
-        return how if own.returncode else ""
+        return how if process.returncode else ""

@@ -1,4 +1,4 @@
-"""One episode of an arena: the environment is stepped here, and every agent acts where it lives."""
+"""One episode of an arena: the environment is stepped here, and every agent acts in its own process."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from decentral.errors import Failed
 
 @dataclass(frozen=True)
 class Played:
-    """What an episode came to."""
+    """The result of an episode."""
 
     steps: int
-    total: float  # of the rewards, as the environment paid them
+    total: float  # sum of the rewards, as the environment gave them
     reports: dict[str, float]
 
 
 def play(environment: BaseEnvironment, stage: Stage, seats: Sequence[Seat], seed: int, shown: bool = False) -> Played:
-    """Play an episode to its end; one that is only `shown` is a greedy one, from which nobody learns.
+    """Play an episode to its end; if it is only `shown`, it is greedy and nobody learns from it.
 
     This is the only function of an arena that holds the joint action. It goes to the environment and to no agent.
     """

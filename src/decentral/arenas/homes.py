@@ -1,7 +1,7 @@
-"""Where the agents of an arena live: each in a directory of its own, which nobody but its owner can read.
+"""The home directories of an arena's agents: one for each, readable by its owner only.
 
-agent.safetensors          the agent as it saved itself last; when it dies it goes on from here
-moment-N.safetensors       the agent as it was at turn N, from which the whole arena can be resumed
+agent.safetensors          the agent's last save; if it dies, it restarts from here
+moment-N.safetensors       the agent at turn N, from which the whole arena can be resumed
 """
 
 import fcntl
@@ -17,13 +17,13 @@ from decentral.plain_files import BLOCK, open_plain
 from decentral.records import durable
 
 FILE = "agent.safetensors"
-OWN = 0o700  # the mode of a directory that its owner alone can enter
-LONGEST_WAIT = 60.0  # seconds for a process that still lives in a home
+OWN = 0o700  # the mode of a directory that only its owner can enter
+LONGEST_WAIT = 60.0  # seconds to wait for a process that still uses a home
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where agents live and, if anyone wants to read them, their messages go."""
+    """The directories of the agents' homes and, if messages are logged, of the logs."""
 
     homes: Path
     messages: Path | None = None
@@ -36,20 +36,20 @@ class Places:
 
 
 def log_file(messages: Path, seed: int, place: int) -> Path:
-    """Where all messages of one agent lie."""
+    """The message log of one agent."""
     return messages / f"seed-{seed}" / f"agent-{place}.messages"
 
 
 def moment_file(home: Path, turn: int) -> Path:
-    """Where an agent saves itself as it is at a turn."""
+    """The file in which an agent saves itself at a turn."""
     return home / f"moment-{turn:012}.safetensors"
 
 
 def settle(home: Path, turn: int | None) -> None:
-    """Make a home what it was at a turn, or a new one. What was saved later, by whom ever, is forgotten."""
+    """Reset a home to what it was at a turn, or make a new one. Anything saved later is removed."""
     make_own(home)
     with alone_in(home):
-        keep_moments(home, lambda own: turn is not None and own <= turn)
+        keep_moments(home, lambda saved_turn: turn is not None and saved_turn <= turn)
         if turn is None:
             (home / FILE).unlink(missing_ok=True)
         else:
@@ -57,9 +57,9 @@ def settle(home: Path, turn: int | None) -> None:
 
 
 def let_be_last(home: Path, turn: int) -> None:
-    """What an agent saved at a turn is what it goes on from, should it die; one file under two names."""
+    """Make the save of a turn the one that an agent restarts from if it dies: one file under two names."""
     aside = home / f".{FILE}.new"
-    aside.unlink(missing_ok=True)  # of a crash
+    aside.unlink(missing_ok=True)  # left by a crash
     try:
         os.link(moment_file(home, turn), aside)
     except OSError:  # a file system without links
@@ -69,16 +69,16 @@ def let_be_last(home: Path, turn: int) -> None:
     durable.sync_directory(home)
 
 
-def keep_moments(home: Path, wanted: Callable[[int], bool]) -> None:
-    """Remove all other moments of an agent."""
+def keep_moments(home: Path, keep: Callable[[int], bool]) -> None:
+    """Remove an agent's saves of all turns that are not to be kept."""
     for file in home.glob("moment-*.safetensors"):
         number = file.stem.removeprefix("moment-")
-        if number.isdecimal() and not wanted(int(number)):
+        if number.isdecimal() and not keep(int(number)):
             file.unlink(missing_ok=True)
 
 
 def make_own(directory: Path) -> None:
-    """A directory, and each above it that is not there yet: the last two are their owner's alone."""
+    """Make a directory with its missing parents; the last two can be entered by their owner only."""
     directory.parent.parent.mkdir(parents=True, exist_ok=True)
     for path in (directory.parent, directory):
         path.mkdir(mode=OWN, exist_ok=True)
@@ -86,10 +86,9 @@ def make_own(directory: Path) -> None:
 
 @contextmanager
 def alone_in(home: Path, longest: float = LONGEST_WAIT) -> Iterator[None]:
-    """Keep other processes out of a home meanwhile. One that is about to end may take its time.
+    """Lock a home. A process that still uses it gets some time to end.
 
-    When the environment's process crashes, its agents learn of it from the ends of their lines, but may be busy just
-    then.
+    When the environment's process crashes, its agents notice the ends of their pipes, but may be busy at that moment.
     """
     descriptor = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -1,4 +1,4 @@
-"""The log of all messages of one agent, as they crossed. Its owner alone can read it."""
+"""The log of all messages of one agent, in their order. Only its owner can read it."""
 
 import hashlib
 import os
@@ -12,11 +12,11 @@ from decentral.plain_files import BLOCK, open_plain, read_plain
 from decentral.records import durable
 from decentral.records.durable import Fingerprint
 
-MOST_AWAKENINGS = 1000  # in a log that is begun anew
+MOST_AWAKENINGS = 1000  # in a log that may be started anew
 
 
 class MessageLog:
-    """A new file, or one that goes on after the bytes that it held at some moment."""
+    """A new log file, or one that continues after the bytes that it held at a checkpoint."""
 
     def __init__(self, path: Path, held: Fingerprint | None = None):
         self.size, self.digest = 0, hashlib.sha256()
@@ -31,7 +31,7 @@ class MessageLog:
         self._count(message)
 
     def fingerprint(self) -> Fingerprint:
-        """What the log holds now, once the disk has it."""
+        """The fingerprint of the log, once it is synced to the disk."""
         self.stream.flush()
         os.fsync(self.stream.fileno())
         return Fingerprint(self.size, self.digest.hexdigest())
@@ -54,7 +54,7 @@ class MessageLog:
 
 
 def _created(path: Path) -> int:
-    """A new log; one in which an agent only woke up and was sent away counts as new: its seed is begun anew then."""
+    """Create a log; one in which an agent only woke up and was dismissed is replaced: its seed starts anew."""
     make_own(path.parent)
     most = MOST_AWAKENINGS * len(framed(AWAKE))
     if path.is_file() and not path.is_symlink() and path.stat().st_size <= most:
@@ -66,6 +66,6 @@ def _created(path: Path) -> int:
 
 
 def check_log(path: Path, held: Fingerprint) -> None:
-    """Refuse a log that does not begin with what it held at some moment."""
+    """Refuse a log that does not begin with what it held at a checkpoint."""
     if durable.fingerprint(path, held.bytes) != held:
         raise Refused(f"{path} is broken: its first {held.bytes} bytes are not what was written")

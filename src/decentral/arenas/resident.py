@@ -1,4 +1,4 @@
-"""An agent that lives by messages: what it does with each. It knows its own settings, its file and nothing else."""
+"""The agent's side of an arena: how it handles each message. It knows its settings, its file and nothing else."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from decentral.records import durable
 
 @dataclass(frozen=True)
 class Birth:
-    """All that an agent is told before its first percept."""
+    """All that an agent knows before its first percept."""
 
     wiring: Wiring
     save_every: int  # episodes
@@ -26,7 +26,7 @@ class Birth:
 
     @staticmethod
     def from_data(data: dict[str, Any]) -> "Birth":
-        """What `as_data` told."""
+        """The inverse of `as_data`."""
         return Birth(Wiring.from_data(data["agent"]), data["save_every"])
 
     @property
@@ -35,7 +35,7 @@ class Birth:
 
 
 class Resident:
-    """A learner in its own home: new, or as it saved itself last."""
+    """A learner in its home: new, or loaded from its last save."""
 
     def __init__(self, birth: Birth, home: Path):
         self.birth, self.home, self.wire = birth, home, birth.wire
@@ -43,22 +43,22 @@ class Resident:
         self.agent = Agent.load(file) if file.exists() else Agent.from_wiring(birth.wiring)
         self.resting = True  # between two episodes
         self.percepts = 0  # since it woke up
-        self.shows = 0  # since its last own episode began
+        self.shows = 0  # since its last training episode began
         self.exhibition: Exhibition | None = None
 
     def hear(self, kind: bytes, body: bytes) -> Message | None:
-        """What the agent answers to a message; nothing where nothing is to be said."""
+        """The agent's answer to a message; None if there is none."""
         self.percepts += kind in PERCEPTS
         if kind == CLOSE:
             self._save()
             return None
         if kind == MOMENT:
             return DONE, self._save_moment(self.wire.moment(body))
-        action = self._go_on(body) if kind == STEP else self._look(kind, body)
+        action = self._observe(body) if kind == STEP else self._look(kind, body)
         return None if action is None else (ACTION, self.wire.of_action(action, self.percepts))
 
     def _look(self, kind: bytes, body: bytes) -> int:
-        """The action that answers a percept which comes without a reward."""
+        """The action that answers a percept without a reward."""
         percept = self.wire.percept(body)
         if kind == RESET:
             self.resting, self.shows = False, 0
@@ -70,8 +70,8 @@ class Resident:
             return self.exhibition.act(*percept)
         raise Refused(f"a message must be one that the environment says, got kind {kind!r}")
 
-    def _go_on(self, body: bytes) -> int | None:
-        """Take in what the last action brought about; act again, or learn where the episode is over."""
+    def _observe(self, body: bytes) -> int | None:
+        """Observe the result of the last action; act again, or learn if the episode is over."""
         reward, terminated, truncated, (observation, available) = self.wire.told(body)
         over = self.agent.observe(reward, observation, terminated, available, truncated=truncated)
         if not over:
@@ -83,12 +83,12 @@ class Resident:
         return None
 
     def _save(self) -> None:
-        """Only between two episodes: whoever wakes up begins a new one."""
+        """Save the agent, only between two episodes: an agent that restarts begins a new one."""
         if self.resting:
             self.agent.save(self.home / FILE)
 
     def _save_moment(self, turn: int) -> bytes:
-        """Save the agent as it is at a turn, for the day on which the whole arena is resumed; the file's hash."""
+        """Save the agent at a turn, for resuming the whole arena; returns the file's fingerprint."""
         if not self.resting:
             raise Refused(f"a moment must lie between two episodes, got one at turn {turn} within one")
         file = moment_file(self.home, turn)

@@ -1,4 +1,4 @@
-"""A run in an arena: all its seeds, one after the other, with records, progress and agents as every run has them."""
+"""A run in an arena: all its seeds, one after the other, with the records, progress and agents of any run."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ HOMES = "homes"  # in the run's directory
 
 @dataclass(frozen=True)
 class ArenaRequest:
-    """What is to be played, by which terms, and where it goes."""
+    """What to train, on which terms, and where the run goes."""
 
     config: Config
     terms: Terms
@@ -46,7 +46,7 @@ class ArenaRequest:
 
 
 def run_arena(request: ArenaRequest, listeners: list[Listener], saving: Saving = Saving()) -> RunDirectory:
-    """Train every seed with each agent in a process of its own, and leave everything in a new directory."""
+    """Train every seed with each agent in its own process, and leave everything in a new directory."""
     config, terms = request.config, request.terms
     _check(config)  # this and what follows refuse before anything is written
     _check_idle(request.out)
@@ -55,7 +55,7 @@ def run_arena(request: ArenaRequest, listeners: list[Listener], saving: Saving =
         check_room(birth.wiring)
     with RunDirectory.created_alone(request.out) as directory:
         write_description(PlannedRun(config, request.out), arena=as_data(terms))
-        return _go_on(request, ResumePoint([directory], 1, [], []), listeners, saving)
+        return _run_seeds(request, ResumePoint([directory], 1, [], []), listeners, saving)
 
 
 def resume_arena(
@@ -63,15 +63,15 @@ def resume_arena(
     messages: Path | None,
     listeners: list[Listener],
     saving: Saving,
-    wanted: ArenaRequest | None = None,
+    expected: ArenaRequest | None = None,
 ) -> RunDirectory:
-    """Go on where an arena was saved, and end as if it had never stopped; another one than `wanted` is refused."""
+    """Resume an arena from its checkpoint; it ends as if never interrupted. Refused if it is not the `expected` one."""
     data = directory.read_json("config.json")
     if not isinstance(data.get("arena"), dict):
         raise Refused(f"out must hold a run of an arena, got {directory.path}, which is of decentral train")
     request = ArenaRequest(Config.from_data(data), build(Terms, data["arena"], "arena"), directory.path, messages)
-    if wanted is not None and (found := difference(_as_data(request), _as_data(wanted))):
-        raise Refused(f"out must hold a run of the same configuration, got {directory.path} with {found}")
+    if expected is not None and (differing := difference(_as_data(request), _as_data(expected))):
+        raise Refused(f"out must hold a run of the same configuration, got {directory.path} with {differing}")
     if is_finished(directory, request.config):
         return directory
     _check(request.config)
@@ -80,22 +80,22 @@ def resume_arena(
         if start.turn is not None:
             check_logged(standing_at(directory, start.turn), messages)
         note_resumption(directory, request.config, start.step)
-        return _go_on(request, start, listeners, saving)
+        return _run_seeds(request, start, listeners, saving)
 
 
-def _go_on(request: ArenaRequest, start: ResumePoint, listeners: list[Listener], saving: Saving) -> RunDirectory:
-    """Every seed from where it is to its last test."""
+def _run_seeds(request: ArenaRequest, start: ResumePoint, listeners: list[Listener], saving: Saving) -> RunDirectory:
+    """Run every seed from where it is to its last test."""
     (directory,), plan = start.directories, request.config.setup.plan
     fresh = ArenaState(plan.seed, 0, request.messages is not None)
     standing = fresh if start.turn is None else standing_at(directory, start.turn)
     start.discard_newer_files()
     keep_compiled_programs()
     checkpoints = ArenaCheckpoints(directory, request.places, saving)
-    checkpoints.diverged += [Divergence.from_data(found) for moment in start.moments for found in moment.diverged]
+    checkpoints.diverged += [Divergence.from_data(data) for moment in start.moments for data in moment.diverged]
     notes, seconds = [*start.notes, *start.differences()], start.seconds
     with Signals() as signals:
         while standing.seed < plan.seed + plan.seeds:
-            with _told(request, standing.seed, listeners, notes):
+            with _announced(request, standing.seed, listeners, notes):
                 standing = _finish_seed(request, standing, checkpoints, listeners, signals, seconds)
             notes, seconds = [], 0.0
         checkpoints.finish()
@@ -103,8 +103,8 @@ def _go_on(request: ArenaRequest, start: ResumePoint, listeners: list[Listener],
 
 
 @contextmanager
-def _told(request: ArenaRequest, seed: int, listeners: list[Listener], notes: list[str]) -> Iterator[None]:
-    """Listeners hear of one seed."""
+def _announced(request: ArenaRequest, seed: int, listeners: list[Listener], notes: list[str]) -> Iterator[None]:
+    """Tell listeners that a seed starts and, in the end, that it is closed."""
     try:
         for listener in listeners:
             planned = PlannedRun(_of_seed(request.config, seed), request.out)
@@ -125,7 +125,7 @@ def _finish_seed(
     signals: Signals,
     seconds: float,
 ) -> ArenaState:
-    """One seed to its last test; where the next one begins."""
+    """Run one seed to its last test; returns the initial state of the next one."""
     config = _of_seed(request.config, standing.seed)
     with opened(config, request.terms, standing, request.places, unless=lambda: signals.asked) as arena:
         training = ArenaTraining(arena, standing, checkpoints, listeners, seconds)
@@ -138,8 +138,8 @@ def _finish_seed(
         diverged += _divergences(parameters, row, place)
     checkpoints.diverged += diverged
     for listener in listeners:
-        for found in diverged:
-            listener.noted(str(found))
+        for divergence in diverged:
+            listener.noted(str(divergence))
         listener.finished([[row]], training.seconds)
     following = ArenaState(standing.seed + 1, standing.before + arena.episodes + 1, standing.logged)
     if following.seed < request.config.setup.plan.seed + request.config.setup.plan.seeds:
@@ -152,20 +152,20 @@ def _as_data(request: ArenaRequest) -> dict[str, Any]:
 
 
 def _divergences(parameters: dict[str, np.ndarray], row: dict[str, Any], place: int) -> list[Divergence]:
-    """The first array of an agent that is not sound; minus infinity is, for tables of optimists begin with it."""
+    """The first array of an agent with NaN or +inf; minus infinity is allowed: optimistic tables start with it."""
     bad = [name for name, array in parameters.items() if np.any(np.isnan(array) | np.isposinf(array))]
     return [Divergence(row["seed"], row["step"], f"online.{bad[0]}", place)] if bad else []
 
 
 def _of_seed(config: Config, seed: int) -> Config:
-    """The same run, of one of its seeds alone."""
+    """The configuration with only one of its seeds."""
     was = config.setup
     plan = build(Plan, as_data(was.plan) | {"seeds": 1, "seed": seed}, "training")
     return replace(config, setup=TrainingSetup(was.team, was.environment, plan))
 
 
 def _check(config: Config) -> None:
-    """Refuse what agents in processes of their own can't do."""
+    """Refuse what agents in separate processes can't do."""
     plan = config.setup.plan
     if plan.sharing:
         raise Refused("training.sharing must be false in an arena, got true: its agents share nothing")
@@ -184,14 +184,14 @@ def _check(config: Config) -> None:
 
 
 def _check_idle(out: Path) -> None:
-    """Refuse a place where another process trains: all else that is wrong with it may be that one's doing."""
+    """Refuse a directory in which another process trains, before that process's files cause other complaints."""
     if out.is_dir():
         with RunDirectory(out).alone():
             pass
 
 
 def _check_free(messages: Path | None) -> None:
-    """Refuse to write messages where something lies already."""
+    """Refuse to write messages into a directory that is not empty."""
     try:
         taken = messages is not None and messages.exists() and any(messages.iterdir())
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The checkpoints of an arena: the environment's side in the run's directory, each agent in its home, of one turn."""
+"""The checkpoints of an arena: the environment's side in the run's directory, each agent in its home, at one turn."""
 
 import time
 from functools import partial
@@ -23,7 +23,7 @@ PART = "world"  # of a checkpoint
 
 
 class ArenaCheckpoints:
-    """Writes down the moments of which every agent has a file, and removes what is no longer needed of older ones."""
+    """Writes the checkpoints of turns that every agent has saved, and removes older ones."""
 
     def __init__(self, directory: RunDirectory, places: Places, saving: Saving):
         self.directory, self.places, self.saving = directory, places, saving
@@ -31,7 +31,7 @@ class ArenaCheckpoints:
         self.diverged: list[Divergence] = []  # in seeds that are finished
 
     def save(self, standing: ArenaState, seconds: float) -> None:
-        """Write the environment's side, once all agents have saved themselves: from here on the moment counts."""
+        """Write the environment's side, once all agents have saved themselves: this completes the checkpoint."""
         begun = time.perf_counter()
         moment = CheckpointInfo(
             turn=standing.turn,
@@ -42,7 +42,7 @@ class ArenaCheckpoints:
             platform=jax.devices()[0].platform,
             packages=package_versions(),
             settings=self.settings,
-            diverged=[found.as_data() for found in self.diverged],
+            diverged=[divergence.as_data() for divergence in self.diverged],
             grown=self.directory.fingerprint_grown(),
         )
         tensors = {name: Tensor.of(array) for name, array in standing.arrays().items()}
@@ -51,8 +51,8 @@ class ArenaCheckpoints:
         self.due.saved(begun)
 
     def finish(self) -> None:
-        """Note that the run is finished; what it could go on from is not needed any more."""
-        self.directory.finish([found.as_data() for found in self.diverged])
+        """Mark the run as finished and remove its checkpoints."""
+        self.directory.finish([divergence.as_data() for divergence in self.diverged])
         self._forget(set())
 
     def _forget(self, kept: set[int]) -> None:
@@ -62,7 +62,7 @@ class ArenaCheckpoints:
 
 
 def find_start(directory: RunDirectory, places: Places) -> ResumePoint:
-    """The latest moment that the environment's side and all agents have saved whole."""
+    """The latest turn at which the environment's side and all agents have an intact save."""
     return ResumePoint.find([directory], 1, partial(_check, places))
 
 
@@ -74,7 +74,7 @@ def standing_at(directory: RunDirectory, turn: int) -> ArenaState:
 
 
 def check_logged(standing: ArenaState, messages: Path | None) -> None:
-    """Refuse to write down half of what was said: an auditor needs all of it."""
+    """Refuse to log only part of the messages: an audit needs all of them."""
     if standing.logged and messages is None:
         raise Refused("log-messages must be given again to go on: the messages of this arena are logged")
     if messages is not None and not standing.logged:
@@ -82,14 +82,14 @@ def check_logged(standing: ArenaState, messages: Path | None) -> None:
 
 
 def _check(places: Places, directory: RunDirectory, turn: int) -> CheckpointInfo:
-    """Refuse a moment of which anything is broken or missing."""
+    """Refuse a checkpoint of which anything is broken or missing."""
     moment = check_moment(directory, turn)
     standing = standing_at(directory, turn)
     if standing.turn != turn:
         raise Refused(f"{Checkpoints.of(directory).place(turn)} is of turn {standing.turn}")
-    for place, own in enumerate(standing.seats):
-        check_unchanged(moment_file(places.home(standing.seed, place), turn), own.file)
+    for place, seat in enumerate(standing.seats):
+        check_unchanged(moment_file(places.home(standing.seed, place), turn), seat.file)
         log = places.log(standing.seed, place)
-        if log is not None and own.log is not None:
-            check_log(log, own.log)
+        if log is not None and seat.log is not None:
+            check_log(log, seat.log)
     return moment

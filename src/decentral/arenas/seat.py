@@ -1,4 +1,4 @@
-"""A place in an environment: the agent that sits there, or random actions while it is away."""
+"""A seat in an environment: an agent's process, or random actions while it is away."""
 
 import time
 from collections.abc import Callable
@@ -16,35 +16,35 @@ from decentral.environments.host.wire import CLOSE, RESET, STEP, framed
 from decentral.errors import Failed
 from decentral.records.durable import Fingerprint
 
-LOOKS = 10  # after as many, an agent that is still not awake may be overdue
-Hire = Callable[[], AgentLine]  # starts the agent's process, anew or again
+LOOKS = 10  # checks after which an agent that is still not awake may be overdue
+Hire = Callable[[], AgentLine]  # starts the agent's process, for the first time or again
 
 
 class Seat:
-    """One agent's place. Of all that the environment tells, the agent hears its own percept, the reward and the end."""
+    """One agent's seat. Of a joint step, the agent gets only its own percept, the reward and the end."""
 
     def __init__(self, birth: Birth, hire: Hire, rewards: RewardLine, terms: Terms, log: MessageLog | None = None):
         self.place = birth.wiring.circumstances.place
         self.wire, self.rewards, self.terms, self.log = birth.wire, rewards, terms, log
-        self.unlearned = birth.wiring.plan.batch_episodes + 1  # episodes within which an agent learns first
-        self.rng = rewards.rng.spawn(1)[0]  # of whoever plays while the agent is away
+        self.unlearned = birth.wiring.plan.batch_episodes + 1  # episodes within which an agent first learns
+        self.rng = rewards.rng.spawn(1)[0]  # for random actions while the agent is away
         self.deaths: list[str] = []  # how its process ended, each time
-        self.missed = 0  # episodes in which its place was played at random, or some steps of it
+        self.missed = 0  # episodes with random actions in its place, in whole or in part
         self.available = np.zeros(0, bool)
         self.hire = hire
         self._start()
 
     def _start(self) -> None:
         self.line, self.looked = self.hire(), time.monotonic()
-        self.waited = 0.0  # seconds in which it could have woken up
-        self.present = False  # has it told that it is awake?
-        self.playing = False  # has the agent been told the beginning of this episode?
-        self.over = False  # is its process ended, or about to?
-        self.percepts = self.lived = 0  # percepts and episodes that the agent was told of since it was started
+        self.waited = 0.0  # seconds that it has had to wake up
+        self.present = False  # has it said that it is awake?
+        self.playing = False  # did the agent get the beginning of this episode?
+        self.over = False  # has its process ended, or is it about to?
+        self.percepts = self.lived = 0  # percepts and episodes that the agent got since its process started
 
     @property
     def patience(self) -> float:
-        """Seconds that the agent may take over a message now."""
+        """Seconds that the agent may take for a message now."""
         return self.terms.patience_at_start if self.lived <= self.unlearned else self.terms.patience
 
     @property
@@ -53,7 +53,7 @@ class Seat:
         return min(GRACE, self.terms.patience)
 
     def call(self, wait: bool, unless: Callable[[], bool] = lambda: False) -> None:
-        """Let the agent take its place, if it is awake by now. If not, `wait` for it, or go on without."""
+        """Let the agent join if it is awake by now. If not, `wait` for it, or go on without it."""
         while not self.present and not unless():
             try:
                 if not (wait or self.line.has_spoken):
@@ -73,10 +73,10 @@ class Seat:
         self.shown, self.playing = shown, self.present
         self.missed += not (shown or self.present)
         self.lived += not shown and self.present
-        self._tell(SHOW if shown else RESET, self.wire.of_percept(self._own(percepts)))
+        self._tell(SHOW if shown else RESET, self.wire.of_percept(self._percept_of(percepts)))
 
     def act(self) -> int:
-        """The agent's action; a random one where it is away."""
+        """The agent's action; a random one if it is away."""
         if self.playing:
             try:
                 return self._action()
@@ -87,8 +87,8 @@ class Seat:
         return int(self.rng.choice(np.flatnonzero(self.available)))
 
     def tell(self, step: Step, cut_off: bool) -> None:
-        """What the joint action came to, as far as it is this agent's matter; `cut_off`: the episode ends with it."""
-        percept = self._own(step.percepts)
+        """Send the agent its part of the result of the joint action; `cut_off`: the episode is truncated here."""
+        percept = self._percept_of(step.percepts)
         if self.shown:
             if not (step.terminated or cut_off):
                 self._tell(SHOWN, self.wire.of_percept(percept))
@@ -97,7 +97,7 @@ class Seat:
         self._tell(STEP, self.wire.of_told(Told(reward, step.terminated, truncated, percept)))
 
     def save(self, turn: int) -> Fingerprint | None:
-        """Let the agent save itself as it is at a turn; what its file holds, nothing if it died over it."""
+        """Let the agent save itself at a turn; returns its file's fingerprint, None if it died while saving."""
         self.playing, self.shown = self.present, True
         self._tell(MOMENT, self.wire.of_moment(turn))
         try:
@@ -115,7 +115,7 @@ class Seat:
         return self.wire.done(body)
 
     def dismiss(self) -> str:
-        """Tell the agent that it is over, without waiting; what goes wrong, in words."""
+        """Tell the agent to close, without waiting; returns what went wrong, in words."""
         if self.over:
             return ""
         self.over, self.shown, self.playing = True, True, self.present
@@ -129,13 +129,13 @@ class Seat:
         return self.line.end(0.0)
 
     def close(self) -> str:
-        """Wait until the agent has saved itself; what went wrong, in words."""
+        """Wait until the agent has saved itself; returns what went wrong, in words."""
         return self.line.end(self.patience)
 
-    def _own(self, percepts: Percepts) -> PerceptMessage:
-        own = self.wire.spec
-        self.available = percepts.available[self.place, : own.actions.count]
-        return PerceptMessage(percepts.observation[self.place, : own.observation_size], self.available)
+    def _percept_of(self, percepts: Percepts) -> PerceptMessage:
+        spec = self.wire.spec
+        self.available = percepts.available[self.place, : spec.actions.count]
+        return PerceptMessage(percepts.observation[self.place, : spec.observation_size], self.available)
 
     def _tell(self, kind: bytes, body: bytes = b"") -> None:
         if not self.playing:
@@ -170,7 +170,7 @@ class Seat:
         return kind, body
 
     def _accuse(self, what: str) -> NoReturn:
-        """The agent broke the rules: it is ended, and the arena with it."""
+        """End an agent that broke the rules, and the arena with it."""
         self.over = True
         self.line.end(0.0)
         raise Failed(f"agent {self.place} broke the rules of the arena: {what}")
@@ -178,8 +178,8 @@ class Seat:
     def _check_overdue(self) -> None:
         """Replace an agent that does not wake up in time.
 
-        The time since the last look counts up to a limit: in a longer one this process itself, or the whole machine,
-        may have been stopped.
+        The time since the last check counts up to a limit: if it is longer, this process or the whole machine may have
+        been suspended.
         """
         now, longest = time.monotonic(), max(SLICE, self.terms.patience_at_start / LOOKS)
         self.waited, self.looked = self.waited + min(now - self.looked, longest), now
@@ -187,12 +187,12 @@ class Seat:
             self._replace(0.0, f"was not awake after {self.terms.patience_at_start:g} s")
 
     def _leave(self, grace: float, why: str = "") -> None:
-        """The agent is gone within an episode: chance plays the rest of it."""
+        """Handle an agent that is gone within an episode: the rest is played at random."""
         self.missed += not self.shown
         self._replace(grace, why)
 
     def _replace(self, grace: float, why: str = "") -> None:
-        """The agent is gone, or is made to go: start it again, without waiting for it."""
+        """End the agent's process, if it has not ended, and start it again without waiting for it."""
         self.over = True
         how = self.line.end(grace) or "its process ended by itself"
         self.deaths.append(f"{why}: {how}" if why else how)

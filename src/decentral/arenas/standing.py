@@ -1,4 +1,4 @@
-"""The state of an arena's environment side between two episodes, as arrays and back. What agents know is not in it."""
+"""The environment's side of an arena between two episodes, as arrays and back. It holds nothing of the agents."""
 
 from dataclasses import dataclass, field
 
@@ -14,24 +14,24 @@ WORDS = 10  # of 32 bits: a generator's state
 
 @dataclass(frozen=True)
 class SeatStanding:
-    """One agent's place."""
+    """The state of one agent's seat."""
 
     missed: int  # episodes
     deaths: int
     underway: list[float]  # rewards that have not arrived yet
-    chances: np.ndarray  # [2, words]: of rewards, and of whoever plays while the agent is away
+    chances: np.ndarray  # [2, words]: generator states for rewards and for random actions
     file: Fingerprint  # the agent as it saved itself
-    log: Fingerprint | None  # its messages, if anyone wants to read them
+    log: Fingerprint | None  # its messages, if they are logged
 
     @staticmethod
     def of(seat: Seat, file: Fingerprint) -> "SeatStanding":
         """A seat whose agent has saved itself."""
-        chances = np.stack([_words(own) for own in (seat.rewards.rng, seat.rng)])
+        chances = np.stack([_words(generator) for generator in (seat.rewards.rng, seat.rng)])
         log = None if seat.log is None else seat.log.fingerprint()
         return SeatStanding(seat.missed, len(seat.deaths), list(seat.rewards.underway), chances, file, log)
 
     def put_into(self, seat: Seat) -> None:
-        """Let a seat be as it was."""
+        """Restore a seat."""
         seat.missed, seat.deaths = self.missed, ["before the arena was resumed"] * self.deaths
         seat.rewards.underway.extend(self.underway)
         for generator, words in zip((seat.rewards.rng, seat.rng), self.chances, strict=True):
@@ -48,7 +48,7 @@ class SeatStanding:
 
     @staticmethod
     def from_arrays(arrays: Arrays) -> "SeatStanding":
-        """What `arrays` made."""
+        """The inverse of `arrays`."""
         (missed, deaths), chances = arrays["counts"].tolist(), arrays["chances"].reshape(2, WORDS)
         file, log = _as_fingerprint(arrays["file"]), _as_fingerprint(arrays["log"])
         if file is None:
@@ -58,29 +58,29 @@ class SeatStanding:
 
 @dataclass(frozen=True)
 class ArenaState:
-    """The environment's side in one of the seeds, all of which are played one after the other."""
+    """The environment's side in one of the seeds, which are played one after the other."""
 
     seed: int
     before: int  # turns of earlier seeds
-    logged: bool  # are messages written down?
+    logged: bool  # are messages logged?
     steps: int = 0
     episodes: int = 0
     tested: bool = False  # as far as tests are due
-    stream: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint32))  # the environment's chance
+    stream: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint32))  # the environment's key
     returns: list[float] = field(default_factory=list)  # of episodes since the last test
-    seats: list[SeatStanding] = field(default_factory=list)  # none: the seed has not begun
+    seats: list[SeatStanding] = field(default_factory=list)  # empty: the seed has not begun
 
     @property
     def turn(self) -> int:
         return self.before + self.episodes
 
     def arrays(self) -> Arrays:
-        """As they are stored."""
+        """The state as named arrays."""
         clock = [self.seed, self.before, self.logged, self.steps, self.episodes, self.tested, len(self.seats)]
         seats = {
             f"seat.{place}.{name}": array
-            for place, own in enumerate(self.seats)
-            for name, array in own.arrays().items()
+            for place, seat in enumerate(self.seats)
+            for name, array in seat.arrays().items()
         }
         return {
             "clock": np.asarray(clock, np.int64),
@@ -91,7 +91,7 @@ class ArenaState:
 
     @staticmethod
     def from_arrays(arrays: Arrays, where: str) -> "ArenaState":
-        """What `arrays` made."""
+        """The inverse of `arrays`."""
         try:
             seed, before, logged, steps, episodes, tested, agents = arrays["clock"].tolist()
             names = ("counts", "underway", "chances", "file", "log")
@@ -116,14 +116,14 @@ def _as_fingerprint(array: np.ndarray) -> Fingerprint | None:
 
 
 def _words(generator: np.random.Generator) -> np.ndarray:
-    """The state of NumPy's default generator (PCG64): two numbers of 128 bits, and half a number that is left over."""
+    """The state of NumPy's default generator (PCG64): two numbers of 128 bits, and a buffered half of a draw."""
     state = generator.bit_generator.state
-    numbers = b"".join(state["state"][name].to_bytes(16, "little") for name in ("state", "inc"))
-    return np.asarray([*np.frombuffer(numbers, "<u4"), state["has_uint32"], state["uinteger"]], np.uint32)
+    state_bytes = b"".join(state["state"][name].to_bytes(16, "little") for name in ("state", "inc"))
+    return np.asarray([*np.frombuffer(state_bytes, "<u4"), state["has_uint32"], state["uinteger"]], np.uint32)
 
 
 def _set_words(generator: np.random.Generator, words: np.ndarray) -> None:
-    numbers = words[:8].astype("<u4").tobytes()
-    large = {name: int.from_bytes(numbers[at : at + 16], "little") for name, at in (("state", 0), ("inc", 16))}
+    state_bytes = words[:8].astype("<u4").tobytes()
+    large = {name: int.from_bytes(state_bytes[at : at + 16], "little") for name, at in (("state", 0), ("inc", 16))}
     left_over = {"has_uint32": int(words[8]), "uinteger": int(words[9])}
     generator.bit_generator.state = {**generator.bit_generator.state, "state": large, **left_over}

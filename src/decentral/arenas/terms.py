@@ -1,4 +1,4 @@
-"""The terms of an arena: how reliable the lines to its agents are, how rewards arrive, and what a death changes."""
+"""The terms of an arena: how rewards arrive, how long agents may take, and what happens when one dies."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from decentral.settings import Settings, setting
 
 
 class Terms(Settings):
-    """The same for every agent. When an agent learns is its own matter: `update_period` of each."""
+    """The same for every agent. When an agent learns is set per agent: `update_period`."""
 
     reward_delay: int = setting(
         0,
@@ -38,7 +38,7 @@ class Terms(Settings):
 
 @dataclass
 class RewardLine:
-    """Rewards in transit. Those of an episode that ends meanwhile arrive in the next one."""
+    """Rewards in transit. Those that are late at the end of an episode arrive in the next one."""
 
     delay: int  # steps
     loss: float  # probability
@@ -46,7 +46,7 @@ class RewardLine:
     underway: deque[float] = field(default_factory=deque)
 
     def pass_on(self, reward: float) -> float:
-        """What the agent is told in a step that pays `reward`."""
+        """The reward that arrives in a step whose reward is `reward`."""
         self.underway.append(reward)
         arrived = self.underway.popleft() if len(self.underway) > self.delay else 0.0
         return 0.0 if self.rng.random() < self.loss else arrived

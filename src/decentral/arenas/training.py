@@ -1,4 +1,4 @@
-"""One seed of an arena on its way to its end: tested, saved and told of between episodes."""
+"""The training of one seed of an arena: tested, saved and reported between episodes."""
 
 import time
 from dataclasses import replace
@@ -18,7 +18,7 @@ from decentral.runs.signals import Signals
 
 
 class ArenaTraining:
-    """The record of an arena, and when it is saved."""
+    """Trains one seed of an arena, records its tests and saves it when due."""
 
     def __init__(
         self,
@@ -40,25 +40,25 @@ class ArenaTraining:
         return self.seconds_before + time.perf_counter() - self.begun
 
     def finish(self, signals: Signals) -> None:
-        """Go on to the end, unless a signal asks to stop."""
+        """Train to the end, unless a signal asks to stop."""
         if signals.asked:
-            raise self.interrupted  # while its agents were starting: nothing has happened since the last moment
+            raise self.interrupted  # while its agents were starting: nothing has changed since the last checkpoint
         self._note(", ".join(f"agent {seat.place}: {seat.line.name}" for seat in self.arena.seats))
         if self.standing.logged and self.saved_turn is None:
-            self._save()  # so that its logs can go on from here, whatever happens
+            self._save()  # so that its logs can be continued from here, whatever happens
         for step in evaluation_steps(self.arena.config.setup.plan):
             if self.tested and self.arena.steps >= step:
                 continue  # tested already, or an episode is longer than the interval
             while self.arena.steps < step:
                 self.returns.append(self.arena.play().total)
-                self._look_round()
+                self._report()
                 if self.arena.steps < step:
                     self._save_if_due(signals)
             self._test()
             self._save_if_due(signals)
 
-    def _look_round(self) -> None:
-        """Tell how far it is, and who has died."""
+    def _report(self) -> None:
+        """Report the progress, and the agents that have died."""
         for listener in self.listeners:
             listener.advanced(self.arena.steps)
         for seat in self.arena.seats:
@@ -77,8 +77,8 @@ class ArenaTraining:
     def _save_if_due(self, signals: Signals) -> None:
         if signals.asked:
             while not self._save():
-                self.arena.gather()  # whoever is away must come back first, for all are saved at one moment
-                self._look_round()
+                self.arena.gather()  # agents that are away must come back first: all are saved at the same turn
+                self._report()
             raise self.interrupted
         if self.checkpoints.due.now:
             self._save()
@@ -90,14 +90,14 @@ class ArenaTraining:
         return Interrupted(self.arena.steps, f"decentral resume {self.checkpoints.directory.path}{logged}")
 
     def _save(self) -> bool:
-        """Save this moment, if all agents are there to be saved; is it saved now?"""
+        """Save this turn if all agents are present; returns whether it is saved now."""
         turn = self.standing.before + self.arena.episodes
         if turn == self.saved_turn:
             return True
         seats = self.arena.save(turn)
         if seats is None:
             return False
-        now = replace(
+        state = replace(
             self.standing,
             steps=self.arena.steps,
             episodes=self.arena.episodes,
@@ -106,7 +106,7 @@ class ArenaTraining:
             returns=self.returns,
             seats=seats,
         )
-        self.checkpoints.save(now, self.seconds)
+        self.checkpoints.save(state, self.seconds)
         self.saved_turn = turn
         return True
 
@@ -116,7 +116,7 @@ class ArenaTraining:
 
 
 def _record(arena: Arena, tests: list[Played], returns: list[float]) -> dict[str, Any]:
-    """What a test came to, and the training since the last one. What updates measured stays with the agents."""
+    """The record of a test and of training since the last one. Metrics of updates stay with the agents."""
     scores = np.asarray([played.total for played in tests], np.float32)
     plan, names = arena.config.setup.plan, arena.environment.reports
     row = {

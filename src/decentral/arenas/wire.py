@@ -1,4 +1,4 @@
-"""What crosses between an environment and one agent: nine kinds of messages, whose sizes both sides know beforehand.
+"""The messages between an environment and one agent: nine kinds, whose sizes both sides know in advance.
 
 kind  said by  holds
 w     agent    nothing: it is awake, between two episodes
@@ -29,7 +29,7 @@ from decentral.types import AgentSpec
 
 AWAKE, ACTION, SHOW, SHOWN, MOMENT, DONE = b"w", b"a", b"t", b"p", b"m", b"d"
 BY_AGENTS = (AWAKE, ACTION, DONE)
-PERCEPTS = (RESET, STEP, SHOW, SHOWN)  # kinds that tell one
+PERCEPTS = (RESET, STEP, SHOW, SHOWN)  # kinds that hold one
 _ACTION = struct.Struct("<iI")  # the action, which percept it answers
 _MOMENT = struct.Struct("<Q")
 _DONE = struct.Struct("<Q32s")  # bytes, SHA-256
@@ -45,7 +45,7 @@ class PerceptMessage(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What one agent is told after it acted."""
+    """What one agent gets after it acted."""
 
     reward: float
     terminated: bool
@@ -55,7 +55,7 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class AgentWire:
-    """How one agent's messages are written."""
+    """How one agent's messages are encoded."""
 
     spec: AgentSpec
 
@@ -63,19 +63,19 @@ class AgentWire:
     def sizes(self) -> dict[bytes, int]:
         """The bytes of every kind of message."""
         percept = 4 * self.spec.observation_size + self.spec.actions.count
-        seen = dict.fromkeys((RESET, SHOW, SHOWN), percept)
-        own = {AWAKE: 0, ACTION: _ACTION.size, MOMENT: _MOMENT.size, DONE: _DONE.size, CLOSE: 0}
-        return seen | {STEP: OUTCOME.size + percept} | own
+        percept_sizes = dict.fromkeys((RESET, SHOW, SHOWN), percept)
+        other_sizes = {AWAKE: 0, ACTION: _ACTION.size, MOMENT: _MOMENT.size, DONE: _DONE.size, CLOSE: 0}
+        return percept_sizes | {STEP: OUTCOME.size + percept} | other_sizes
 
     def announced(self, header: bytes, kinds: Collection[bytes] | None = None) -> tuple[bytes, int]:
-        """The kind and the size that a header announces; what is none of the kinds is refused before it is read."""
+        """The kind and the size that a header announces; any other kind is refused before its body is read."""
         kind, length = FRAME.unpack(header)
         if self.sizes.get(kind) != length or not (kinds is None or kind in kinds):
             raise Failed(f"a message must be one of the arena's, got kind {kind!r} with {length} bytes")
         return kind, length
 
     def receive(self, stream: BinaryIO) -> Message:
-        """The next message; one that is none of these is refused."""
+        """The next message; one of another kind is refused."""
         kind, length = self.announced(_exactly(stream, FRAME.size))
         return kind, _exactly(stream, length)
 
@@ -92,15 +92,17 @@ class AgentWire:
         return percepts_to_bytes(Percepts(*percept))
 
     def percept(self, body: bytes) -> PerceptMessage:
-        """What `of_percept` wrote."""
-        seen, can = percepts_from_bytes(body, (1, self.spec.observation_size), (1, self.spec.actions.count))
-        return PerceptMessage(seen[0], can[0])
+        """The inverse of `of_percept`."""
+        observations, available = percepts_from_bytes(
+            body, (1, self.spec.observation_size), (1, self.spec.actions.count)
+        )
+        return PerceptMessage(observations[0], available[0])
 
-    def of_told(self, told: Told) -> bytes:
-        return OUTCOME.pack(told.reward, told.terminated, told.truncated) + self.of_percept(told.percept)
+    def of_told(self, outcome: Told) -> bytes:
+        return OUTCOME.pack(outcome.reward, outcome.terminated, outcome.truncated) + self.of_percept(outcome.percept)
 
     def told(self, body: bytes) -> Told:
-        """What `of_told` wrote."""
+        """The inverse of `of_told`."""
         reward, terminated, truncated = OUTCOME.unpack(body[: OUTCOME.size])
         return Told(reward, terminated, truncated, self.percept(body[OUTCOME.size :]))
 
@@ -108,27 +110,27 @@ class AgentWire:
         return _ACTION.pack(action, number % 2**32)
 
     def action(self, body: bytes) -> tuple[int, int]:
-        """What `of_action` wrote."""
+        """The inverse of `of_action`."""
         return _ACTION.unpack(body)
 
     def of_moment(self, turn: int) -> bytes:
         return _MOMENT.pack(turn)
 
     def moment(self, body: bytes) -> int:
-        """What `of_moment` wrote."""
+        """The inverse of `of_moment`."""
         return _MOMENT.unpack(body)[0]
 
     def of_done(self, file: Fingerprint) -> bytes:
         return _DONE.pack(file.bytes, bytes.fromhex(file.sha256))
 
     def done(self, body: bytes) -> Fingerprint:
-        """What `of_done` wrote."""
+        """The inverse of `of_done`."""
         size, sha256 = _DONE.unpack(body)
         return Fingerprint(size, sha256.hex())
 
 
 def _exactly(stream: BinaryIO, count: int) -> bytes:
-    found = stream.read(count)
-    if len(found) < count:
+    block = stream.read(count)
+    if len(block) < count:
         raise EOFError("the stream ended")
-    return found
+    return block
