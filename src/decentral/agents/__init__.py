@@ -1,4 +1,4 @@
-"""One learner by itself, for somebody else's control loop."""
+"""A single learner, for use in another program's control loop."""
 
 from decentral.agents.agent import Agent
 

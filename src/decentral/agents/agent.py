@@ -22,7 +22,7 @@ Phase = Literal["between episodes", "to act", "to observe"]
 
 
 class Agent:
-    """One learner in somebody else's control loop.
+    """One learner in another program's control loop.
 
     `agent = Agent("dac", (7, 5), time_limit=100)`, for observations of 7 numbers and 5 actions; further settings are
     those of the algorithm, of its replay and exploration, and of its circumstances. Then, in turn, `act` and `observe`;
@@ -34,7 +34,7 @@ class Agent:
 
     @classmethod
     def from_wiring(cls, wiring: Wiring) -> "Agent":
-        """An agent of a team, whose sizes inside may be larger than its own."""
+        """An agent of a team, whose networks may be padded to larger sizes than its own."""
         agent = object.__new__(cls)
         agent._begin(wiring)
         return agent
@@ -65,8 +65,8 @@ class Agent:
             self._wake(observation, available)
         else:
             self._check_same(observation, available)
-        written = self._diary
-        look = Look(written.observation, written.options, written.last_action, written.steps)
+        diary = self._diary
+        look = Look(diary.observation, diary.options, diary.last_action, diary.steps)
         action, self._life = living.choose(self._wiring.squad, self._life, look, bool(greedy))
         self._diary.act(action)
         self._phase = "to observe"
@@ -75,10 +75,10 @@ class Agent:
     def observe(
         self, reward: Any, observation: Any, terminated: Any = False, available: Any = None, *, truncated: Any = False
     ) -> bool:
-        """Be told what the action brought about: the reward, the next percept, and whether this ended the task.
+        """Take in the result of the action: the reward, the next percept, and whether this ended the task.
 
-        Is the episode over? It is where the task has ended (`terminated`: nothing follows), where it is cut off
-        (`truncated`: something would have followed), and at the time limit, which cuts off too.
+        Returns whether the episode is over: because the task has ended (`terminated`: nothing follows), because it is
+        cut off (`truncated`: something would have followed), or at the time limit, which cuts off too.
         """
         if self._phase != "to observe":
             raise Refused("observe must follow act: there is no action to observe the outcome of")
@@ -93,10 +93,10 @@ class Agent:
         return self._phase == "between episodes"
 
     def learn(self) -> dict[str, float]:
-        """Learn once from what is remembered, and tell what was measured.
+        """Learn once from the replay, and return the metrics.
 
-        It is time for it after each episode and before the next, as soon as there are enough episodes for a batch. Else
-        nothing happens, and nothing is told.
+        Call it after each episode and before the next. It does nothing and returns nothing until there are enough
+        episodes for a batch.
         """
         if not self._may_learn:
             return {}
@@ -108,14 +108,14 @@ class Agent:
         return {name: float(value) for name, value in metrics.items()}
 
     def exhibit(self, number: int = 0) -> Exhibition:
-        """A greedy episode, to show what was learned: `act` by `act`, and the agent itself stays as it is.
+        """A greedy episode, to show what was learned: `act` by `act`, without changing the agent.
 
-        Where an algorithm is left to chance even at its best, the number says which chance.
+        If an algorithm is random even when it acts greedily, the number selects the random stream.
         """
         return Exhibition(self._wiring, self._life, number)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Store everything in one file, so that `load` goes on as if nothing had been between."""
+        """Store everything in one file, so that `load` continues exactly where `save` was called."""
         store(Path(path), self._wiring, self._life, self._diary, {"phase": self._phase, "may_learn": self._may_learn})
 
     @classmethod
@@ -129,12 +129,12 @@ class Agent:
 
     @property
     def episodes(self) -> int:
-        """Lived to their ends."""
+        """The number of finished episodes."""
         return int(self._life.episodes)
 
     @property
     def epsilon(self) -> float:
-        """How much the agent explores in its present or last episode."""
+        """The agent's epsilon in its current or last episode."""
         return float(self._life.epsilon)
 
     @property
@@ -161,10 +161,10 @@ class Agent:
         self._may_learn = False
 
     def _check_same(self, observation: Any, available: Any) -> None:
-        wiring, written = self._wiring, self._diary
-        if observation is not None and not np.array_equal(wiring.observation(observation), written.observation):
+        wiring, diary = self._wiring, self._diary
+        if observation is not None and not np.array_equal(wiring.observation(observation), diary.observation):
             raise Refused("act must be called with the observation that was observed last, or with none")
-        if available is not None and not np.array_equal(wiring.available(available), written.options):
+        if available is not None and not np.array_equal(wiring.available(available), diary.options):
             raise Refused("act must be called with the available actions that were observed last, or with none")
 
 

@@ -1,4 +1,4 @@
-"""What an agent by itself is told at its birth, and what becomes of it: a squad of one, a plan, a shape of episodes."""
+"""The settings of a single agent, and what they make: a squad of one, a plan, and the shape of episodes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ LARGEST_SIZE = 2**20  # of an observation or of a choice
 
 
 class Circumstances(Settings):
-    """Where an agent finds itself."""
+    """The circumstances of an agent."""
 
     seed: int = setting(0, "seed of its random numbers", at_least=0)
     time_limit: int = setting(100, "steps after which an episode is cut off", at_least=1, at_most=2**20)
@@ -42,18 +42,18 @@ class Circumstances(Settings):
 
 @dataclass(frozen=True)
 class Wiring:
-    """Everything about an agent that stays: what it is, by which plan it lives, and where."""
+    """Everything about an agent that never changes: its algorithm, its plan and its circumstances."""
 
     name: str  # of the algorithm
     squad: Separate  # of one
     plan: Plan
     circumstances: Circumstances
     spec: AgentSpec  # its own
-    padded: AgentSpec  # inside: the largest sizes of the team that it is of; its own where it is of none
+    padded: AgentSpec  # of its networks: the largest sizes of its team; its own if it has no team
 
     @staticmethod
     def of(name: Any, spec: Any, settings: dict[str, Any], padded: Any = None) -> "Wiring":
-        """From a name and flat settings, each given to whom it belongs; others are refused."""
+        """From a name and flat settings, each passed to the part that has it; unknown ones are refused."""
         if not isinstance(name, str) or name not in ALGORITHMS:
             raise Refused(f"algorithm must be one of {', '.join(ALGORITHMS)}, got {name!r:.40}")
         around, learned = _names(Circumstances), _names(ALGORITHMS[name])
@@ -66,8 +66,15 @@ class Wiring:
         turn = circumstances.place if circumstances.team_size > 1 else 0
         schedule = LearningSchedule(update_period=circumstances.update_period)
         squad = Separate(algorithm, (turn,), circumstances.team_size, schedule)
-        own = as_spec(spec)
-        return Wiring(name, squad, plan, circumstances, own, own if padded is None else _room_for(own, padded))
+        agent_spec = as_spec(spec)
+        return Wiring(
+            name,
+            squad,
+            plan,
+            circumstances,
+            agent_spec,
+            agent_spec if padded is None else _room_for(agent_spec, padded),
+        )
 
     def as_data(self) -> dict[str, Any]:
         """As plain data, the inverse of `from_data`."""
@@ -82,19 +89,21 @@ class Wiring:
 
     @staticmethod
     def from_data(data: dict[str, Any]) -> "Wiring":
-        """What `as_data` wrote."""
+        """The inverse of `as_data`."""
         if not isinstance(data.get("settings"), dict):
             raise Refused(f"settings must be an object, got {data.get('settings')!r:.40}")
-        spec, padded = (tuple(own) if isinstance(own, list) else own for own in (data.get("spec"), data.get("padded")))
+        spec, padded = (
+            tuple(sizes) if isinstance(sizes, list) else sizes for sizes in (data.get("spec"), data.get("padded"))
+        )
         return Wiring.of(data.get("algorithm"), spec, data["settings"], padded)
 
     def observation(self, given: Any) -> np.ndarray:
         """An observation of the agent's own size, checked and padded with zeros."""
-        seen = as_observation(given, self.spec.observation_size)
-        return _with_blanks(seen, self.padded.observation_size)
+        observation = as_observation(given, self.spec.observation_size)
+        return _with_blanks(observation, self.padded.observation_size)
 
     def available(self, given: Any, may_be_none: bool = False) -> np.ndarray:
-        """Which of its own actions the agent can take, checked; those that others alone have it never can."""
+        """Which of its own actions the agent can take, checked; padding actions are never available."""
         options = as_available(given, self.spec.actions.count, may_be_none)
         return _with_blanks(options, self.padded.actions.count)
 
@@ -107,7 +116,7 @@ class Wiring:
 
 
 def as_spec(spec: Any) -> AgentSpec:
-    """An agent's environment as told: an `AgentSpec`, or the size of an observation and the number of actions."""
+    """An `AgentSpec`, from one or from the size of an observation and the number of actions."""
     if isinstance(spec, AgentSpec):
         if not isinstance(spec.actions, Discrete):
             raise Refused("spec must have discrete actions, got continuous ones")
@@ -123,11 +132,11 @@ def as_spec(spec: Any) -> AgentSpec:
     return AgentSpec(sizes[0], Discrete(sizes[1]))
 
 
-def _room_for(own: AgentSpec, told: Any) -> AgentSpec:
-    """The sizes inside, which must have room for the agent's own."""
-    padded = as_spec(told)
-    if any(large < small for large, small in zip(_sizes(padded), _sizes(own), strict=True)):
-        raise Refused(f"padded must be at least the agent's own sizes, {_sizes(own)}, got {_sizes(padded)}")
+def _room_for(spec: AgentSpec, given: Any) -> AgentSpec:
+    """The padded sizes, which must have room for the agent's own."""
+    padded = as_spec(given)
+    if any(large < small for large, small in zip(_sizes(padded), _sizes(spec), strict=True)):
+        raise Refused(f"padded must be at least the agent's own sizes, {_sizes(spec)}, got {_sizes(padded)}")
     return padded
 
 

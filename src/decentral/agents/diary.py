@@ -1,4 +1,4 @@
-"""The episode that an agent is living through, written down step by step."""
+"""An agent's current episode, written down step by step."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from decentral.types import AgentSpec, Episode, Percept
 
 @dataclass
 class Diary:
-    """Room for one episode, of which the first `steps` are lived; the percept after them is known too."""
+    """Room for one episode, of which the first `steps` are taken; the percept after them is known too."""
 
     observations: np.ndarray  # [P, features]
     available: np.ndarray  # [P, actions]
@@ -20,7 +20,7 @@ class Diary:
 
     @staticmethod
     def blank(spec: AgentSpec, time_limit: int) -> "Diary":
-        """Nothing written yet."""
+        """An empty diary."""
         return Diary(
             np.zeros((time_limit + 1, spec.observation_size), np.float32),
             np.zeros((time_limit + 1, spec.actions.count), bool),
@@ -29,17 +29,17 @@ class Diary:
         )
 
     def begin(self, observation: np.ndarray, available: np.ndarray) -> None:
-        """The first percept of an episode."""
+        """Write down the first percept of an episode."""
         self.steps = 0
         self.actions[:], self.rewards[:] = 0, 0.0
         self.observations[0], self.available[0] = observation, available
 
     def act(self, action: int) -> None:
-        """What was done."""
+        """Write down an action."""
         self.actions[self.steps] = action
 
     def observe(self, reward: float, observation: np.ndarray, available: np.ndarray) -> None:
-        """What came of it."""
+        """Write down the result of the last action."""
         self.rewards[self.steps] = reward
         self.steps += 1
         self.observations[self.steps], self.available[self.steps] = observation, available
@@ -50,7 +50,7 @@ class Diary:
 
     @property
     def observation(self) -> np.ndarray:
-        """The last one [features]."""
+        """The current observation [features]."""
         return self.observations[self.steps]
 
     @property
@@ -64,7 +64,7 @@ class Diary:
         return int(self.actions[self.steps - 1]) if self.steps else -1
 
     def closed(self, terminated: bool) -> Episode:
-        """The whole episode; what is left of its room is padding, where the last percept stays."""
+        """The whole episode; the rest of its room is padding that repeats the last percept."""
         happened = np.arange(len(self.actions)) < self.steps
         self.observations[self.steps + 1 :] = self.observations[self.steps]
         self.available[self.steps + 1 :] = self.available[self.steps]
@@ -73,6 +73,6 @@ class Diary:
         return Episode(percepts, *map(jnp.array, (self.actions, self.rewards, ended, happened)))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What is written, by name."""
+        """The diary's arrays by name."""
         names = ("observations", "available", "actions", "rewards")
         return {name: getattr(self, name) for name in names}

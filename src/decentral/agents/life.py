@@ -1,4 +1,4 @@
-"""The life of an agent by itself: a squad of one, moved on by the functions that a compiled training is made of."""
+"""The state of a single agent: a squad of one, advanced by the same functions as a compiled training run."""
 
 from dataclasses import replace
 from functools import partial
@@ -23,16 +23,16 @@ from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
 class Life(eqx.Module):
-    """One agent between two percepts; where nothing else is said, each array has the squad's axis [1] in front."""
+    """One agent between two percepts; unless stated otherwise, each array has the squad's axis [1] in front."""
 
     agent: AgentState
     replay: Replay
-    steps: Int[Array, ""]  # lived in episodes that are over
-    episodes: Int[Array, ""]  # that are over
+    steps: Int[Array, ""]  # taken in finished episodes
+    episodes: Int[Array, ""]  # finished
     memory: Memory
-    epsilon: Float[Array, ""]  # in the present episode
-    dice: Dice  # of the present episode [T, 1]
-    key_learn: Key[Array, " 1"]  # for learning after the present episode
+    epsilon: Float[Array, ""]  # in the current episode
+    dice: Dice  # of the current episode [T, 1]
+    key_learn: Key[Array, " 1"]  # for learning after the current episode
 
 
 @partial(jax.jit, static_argnames=("spec", "time_limit"))
@@ -44,11 +44,11 @@ def init_life(
     seed: Int[Array, ""] | int,
     place: Int[Array, ""] | int,
 ) -> Life:
-    """A new agent, with the random stream that the agent of a place has in a run of this seed."""
+    """A new agent, with the same random stream as the agent at this place in a run with this seed."""
     agent = squad.init_agents(spec, agent_stream(seed, place)[None])
     replay = squad.empty_replays(agent, blank_episode(spec, time_limit), plan.replay_episodes, plan.replay_type)
     zero, memory = jnp.zeros((), jnp.int32), squad.start(squad.acting_models(agent))
-    unused = squad.roll(agent.key, time_limit)  # every episode begins with dice and a key of its own
+    unused = squad.roll(agent.key, time_limit)  # every episode draws new dice and a new key
     return Life(agent, replay, zero, zero, memory, jnp.zeros(()), unused, agent.key)
 
 
@@ -67,13 +67,13 @@ def wake(squad: Separate, plan: Plan, agent: AgentState, steps: Int[Array, ""], 
 
 
 def begin_episode(squad: Separate, plan: Plan, life: Life) -> Life:
-    """Before the first percept of an episode."""
+    """The life before the first percept of an episode."""
     agent, memory, epsilon, dice, key = wake(squad, plan, life.agent, life.steps, life.dice.action.shape[0])
     return replace(life, agent=agent, memory=memory, epsilon=epsilon, dice=dice, key_learn=key)
 
 
 def enter_exhibition(squad: Separate, life: Life, number: int) -> Life:
-    """Before the first percept of an episode that is only shown; its dice come from the agent's own stream."""
+    """The life before the first percept of a greedy exhibition; its dice come from the agent's own stream."""
     memory, dice = _enter(squad, life.agent, number, life.dice.action.shape[0])
     return replace(life, memory=memory, dice=dice)
 
@@ -95,20 +95,20 @@ def choose(squad: Separate, life: Life, look: Look, greedy: bool) -> tuple[int, 
 
 
 def remember(squad: Separate, life: Life, episode: Episode, steps: int) -> Life:
-    """After an episode of so many steps: reflect on it and put it into the replay."""
+    """The life after an episode of so many steps: it is annotated and put into the replay."""
     older = replace(life, steps=life.steps + steps, episodes=life.episodes + 1)
-    agent, replay = _remember(squad, life.agent, life.replay, episode, _now(older))
+    agent, replay = _remember(squad, life.agent, life.replay, episode, _clock(older))
     return replace(older, agent=agent, replay=replay)
 
 
 def learn(squad: Separate, plan: Plan, batch: Batch, life: Life) -> tuple[Life, Metrics]:
-    """The updates after an episode, and the means of what they measured."""
-    agent, metrics = _learn(squad, plan, batch, life.agent, life.replay, life.key_learn, _now(life))
+    """The life after an episode's updates, and the means of their metrics."""
+    agent, metrics = _learn(squad, plan, batch, life.agent, life.replay, life.key_learn, _clock(life))
     return replace(life, agent=agent), metrics
 
 
 def after_episodes(squad: Separate, life: Life) -> Life:
-    """An episode's time passes."""
+    """The life after the algorithm has counted one more episode."""
     return replace(life, agent=_after_episodes(squad, life.agent))
 
 
@@ -123,11 +123,11 @@ def _choose(
     squad: Separate,
     acting_models: Models,
     statistics: Statistics | None,
-    now: tuple[Memory, Float[Array, ""], Dice],
+    playing: tuple[Memory, Float[Array, ""], Dice],
     look: Look,
     greedy: bool,
 ) -> tuple[Int[Array, ""], Memory]:
-    memory, epsilon, dice = now
+    memory, epsilon, dice = playing
     percepts = Percept(jnp.asarray(look.observation)[None], jnp.asarray(look.available)[None])
     last_actions = jax.nn.one_hot(look.last_action, look.available.shape[-1])[None]
     each = jnp.zeros(1) if greedy else epsilon[None]
@@ -138,9 +138,9 @@ def _choose(
 
 @partial(jax.jit, donate_argnames="replay")
 def _remember(
-    squad: Separate, agent: AgentState, replay: Replay, episode: Episode, now: TrainingClock
+    squad: Separate, agent: AgentState, replay: Replay, episode: Episode, clock: TrainingClock
 ) -> tuple[AgentState, Replay]:
-    return squad.remember(agent, replay, jax.tree.map(lambda leaf: leaf[None, None], episode), now)
+    return squad.remember(agent, replay, jax.tree.map(lambda leaf: leaf[None, None], episode), clock)
 
 
 @partial(jax.jit, static_argnames="batch")
@@ -151,10 +151,10 @@ def _learn(
     agent: AgentState,
     replay: Replay,
     key: Key[Array, " 1"],
-    now: TrainingClock,
+    clock: TrainingClock,
 ) -> tuple[AgentState, Metrics]:
     def update(agent: AgentState, keys: Key[Array, " 1"]) -> tuple[AgentState, Metrics]:
-        return squad.learn(agent, replay, batch, keys, now)
+        return squad.learn(agent, replay, batch, keys, clock)
 
     (each,) = keys_of_updates(plan, (key,))
     agent, metrics = jax.lax.scan(update, agent, each)
@@ -166,12 +166,12 @@ def _after_episodes(squad: Separate, agent: AgentState) -> AgentState:
     return squad.after_episodes(agent, 1)
 
 
-def _now(life: Life) -> TrainingClock:
+def _clock(life: Life) -> TrainingClock:
     return TrainingClock(life.steps, life.episodes, life.epsilon)
 
 
 class Exhibition:
-    """One greedy episode beside an agent's life."""
+    """One greedy episode that does not change the agent."""
 
     def __init__(self, wiring: Wiring, life: Life, number: int):
         self._wiring = wiring
@@ -179,9 +179,9 @@ class Exhibition:
         self._last_action, self._step = -1, 0
 
     def act(self, observation: Any, available: Any = None) -> int:
-        """The best action where this is perceived."""
-        seen, options = self._wiring.observation(observation), self._wiring.available(available)
-        look = Look(seen, options, self._last_action, self._step)
+        """The best action for this percept."""
+        padded, options = self._wiring.observation(observation), self._wiring.available(available)
+        look = Look(padded, options, self._last_action, self._step)
         self._last_action, self._life = choose(self._wiring.squad, self._life, look, greedy=True)
         self._step += 1
         return self._last_action

@@ -1,4 +1,4 @@
-"""An agent by itself in a file and back: arrays, and beside them one JSON object. Nothing in it is run."""
+"""Storing a single agent in a file and loading it: arrays and one JSON object. Loading runs no code of the file."""
 
 import json
 from functools import partial
@@ -23,7 +23,7 @@ STANDING = {"phase": ("between episodes", "to act", "to observe"), "may_learn": 
 
 
 def store(file: Path, wiring: Wiring, life: Life, diary: Diary, standing: dict[str, Any]) -> None:
-    """Write everything that an agent is, as a whole or not at all."""
+    """Write the complete state of an agent, atomically."""
     arrays = as_arrays({"life": jax.tree.map(_plain, life), "diary": diary.arrays()})
     note = {"format": FORMAT, **wiring.as_data(), **standing, "step": diary.steps}
     write_arrays(file, arrays, {"agent": json.dumps(note)})
@@ -50,7 +50,7 @@ def restore(file: Path) -> tuple[Wiring, Life, Diary, dict[str, Any]]:
     filled = fill({"life": plain, "diary": blank.arrays()}, stored.arrays, str(file))
     diary = Diary(**{name: np.array(array) for name, array in filled["diary"].items()}, steps=data["step"])
     standing = {key: data[key] for key in STANDING}
-    return wiring, jax.tree.map(_as_it_was, life, filled["life"]), diary, standing
+    return wiring, jax.tree.map(_restored, life, filled["life"]), diary, standing
 
 
 def _note_of(stored: Stored, file: Path) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _plain(leaf: Any) -> Any:
     return jax.lax.bitcast_convert_type(leaf, jnp.uint16) if leaf.dtype == jnp.bfloat16 else leaf
 
 
-def _as_it_was(described: Any, stored: np.ndarray) -> Any:
-    if jnp.issubdtype(described.dtype, jax.dtypes.prng_key):
+def _restored(template: Any, stored: np.ndarray) -> Any:
+    if jnp.issubdtype(template.dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(jnp.array(stored))
-    return jnp.array(stored.view(jnp.bfloat16) if described.dtype == jnp.bfloat16 else stored)
+    return jnp.array(stored.view(jnp.bfloat16) if template.dtype == jnp.bfloat16 else stored)
