@@ -1,1 +1,1 @@
-"""Agents that leave: from a run to a directory that needs nothing of this library but its runtime."""
+"""Exported agents: from a run to a directory that needs only this library's runtime."""

@@ -22,7 +22,7 @@ RULES = {
 def describe(
     algorithm: str, policy: Policy, spaces: AgentSpaces, origin: dict[str, Any], sha256: str
 ) -> dict[str, Any]:
-    """Everything that running a bundle takes, as plain data: the agent's own sizes and names, without padding."""
+    """Everything that is needed to run a bundle, as plain data: the agent's own sizes and names, without padding."""
     size, count = spaces.spec.observation_size, spaces.spec.actions.count
     recurrent = policy.hidden > 0
     return {
@@ -71,7 +71,7 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
     final = curves.returns[:, -1]
     if origin["seed"] not in curves.seeds:
         raise Refused(f"{curves.path / 'metrics.jsonl'} must have records of seed {origin['seed']}, which it has not")
-    own = final[curves.seeds.index(origin["seed"])]
+    last_return = final[curves.seeds.index(origin["seed"])]
     known = ", ".join(f"{name} {value:.2f}" for name, value in curves.references.items())
     known_packages = versions.get("packages")
     named = known_packages.items() if isinstance(known_packages, dict) else ()
@@ -88,7 +88,7 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
         "",
         "## Results (return of the whole team)",
         "",
-        f"- last test of this seed: {own:.2f}",
+        f"- last test of this seed: {last_return:.2f}",
         *([f"- last test over {len(final)} seeds: {mean_and_spread(final)}"] if len(final) > 1 else []),
         f"- {len(returns)} greedy episodes of this seed: {mean_and_spread(returns)}",
         *([f"- known exactly: {known}"] if known else []),
@@ -103,22 +103,22 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
         f"- compared with the trained agent over {parity.steps} steps: values at most {parity.difference:.1e} apart",
         "",
     ]
-    return "\n".join(lines).encode(errors="backslashreplace").decode()  # a command may hold bytes that are no text
+    return "\n".join(lines).encode(errors="backslashreplace").decode()  # a command may hold bytes that are not text
 
 
 def _opening(spec: dict[str, Any], environment: str) -> list[str]:
-    """Whose card it is, and the agent's own observation and actions in words."""
-    seen, done, origin = spec["observation"], spec["output"], spec["origin"]
-    entries = f": {'; '.join(seen['entries'])}" if seen["entries"] else ""
-    numbers = f"numbered {done['first']} to {done['first'] + done['count'] - 1}"
+    """The title of the card, and the agent's observation and actions in words."""
+    observation, output, origin = spec["observation"], spec["output"], spec["origin"]
+    entries = f": {'; '.join(observation['entries'])}" if observation["entries"] else ""
+    numbering = f"numbered {output['first']} to {output['first'] + output['count'] - 1}"
     who = f"agent {origin['agent']} ({spec['agent']})"
     return [
         f"# {spec['algorithm']} on {environment}: seed {origin['seed']}, {who}",
         "",
         "## Takes and gives",
         "",
-        f"- observation: {seen['size']} numbers{entries}",
-        f"- actions: {done['count']}, {numbers}: {', '.join(done['names'])}",
+        f"- observation: {observation['size']} numbers{entries}",
+        f"- actions: {output['count']}, {numbering}: {', '.join(output['names'])}",
         "",
     ]
 

@@ -1,4 +1,4 @@
-"""From a run to a bundle: one agent's parameters, spec and card, written only if it does what the agent does."""
+"""From a run to a bundle: one agent's parameters, spec and card, written only if it acts like the agent."""
 
 import json
 import shutil
@@ -68,19 +68,19 @@ def export_agent(
 
 
 def _policy_and_recording(trained: Trained, seed: int, agent: int, episodes: int) -> tuple[Policy, Recording]:
-    """How an agent acts and what it was seen to do, both in its own sizes: padding does not leave."""
+    """An agent's policy and recorded episodes, both in its own sizes: padding is not exported."""
     algorithm, models = trained.agent(seed, agent)
     name, environment = trained.config.members[agent].name, trained.config.setup.environment
-    own, whose = environment.agent_spaces(agent).spec, f"agent {agent} of {trained.config.environment_name}"
+    spec, whose = environment.agent_spaces(agent).spec, f"agent {agent} of {trained.config.environment_name}"
     policy = policy_of(name, algorithm, models, environment.spec)
     if (sharing := trained.config.sharing) is not None and sharing.append_ids:
         policy = without_id(policy, environment.spec, agent, len(trained.acting_models))
-    policy = without_padding(policy, environment.spec, own)
-    return policy, record(trained, seed, agent, episodes).without_padding(own, whose)
+    policy = without_padding(policy, environment.spec, spec)
+    return policy, record(trained, seed, agent, episodes).without_padding(spec, whose)
 
 
 def _add_graph(file: Path, taken: ExportedAgent, arrays: dict[str, np.ndarray], recording: Recording) -> None:
-    """Write the graph of a bundle; where there is a runtime for graphs, compare it as the bundle was."""
+    """Write the graph of a bundle; if a runtime for graphs is installed, compare it too."""
     write_graph(file, taken.spec, arrays)
     answers = answers_of_graph(file, taken.spec.actions)
     if answers is not None:

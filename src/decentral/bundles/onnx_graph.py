@@ -1,4 +1,4 @@
-"""A bundle as an ONNX graph of one step, for whoever runs neither Python nor NumPy.
+"""A bundle as an ONNX graph of one step, for use without Python and NumPy.
 
 observation, available, hidden_state, last_action -> values, action, next_hidden_state, next_last_action
 """
@@ -20,7 +20,7 @@ LOWEST = np.float32(-3.4e38)  # below every value
 
 
 def onnx_package() -> ModuleType:
-    """The package that writes graphs, where it is installed."""
+    """The package that writes graphs; refused unless it is installed."""
     try:
         import onnx
     except ImportError:
@@ -41,7 +41,7 @@ def write_graph(file: Path, spec: BundleSpec, arrays: dict[str, np.ndarray]) -> 
 
 
 def answers_of_graph(file: Path, actions: int) -> Answers | None:
-    """How the graph answers, if there is a runtime to ask it with. Not told what is available: everything."""
+    """The answers of the graph, if a runtime is installed. Without `available`, every action counts as available."""
     try:
         import onnxruntime
     except ImportError:
@@ -59,14 +59,14 @@ def answers_of_graph(file: Path, actions: int) -> Answers | None:
 
 
 class _Graph:
-    """Nodes and constants, as they are added."""
+    """A graph under construction: its nodes and constants."""
 
     def __init__(self, onnx: ModuleType, arrays: dict[str, np.ndarray]):
         self.onnx, self.constants = onnx, arrays
         self.nodes: list[Any] = []
 
     def add(self, kind: str, *inputs: str, name: str = "", outputs: int = 1, **attributes: Any) -> Any:
-        """A node; the names of what it gives."""
+        """Add a node; returns the names of its outputs."""
         given = name or f"{kind.lower()}-{len(self.nodes)}"
         names = [given] if outputs == 1 else [f"{given}-{place}" for place in range(outputs)]
         self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), names, **attributes))
@@ -118,7 +118,7 @@ class _Graph:
         self.add("Cast", self.add("Equal", each, chosen), to=self.onnx.TensorProto.FLOAT, name="next_last_action")
 
     def model(self, spec: BundleSpec) -> Any:
-        """The whole, checked."""
+        """The complete model, checked."""
         helper, kinds = self.onnx.helper, self.onnx.TensorProto
 
         def ends(**shapes: tuple[int, list[int]]) -> list[Any]:
@@ -144,7 +144,7 @@ class _Graph:
 
 
 def _names_of(spec: BundleSpec) -> dict[str, str]:
-    """What a graph says of itself besides its sizes: the agent's name, and those of its observation and actions."""
+    """The names in a graph's metadata: of the agent, its observation and its actions."""
     lists = {"observations": spec.observation_names, "actions": spec.action_names}
-    told = {key: json.dumps(names) for key, names in lists.items() if names}
-    return told | ({"agent": spec.agent} if spec.agent else {})
+    properties = {key: json.dumps(names) for key, names in lists.items() if names}
+    return properties | ({"agent": spec.agent} if spec.agent else {})

@@ -1,4 +1,4 @@
-"""What a trained agent needs to act greedily, and nothing else: its arrays, folded where that changes nothing."""
+"""What a trained agent needs to act greedily, and nothing else: its arrays, folded where values stay the same."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,15 +22,17 @@ from decentral.training.parameters import as_arrays
 from decentral.types import AgentSpec
 
 LAST_LAYERS = ("head", "head.second", "prior.second")
-ROWS_OF_ACTIONS = {f"{layer}.{part}" for layer in LAST_LAYERS for part in ("weight", "bias")}  # for each context anew
+ROWS_OF_ACTIONS = {
+    f"{layer}.{part}" for layer in LAST_LAYERS for part in ("weight", "bias")
+}  # repeated for each context
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How an agent acts: the kind of its model, what else `spec.json` says of it, and its arrays."""
+    """How an agent acts: the kind of its model, further entries of `spec.json`, and its arrays."""
 
     kind: str
-    hidden: int  # 0: it keeps no memory
+    hidden: int  # 0: it has no memory
     details: dict[str, dict[str, Any]]
     arrays: dict[str, np.ndarray]
 
@@ -41,7 +43,7 @@ def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) 
         raise Refused(
             f"export needs an agent that acts on its own percepts alone, got {name}, which is told how far others are"
         )
-    if not type(algorithm).values.__module__.startswith("decentral."):  # a bundle would compute other ones
+    if not type(algorithm).values.__module__.startswith("decentral."):  # a bundle would compute other values
         raise _unknown(name, f"whose {type(algorithm).__name__}.values is code of its own")
     models = jax.tree.map(jnp.asarray, models)
     if isinstance(algorithm, I2QTabular):
@@ -61,9 +63,9 @@ def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) 
 
 
 def without_id(policy: Policy, spec: AgentSpec, number: int, agents: int) -> Policy:
-    """A policy of a network that was shown the agents' ids, for one that is not: its own is always the same.
+    """A policy without the agents' ids as inputs: an agent's own id never changes.
 
-    What the network makes of a constant input is a part of its bias.
+    The contribution of a constant input is folded into the bias.
     """
     weight, bias = policy.arrays["trunk.entry.weight"], policy.arrays["trunk.entry.bias"]
     first = spec.observation_size
@@ -77,13 +79,13 @@ def _unknown(name: str, why: str) -> Refused:
     return Refused(f"export needs an agent that acts on {kinds}, got {name}, {why}")
 
 
-def without_padding(policy: Policy, padded: AgentSpec, own: AgentSpec) -> Policy:
-    """A policy for an agent's own observation and actions alone.
+def without_padding(policy: Policy, padded: AgentSpec, spec: AgentSpec) -> Policy:
+    """A policy for only the agent's own observation and actions.
 
-    Padding is zeros behind the observation, which add nothing to what is computed, and actions that are never
-    available: their values and their place among the last actions are left out.
+    Padding consists of zeros after the observation, which contribute nothing, and of actions that are never available:
+    their values and their entries in the last action are left out.
     """
-    size, count = own.observation_size, own.actions.count
+    size, count = spec.observation_size, spec.actions.count
     columns = [*range(size), *range(padded.observation_size, padded.observation_size + count)]
 
     def cut(name: str, array: np.ndarray) -> np.ndarray:
@@ -113,10 +115,12 @@ def _with_contexts(algorithm: DAC, models: DACModels) -> Policy:
 
 
 def _head(head: ContextHead) -> tuple[str, dict[str, np.ndarray]]:
-    """A head as one linear layer for each context, or as one with a hidden layer before."""
+    """A head as one linear layer per context, or as one with a hidden layer before it."""
     if isinstance(head, HyperNet):
-        weight, added, bias, own = map(np.asarray, (head.weight, head.weight_bias, head.bias, head.bias_bias))
-        layers, biases = weight + added, bias + own
+        weight, added_weight, bias, added_bias = map(
+            np.asarray, (head.weight, head.weight_bias, head.bias, head.bias_bias)
+        )
+        layers, biases = weight + added_weight, bias + added_bias
         return "linear", {"head.weight": layers.reshape(-1, layers.shape[-1]), "head.bias": biases.ravel()}
     if isinstance(head, NormalNet):
         weight, bias = np.asarray(head.layer.weight), np.asarray(head.layer.bias)

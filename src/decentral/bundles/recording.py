@@ -1,4 +1,4 @@
-"""What an agent of a run perceives, does and thinks of it in greedy episodes: what a bundle of it is compared with."""
+"""An agent's percepts, actions and values in greedy episodes, with which its bundle is compared."""
 
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -25,37 +25,37 @@ from decentral.types import AgentSpec, Episode
 
 @dataclass(frozen=True)
 class Recording:
-    """Greedy episodes of a team, as one of its agents lived them."""
+    """Greedy episodes of a team, as one of its agents experienced them."""
 
     episodes: Episode  # [B, ...]
     values: np.ndarray  # of every action, by the agent itself [B, T, actions]
     returns: np.ndarray  # [B]
 
-    def without_padding(self, own: AgentSpec, whose: str) -> "Recording":
-        """The same in the agent's own sizes; refused where it perceived or did more than these."""
-        size, count = own.observation_size, own.actions.count
-        seen, can = self.episodes.percepts.observation, self.episodes.percepts.available
-        if seen[..., size:].any() or can[..., count:].any() or (self.episodes.actions >= count).any():
+    def without_padding(self, spec: AgentSpec, whose: str) -> "Recording":
+        """The recording in the agent's own sizes; refused if it perceived or did anything beyond them."""
+        size, count = spec.observation_size, spec.actions.count
+        observations, available = self.episodes.percepts.observation, self.episodes.percepts.available
+        if observations[..., size:].any() or available[..., count:].any() or (self.episodes.actions >= count).any():
             raise Refused(f"{whose} must perceive {size} numbers and have {count} actions, as its spaces say, got more")
-        percepts = (seen[..., :size], can[..., :count])
-        episodes = eqx.tree_at(lambda own: (own.percepts.observation, own.percepts.available), self.episodes, percepts)
+        percepts = (observations[..., :size], available[..., :count])
+        episodes = eqx.tree_at(lambda old: (old.percepts.observation, old.percepts.available), self.episodes, percepts)
         return Recording(episodes, self.values[..., :count], self.returns)
 
 
 def record(trained: Trained, seed: int, place: int, count: int) -> Recording:
-    """Play `count` greedy episodes with the team of a seed, and look on from one place."""
+    """Play `count` greedy episodes with the team of a seed, and record those of one agent."""
     lane = trained.seeds.index(seed)
 
     acting_models = jax.tree.map(lambda leaf: leaf[lane], trained.by_squad)
     key = jax.random.fold_in(jax.random.key(seed), 4)
     algorithm, models = trained.agent(seed, place)
     with jax.default_matmul_precision("highest"):
-        lived = _played(trained.config.setup, acting_models, count, key)
-        own = jax.tree.map(lambda leaf: leaf[:, place], jax.vmap(hand_out)(lived))
-        read = replace(own, percepts=trained.perceive(own.percepts, place))
+        played = _played(trained.config.setup, acting_models, count, key)
+        episodes = jax.tree.map(lambda leaf: leaf[:, place], jax.vmap(hand_out)(played))
+        read = replace(episodes, percepts=trained.perceive(episodes.percepts, place))
         values = _VALUES(algorithm, models, read)
-    own = jax.tree.map(np.asarray, own)
-    return Recording(own, np.asarray(values), np.asarray(lived.rewards).sum(axis=-1))
+    episodes = jax.tree.map(np.asarray, episodes)
+    return Recording(episodes, np.asarray(values), np.asarray(played.rewards).sum(axis=-1))
 
 
 def _played(setup: TrainingSetup, acting_models: tuple[Models, ...], count: int, key: Key[Array, ""]) -> Trajectory:
@@ -66,8 +66,8 @@ def _played(setup: TrainingSetup, acting_models: tuple[Models, ...], count: int,
         )
     with closing(rollout_for(setup)) as rollout:
         alone = jax.tree.map(lambda leaf: leaf[None], acting_models)
-        lived = host_greedy_episodes(rollout, setup, alone, count, key)
-    return jax.tree.map(lambda leaf: leaf[0], lived)
+        played = host_greedy_episodes(rollout, setup, alone, count, key)
+    return jax.tree.map(lambda leaf: leaf[0], played)
 
 
 def values_in(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, "T actions"]:
@@ -77,12 +77,12 @@ def values_in(algorithm: Algorithm, models: Models, episode: Episode) -> Float[A
     percepts, last = jax.tree.map(lambda leaf: leaf[:steps], (episode.percepts, last_actions(episode)))
     dice = roll(jax.random.key(0), steps)
 
-    def step(memory: Memory, now: tuple) -> tuple[Memory, Array]:
-        percept, last_action, die = now
+    def step(memory: Memory, inputs: tuple) -> tuple[Memory, Array]:
+        percept, last_action, die = inputs
         values, memory = algorithm.values(models, memory, Scene(percept, last_action, jnp.zeros(()), die))
         return memory, values
 
     return jax.lax.scan(step, algorithm.start(models), (percepts, last, dice))[1]
 
 
-_VALUES = jax.jit(jax.vmap(values_in, (None, None, 0)))  # compiled once for all agents alike
+_VALUES = jax.jit(jax.vmap(values_in, (None, None, 0)))  # compiled once for all agents of a kind
