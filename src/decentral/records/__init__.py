@@ -1,4 +1,4 @@
-"""Run directories on disk: written so that a crash harms nothing, read so that nothing in them runs."""
+"""Run directories on disk: written so that a crash does no harm, read without running anything in them."""
 
 from decentral.records.run_directory import RunDirectory, next_free
 

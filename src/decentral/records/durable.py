@@ -1,6 +1,6 @@
-"""Files that outlive a crash: written aside, forced to the disk, then put in their place in one step.
+"""Files that survive a crash: written under another name, synced to the disk, then renamed.
 
-Every change that a run makes to what it may need again goes through this file.
+Every change that a run makes to files that it may need again goes through this module.
 """
 
 import errno
@@ -20,7 +20,7 @@ BLOCK = 2**22  # bytes hashed at a time
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What tells whether a file is still what was written."""
+    """The size and the hash of a file, which show whether it is still as written."""
 
     bytes: int
     sha256: str
@@ -36,7 +36,7 @@ class Fingerprint:
 
 
 def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> Fingerprint:
-    """Write a new file, piece by piece, and wait until the disk has it."""
+    """Write a new file, piece by piece, and sync it to the disk."""
     digest, size = hashlib.sha256(), 0
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
@@ -51,9 +51,9 @@ def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> Fingerprint:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put a file of this content in its place in one step: a crash leaves the old one or the new one."""
+    """Replace a file atomically: a crash leaves the old one or the new one."""
     aside = path.with_name(f".{path.name}.new")
-    if os.path.lexists(aside):  # of a crash
+    if os.path.lexists(aside):  # left by a crash
         os.unlink(aside)
     write_file(aside, [content])
     os.rename(aside, path)
@@ -61,7 +61,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def append_to(path: Path, content: bytes) -> None:
-    """Add to the end of a file, made if need be. It is on the disk for sure only after `sync_file`."""
+    """Append to a file, created if missing. It is safely on the disk only after `sync_file`."""
     descriptor = _open_to_change(path, os.O_CREAT | os.O_APPEND)
     try:
         _write_all(descriptor, content)
@@ -70,7 +70,7 @@ def append_to(path: Path, content: bytes) -> None:
 
 
 def cut_off(path: Path, length: int) -> None:
-    """Forget what a file holds beyond a length; one that is not there holds nothing."""
+    """Truncate a file to a length; a missing file stays missing."""
     if not os.path.lexists(path):
         return
     descriptor = _open_to_change(path)
@@ -82,7 +82,7 @@ def cut_off(path: Path, length: int) -> None:
 
 
 def _open_to_change(path: Path, how: int = 0) -> int:
-    """Open a plain file to write to it; a pipe in its place is not waited for."""
+    """Open a plain file for writing, without blocking on a pipe in its place."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | how, 0o666)
     except OSError as error:
@@ -94,12 +94,12 @@ def _open_to_change(path: Path, how: int = 0) -> int:
 
 
 def sync_file(path: Path) -> None:
-    """Wait until the disk has a file."""
+    """Sync a file to the disk."""
     _sync(path, os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def sync_directory(path: Path) -> None:
-    """Wait until the disk has the names in a directory."""
+    """Sync the entries of a directory to the disk."""
     _sync(path, os.O_DIRECTORY)
 
 
@@ -112,7 +112,7 @@ def _sync(path: Path, kind: int) -> None:
 
 
 def remove_directory(path: Path, first: str = "") -> None:
-    """Remove a flat directory, its file of the name `first` before all others."""
+    """Remove a flat directory; the file named `first` goes before all others."""
     for name in sorted(os.listdir(path), key=lambda name: (name != first, name)):
         os.unlink(path / name)
     os.rmdir(path)
@@ -148,7 +148,7 @@ MOST_BYTES = 2**24  # of the file
 
 
 def sealed(content: dict[str, Any]) -> bytes:
-    """The content with its seal."""
+    """The content with its digest, as bytes."""
     return (json.dumps({"content": content, "sha256": digest(content)}, indent=1, sort_keys=True) + "\n").encode()
 
 

@@ -4,7 +4,7 @@ config.json     the resolved settings, enough to run it again, and the returns t
 versions.json   the command, the machine and the versions that made it
 metrics.jsonl   one object per test and seed
 times.jsonl     one object per test: the seconds that training had taken
-checkpoints/    the last whole states of the training, to go on from
+checkpoints/    the last complete states of the run, to resume from
 agents/         the final networks: seed-0/agent-0.safetensors and so on
 finished.json   written last: the SHA-256 of all the files of a finished run, and which seeds diverged
 """
@@ -30,11 +30,11 @@ from decentral.tensors import Tensor, pieces, read_tensors
 
 LARGEST_COUNT = 2**53  # of a seed or a step
 LARGEST = 1e39  # of a measured number: those of a run have 32 bits and end before it
-RETURN = "test_return_mean"  # what every record tells
+RETURN = "test_return_mean"  # that every record has
 
 
 def check_record(row: dict[str, Any]) -> None:
-    """Refuse, with a ValueError, what no training writes. NaN and infinities are written of a seed that diverged."""
+    """Refuse, with a ValueError, what no run writes. The records of a seed that diverged may hold NaN or inf."""
     for key in ("seed", "step"):
         if type(row.get(key)) is not int or not 0 <= row[key] < LARGEST_COUNT:
             raise ValueError(f"{key} must be a whole number at least 0, got {row.get(key)!r:.40}")
@@ -54,13 +54,13 @@ def _is_measured(value: Any) -> bool:
 
 MOST_JSON = 2**24  # bytes of config.json or versions.json
 MOST_RECORDS = 2**28  # bytes of records: a run of 5 seeds and 100,000 tests has fewer
-UNBORN = ".config.json.new"  # all that a crash leaves of a run that has not begun
-GROWING = ("metrics.jsonl", "times.jsonl")  # files that a run adds to
+UNBORN = ".config.json.new"  # all that a crash leaves of a run that had not begun
+GROWING = ("metrics.jsonl", "times.jsonl")  # files that a run appends to
 
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """A place on disk where one run keeps everything."""
+    """The directory in which one run keeps everything."""
 
     path: Path
 
@@ -75,7 +75,7 @@ class RunDirectory:
     @staticmethod
     @contextmanager
     def created_alone(path: Path) -> Iterator["RunDirectory"]:
-        """The same, kept from other processes before anything is written: of several that come at once, one trains."""
+        """The same, locked before anything is written: of several processes that start at once, one trains."""
         directory = RunDirectory(path)
         directory._make()
         with directory.alone():
@@ -107,12 +107,12 @@ class RunDirectory:
 
     @property
     def has_begun(self) -> bool:
-        """Whether a run lies here, finished or not: its configuration is the first thing that counts."""
+        """Whether there is a run here, finished or not: its configuration is written first."""
         return os.path.isfile(self.path / "config.json")
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes from training the same run meanwhile."""
+        """Lock the run, so that no other process trains it."""
         descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -147,7 +147,7 @@ class RunDirectory:
 
     @property
     def seconds(self) -> float | None:
-        """How long training had taken at the last test; runs of earlier versions have it in their records."""
+        """The training time at the last test; runs of earlier versions have it in their records."""
         timed = (self.path / "times.jsonl").is_file()
         rows = self._read_lines(self.path / "times.jsonl") if timed else self.read_metrics()
         seconds = rows[-1].get("seconds") if rows else None
@@ -156,7 +156,7 @@ class RunDirectory:
         return seconds
 
     def read_metrics(self) -> list[dict[str, Any]]:
-        """Every record, each of them one that a run could have written."""
+        """All records, checked to be such as a run writes."""
         file = self.path / "metrics.jsonl"
         if not file.is_file():
             raise Refused(f"{self.path} has no metrics.jsonl: the run has not been tested yet")
@@ -169,12 +169,12 @@ class RunDirectory:
         return rows
 
     def _read_lines(self, file: Path) -> list[dict[str, Any]]:
-        """The objects of a file. A torn last line, as a crash leaves it, is passed over; one elsewhere is refused."""
+        """The objects of a file. A torn last line, as a crash leaves it, is skipped; one elsewhere is refused."""
         lines = read_plain(file, MOST_RECORDS).splitlines()
         rows = []
         for number, line in enumerate(lines, start=1):
             try:
-                row = parse_json(line, non_finite=True)  # as those of a seed that diverged are
+                row = parse_json(line, non_finite=True)  # of seeds that diverged
                 if not isinstance(row, dict):
                     raise ValueError("it is no object")
                 rows.append(row)
@@ -184,21 +184,21 @@ class RunDirectory:
         return rows
 
     def fingerprint_grown(self) -> dict[str, Fingerprint]:
-        """What the growing files hold now, once the disk has it."""
+        """The fingerprints of the growing files, once they are synced to the disk."""
         for name in GROWING:
             durable.append_to(self.path / name, b"")
             durable.sync_file(self.path / name)
         return {name: durable.fingerprint(self.path / name) for name in GROWING}
 
     def check_grown(self, expected: dict[str, Fingerprint]) -> None:
-        """Refuse growing files that do not begin with what they held once."""
+        """Refuse growing files that do not begin with what they held at a checkpoint."""
         for name in GROWING:
-            file, wanted = self.path / name, expected[name]
-            if durable.fingerprint(file, wanted.bytes) != wanted:
-                raise Refused(f"{file} is broken: its first {wanted.bytes} bytes are not what was written")
+            file, fingerprint = self.path / name, expected[name]
+            if durable.fingerprint(file, fingerprint.bytes) != fingerprint:
+                raise Refused(f"{file} is broken: its first {fingerprint.bytes} bytes are not what was written")
 
     def cut_back(self, lengths: dict[str, int]) -> None:
-        """Forget what the growing files hold beyond these lengths."""
+        """Truncate the growing files to these lengths."""
         for name in GROWING:
             durable.cut_off(self.path / name, lengths[name])
 
@@ -208,7 +208,7 @@ class RunDirectory:
         durable.replace_file(file, b"".join(pieces({name: Tensor.of(array) for name, array in arrays.items()})))
 
     def read_agent(self, seed: int, agent: int) -> dict[str, np.ndarray]:
-        """One agent's networks; where the run has noted what it wrote, only if they are that still."""
+        """One agent's networks; if the run is finished, checked against their fingerprint."""
         file = self.agent_file(seed, agent)
         if not file.is_file():
             raise Refused(f"{file} is missing: the run has not finished")
@@ -218,33 +218,33 @@ class RunDirectory:
         return read_tensors(file)
 
     def agent_file(self, seed: int, agent: int) -> Path:
-        """Where one agent's networks lie."""
+        """The file of one agent's networks."""
         return self.path / "agents" / f"seed-{seed}" / f"agent-{agent}.safetensors"
 
     def finish(self, diverged: list[dict[str, Any]]) -> None:
-        """Note that the run is finished, what all its files hold, and which seeds diverged."""
+        """Mark the run as finished, with the fingerprints of all its files and the seeds that diverged."""
         names = [*(name for name in ("config.json", "versions.json", *GROWING) if (self.path / name).is_file())]
         names += sorted(str(file.relative_to(self.path)) for file in self.path.glob("agents/*/*.safetensors"))
         files = {name: asdict(durable.fingerprint(self.path / name)) for name in names}
         durable.replace_file(self.path / "finished.json", sealed({"files": files, "diverged": diverged}))
 
     def reopen(self) -> None:
-        """Take back that the run is finished."""
+        """Mark the run as not finished."""
         if self.is_finished:
             os.unlink(self.path / "finished.json")
             durable.sync_directory(self.path)
 
     @property
     def is_finished(self) -> bool:
-        """Whether the run has said so; those of earlier versions never do."""
+        """Whether the run is marked as finished; those of earlier versions never are."""
         return os.path.lexists(self.path / "finished.json")
 
     @property
     def finished_files(self) -> dict[str, Fingerprint]:
-        """What all files of a finished run held, by their paths in it."""
-        found = self._read_finished().get("files", {})
+        """The fingerprints of all files of a finished run, by their paths in it."""
+        files = self._read_finished().get("files", {})
         try:
-            return {name: Fingerprint.from_data(noted) for name, noted in found.items()}
+            return {name: Fingerprint.from_data(noted) for name, noted in files.items()}
         except (ValueError, AttributeError):
             raise Refused(f"{self.path / 'finished.json'} makes no sense") from None
 
