@@ -1,1 +1,1 @@
-"""Configurations: who learns, where, by which plan; how they are named, resolved, written and read again."""
+"""Configurations: team, environment and plan; how they are named, resolved, written and read."""

@@ -1,4 +1,4 @@
-"""A run's configuration: who is in the team, where, by which plan; how it is resolved, written and read again."""
+"""A run's configuration: team, environment and plan; how it is resolved, written and read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ MemberRequest = str | dict[str, Any]
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that decides a run."""
+    """Everything that determines a run."""
 
     members: list[Member]
     environment_name: str
@@ -32,7 +32,7 @@ class Config:
 
     @property
     def algorithm_name(self) -> str:
-        """What the team is called: its algorithm, or its members' where they differ."""
+        """The name of the team: its algorithm, or those of its members if they differ."""
         alike = all_alike(self.members)
         return self.members[0].name if alike else "+".join(member.kind for member in self.members)
 
@@ -65,7 +65,7 @@ class Config:
 
     @staticmethod
     def from_data(data: dict[str, Any]) -> "Config":
-        """A configuration from what `as_data` wrote. Frozen partners are named in it, but their networks not read."""
+        """The inverse of `as_data`. Frozen partners are named in the data, but their networks are not read."""
         if data.get("format") != FORMAT:
             raise Refused(f"format must be {FORMAT}, got {data.get('format')!r:.80}")
         for group in ("algorithm", "environment", "training"):
@@ -80,10 +80,10 @@ class Config:
 
 
 def completed(data: dict[str, Any]) -> dict[str, Any]:
-    """A stored configuration with options that came later, which it does not name, at their defaults."""
+    """A stored configuration, with settings that were added since at their defaults."""
     try:
         return data | Config.from_data(data).as_data()
-    except Refused:  # for whoever looks closer to say why
+    except Refused:  # whoever reads it next says why
         return data
 
 
@@ -94,7 +94,7 @@ def resolve(
     environment_settings: dict[str, Any] | None = None,
     training_settings: dict[str, Any] | None = None,
 ) -> Config:
-    """A configuration from names and overrides: what is not said comes from the paper's table, then from defaults.
+    """A configuration from names and overrides: the rest comes from the paper's table, then from the defaults.
 
     `algorithm` is one name for all agents, or one request per agent: a name, `frozen:RUN[:SEED[:AGENT]]`, or an object
     with a `name` and settings of its own. `algorithm_settings` then hold for every learner that has them.

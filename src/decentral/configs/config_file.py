@@ -1,6 +1,6 @@
 """A configuration file: the groups and settings of a run's config.json, as TOML or JSON; all of them may be left out.
 
-It is data and nothing in it is run. A run's own config.json is such a file, so that the run can be repeated from it.
+It is data; nothing in it is run. A run's own config.json is such a file, so a run can be repeated from it.
 """
 
 import os
@@ -19,7 +19,7 @@ from decentral.plain_files import not_too_deep, parse_json, read_plain
 
 LARGEST_FILE = 2**20  # bytes
 READERS: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": parse_json}
-FOLLOWING = ("strictness", "references", "reports")  # what a run writes besides: it follows from the rest
+FOLLOWING = ("strictness", "references", "reports")  # written by a run, derived from the rest
 KEYS = ("format", "algorithm", "agents", "environment", "training", "arena", "search", *FOLLOWING)
 
 
@@ -35,24 +35,24 @@ class Wishes:
     agents: list[MemberRequest] | None = None
 
     def name(self, group: str) -> Any:
-        """The name that the file gives of an algorithm or environment; none where a team is listed agent by agent."""
+        """The name of the file's algorithm or environment; None if the team is listed agent by agent."""
         if group == "algorithm" and self.agents is not None:
             return None
         return getattr(self, group).get("name")
 
     def settings(self, group: str) -> dict[str, Any]:
-        """What the file says of a group besides its name."""
+        """The settings of a group, without its name."""
         named = () if group == "training" else ("name",)
         return {key: value for key, value in getattr(self, group).items() if key not in named}
 
     def check_groups(self, command: str, path: Path) -> None:
-        """Refuse what another command alone takes: `arena` and `search` are for those of the same names."""
+        """Refuse groups of other commands: `arena` and `search` are for the commands of the same names."""
         for group in ("arena", "search"):
             if getattr(self, group) and command != group:
                 raise Refused(f"config must be without {group} for decentral {command}, got {path}")
 
     def resolve(self) -> Config:
-        """The configuration, where the file names all that it needs; code it can't name."""
+        """The configuration, if the file names all that it needs; it can't name code."""
         for name in self._learners():
             recorded_algorithm(name)
         recorded_class(self.name("environment"))
@@ -69,7 +69,7 @@ class Wishes:
 
 
 def read_config_file(path: Path) -> Wishes:
-    """What a file asks for. What is no part of a configuration is refused by its key."""
+    """What a file asks for. Keys that are not part of a configuration are refused."""
     content = _content(path)
     for key in content:
         if key not in KEYS:
@@ -116,7 +116,7 @@ def _agents(listed: Any) -> list[MemberRequest] | None:
 
 
 def _agent(entry: Any, group: str) -> MemberRequest:
-    """What is asked of one agent; a frozen partner by where it comes from alone."""
+    """The request for one agent; a frozen partner is named by its source alone."""
     if isinstance(entry, str):
         return entry
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):

@@ -60,12 +60,12 @@ class Member:
 
     @property
     def kind(self) -> str:
-        """What others need to know to tell members apart."""
+        """A short name that tells members apart."""
         return f"frozen {self.name}" if self.source else self.name
 
 
 def team_of(members: list[Member], sharing: Sharing | None = None) -> Team:
-    """The team that members make: those that are alike stand in one squad and learn side by side."""
+    """The team of these members: those that are alike form one squad and learn side by side."""
     size = len(members)
     if sharing is not None:
         _check_can_share(members)
@@ -85,7 +85,7 @@ def all_alike(members: list[Member]) -> bool:
 
 
 def _check_can_share(members: list[Member]) -> None:
-    """Refuse to let agents share their parameters that differ, or that have no such parameters."""
+    """Refuse parameter sharing for agents that differ, or that have no networks to share."""
     first, needs = members[0], "training.sharing must be false"
     if not all_alike(members):
         names = ",".join(member.kind for member in members)
@@ -115,7 +115,7 @@ def _squad(members: list[Member], places: tuple[int, ...], size: int) -> Squad:
 
 
 def source_of(data: Any, group: str) -> Source | None:
-    """Where a frozen partner comes from, as plain data says; nothing where it says nothing."""
+    """The source of a frozen partner from plain data; None if there is none."""
     if data is None:
         return None
     kinds = {"run": str, "seed": int, "agent": int}
@@ -126,7 +126,7 @@ def source_of(data: Any, group: str) -> Source | None:
 
 
 def frozen_partner(request: str, place: int, spec: AgentSpec) -> Member:
-    """The agent that `frozen:RUN[:SEED[:AGENT]]` names: by default the one of the run's first seed at this place."""
+    """The agent that `frozen:RUN[:SEED[:AGENT]]` names: by default the one at this place in the run's first seed."""
     run, numbers = _parts(request.removeprefix("frozen:"))
     directory = RunDirectory.open(Path(run))
     config = directory.read_json("config.json")
@@ -152,8 +152,8 @@ def with_partners(members: list[Member], spec: AgentSpec, saved: bool) -> list[M
 
 
 def _blank(member: Member, spec: AgentSpec) -> Member:
-    described = jax.eval_shape(lambda: member.algorithm.build(spec))
-    return replace(member, networks=jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), described))
+    template = jax.eval_shape(lambda: member.algorithm.build(spec))
+    return replace(member, networks=jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), template))
 
 
 def _again(source: Source, place: int, spec: AgentSpec) -> Member:
@@ -161,7 +161,7 @@ def _again(source: Source, place: int, spec: AgentSpec) -> Member:
 
 
 def _parts(text: str) -> tuple[str, list[int]]:
-    """The path of a run, and the numbers behind it."""
+    """The path of a run, and the numbers after it."""
     words = text.split(":")
     numbers: list[int] = []
     while len(words) > 1 and len(numbers) < 2 and words[-1].isdecimal():

@@ -16,7 +16,7 @@ from decentral.environments.registry import MatrixGame, PredatorPrey
 
 @dataclass(frozen=True)
 class PresetRow:
-    """One task's line of the table."""
+    """One task's row of the table."""
 
     window: int  # k
     contexts: int  # m
@@ -27,12 +27,12 @@ class PresetRow:
 
 
 def hunt(window: int, contexts: int) -> PresetRow:
-    """A line of predator-prey."""
+    """A row of predator-prey."""
     return PresetRow(window, contexts, 1_500_000, 3_050_000, "hyper-net", test_interval=10_000)
 
 
 def battle(window: int, contexts: int) -> PresetRow:
-    """A line of SMAC."""
+    """A row of SMAC."""
     return PresetRow(window, contexts, 50_000, 2_050_000, "normal-net", test_interval=10_000)
 
 
@@ -56,7 +56,7 @@ PENALTIES = (0.0, 0.3, 0.5, 1.0)  # P, of predator-prey
 
 
 def row_of(name: str, environment: BaseEnvironment) -> PresetRow | None:
-    """The table's line for a task; a penalty between two of the paper's takes the line of the lower one."""
+    """The table's row for a task; a penalty between two of the paper's gets the row of the lower one."""
     if isinstance(environment, PredatorPrey):
         below = max(penalty for penalty in PENALTIES if penalty <= environment.penalty)
         return TABLE[f"{name} P={below:.1f}"]

@@ -17,14 +17,14 @@ _imported: dict[str, type[Algorithm]] = {}  # algorithms whose code the user has
 
 
 def algorithm_class(name: Any) -> type[Algorithm]:
-    """The algorithm that the user means by a name. Where the name says which code it is, that code is imported."""
+    """The algorithm that the user names. If the name is that of code, the code is imported."""
     if is_name_of_code(name):
-        _imported[name] = _own_algorithm(name)
+        _imported[name] = _imported_algorithm(name)
     return recorded_algorithm(name)
 
 
 def recorded_algorithm(name: Any) -> type[Algorithm]:
-    """The algorithm that a file means by a name. Files can't say what code to run: that the user must have named."""
+    """The algorithm that a file names. Files can't name code to run: the user must have named it."""
     if isinstance(name, str) and name in EVERY_ALGORITHM | _imported:
         return (EVERY_ALGORITHM | _imported)[name]
     if is_name_of_code(name):
@@ -35,12 +35,12 @@ def recorded_algorithm(name: Any) -> type[Algorithm]:
 
 
 def is_name_of_code(name: Any) -> bool:
-    """Does a name say where the user's own algorithm is?"""
+    """Is it the name of an algorithm in the user's code?"""
     return isinstance(name, str) and name.startswith(CODE)
 
 
 def take_names(environment: str | None, algorithms: str | None) -> None:
-    """Import what the user has named of a run once more, if anything; several algorithms with commas."""
+    """Import the code that the user has named again for a run, if any; several algorithms are separated by commas."""
     if environment is not None:
         environment_class(environment)
     if algorithms is not None:
@@ -48,8 +48,8 @@ def take_names(environment: str | None, algorithms: str | None) -> None:
             algorithm_class(name)
 
 
-def _own_algorithm(name: str) -> type[Algorithm]:
-    found = imported(name.removeprefix(CODE), name, "algorithm")
-    if not (isinstance(found, type) and issubclass(found, Algorithm)):
-        raise Refused(f"algorithm {name} must be a subclass of Algorithm, got {found!r:.80}")
-    return found
+def _imported_algorithm(name: str) -> type[Algorithm]:
+    algorithm = imported(name.removeprefix(CODE), name, "algorithm")
+    if not (isinstance(algorithm, type) and issubclass(algorithm, Algorithm)):
+        raise Refused(f"algorithm {name} must be a subclass of Algorithm, got {algorithm!r:.80}")
+    return algorithm
