@@ -1,1 +1,1 @@
-"""What a trained team shows: its values, its contexts, its episodes, and how it plays with others."""
+"""Inspection of a trained team: its values, its contexts, its episodes, and how it plays with others."""

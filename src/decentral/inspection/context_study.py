@@ -1,4 +1,4 @@
-"""Contexts without values: DAC's encoder and decoders learn from an agent that acts at random."""
+"""Context learning without values: DAC's encoder and decoders learn from an agent that acts at random."""
 
 import time
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def study(
 
     shapes = jax.eval_shape(lambda: update(student)[1])
     nothing = {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
-    return jax.lax.fori_loop(0, updates, lambda _, now: update(now[0]), (student, nothing))
+    return jax.lax.fori_loop(0, updates, lambda _, carry: update(carry[0]), (student, nothing))
 
 
 def loss(
@@ -73,14 +73,14 @@ def most_likely_contexts(model: ContextModel, episodes: Episode) -> Int[Array, "
     return jnp.argmax(jax.vmap(model.infer)(episodes), axis=-1)
 
 
-PARTS = 10  # of a study, between which progress is told
+PARTS = 10  # of a study, between which progress is reported
 
 Modes = Int[Array, "E T"]
 
 
 @dataclass(frozen=True)
 class ContextStudy:
-    """What is learned from, how long, and on how many fresh episodes the contexts are looked at. All seeds alike."""
+    """What to learn from, how long, and on how many fresh episodes contexts are inspected; the same for all seeds."""
 
     learner: ContextLearner
     environment: Environment  # of one agent, whose facts name the hidden mode of every step
@@ -92,7 +92,7 @@ class ContextStudy:
     seed: int = 0
 
     def as_data(self) -> dict[str, Any]:
-        """Everything that decides the study, as plain data."""
+        """Everything that determines the study, as plain data."""
         numbers = ("updates", "episodes", "batch_episodes", "fresh_episodes", "seeds", "seed")
         return {
             "learner": as_data(self.learner),
@@ -104,12 +104,12 @@ class ContextStudy:
         """Learn, all seeds in one compiled program; then the contexts and the modes of fresh episodes [S, E, T]."""
         keep_compiled_programs()
         seeds = jnp.arange(self.seed, self.seed + self.seeds)
-        students, lived, fresh, modes = jax.jit(jax.vmap(self._begin))(seeds)
+        students, episodes, fresh, modes = jax.jit(jax.vmap(self._begin))(seeds)
         learn = jax.jit(jax.vmap(partial(study, self.learner), (0, 0, None, None)), static_argnums=2, donate_argnums=0)
         begun, done = time.perf_counter(), 0
         while done < self.updates:
             count = min(-(-self.updates // PARTS), self.updates - done)
-            students, metrics = learn(students, lived, self.batch_episodes, count)
+            students, metrics = learn(students, episodes, self.batch_episodes, count)
             done += count
             error, used = (np.asarray(metrics[name]).mean() for name in ("state_error", "contexts_used"))
             passed = time.perf_counter() - begun
@@ -119,16 +119,16 @@ class ContextStudy:
 
     def _begin(self, seed: Int[Array, ""]) -> tuple[Student, Episode, Episode, Modes]:
         keys = jax.random.split(jax.random.key(seed), 3)
-        lived, _ = self._live(keys[0], self.episodes)
-        fresh, modes = self._live(keys[1], self.fresh_episodes)
-        return init_student(self.learner, self.environment.spec, keys[2]), lived, fresh, modes
+        episodes, _ = self._play_randomly(keys[0], self.episodes)
+        fresh, modes = self._play_randomly(keys[1], self.fresh_episodes)
+        return init_student(self.learner, self.environment.spec, keys[2]), episodes, fresh, modes
 
-    def _live(self, key: Key[Array, ""], count: int) -> tuple[Episode, Modes]:
+    def _play_randomly(self, key: Key[Array, ""], count: int) -> tuple[Episode, Modes]:
         """Episodes of random actions, and the mode of every step, which the agent does not see."""
 
-        def live(key: Key[Array, ""]) -> tuple[Episode, Int[Array, " T"]]:
-            key_act, key_world = jax.random.split(key)
-            trajectory = play(self.environment, random_player(self.environment, key_act), key_world)
+        def play_one(key: Key[Array, ""]) -> tuple[Episode, Int[Array, " T"]]:
+            key_act, key_environment = jax.random.split(key)
+            trajectory = play(self.environment, random_player(self.environment, key_act), key_environment)
             return jax.tree.map(lambda of_all: of_all[0], hand_out(trajectory)), trajectory.facts["mode"]
 
-        return jax.vmap(live)(jax.random.split(key, count))
+        return jax.vmap(play_one)(jax.random.split(key, count))

@@ -1,4 +1,4 @@
-"""Cross-play: agents of different runs and seeds, who never met in training, play together."""
+"""Cross-play: agents of different runs and seeds, which never trained together, play together."""
 
 import json
 from dataclasses import dataclass
@@ -36,16 +36,16 @@ class CrossPlayResult:
 def play_across(trained: list[Trained], episodes: int, seed: int = 0) -> CrossPlayResult:
     """The mean return of greedy episodes of every pair of teams, all in the same environments."""
     check_environments(episodes, seed)
-    _check_same_world(trained)
+    _check_same_environment(trained)
     keep_compiled_programs()
     key = jax.random.fold_in(jax.random.key(seed), 4)
     blocks = [[_returns(first, others, episodes, key) for others in trained] for first in trained]
-    teams = [(number, own) for number, run in enumerate(trained) for own in run.seeds]
+    teams = [(number, team_seed) for number, run in enumerate(trained) for team_seed in run.seeds]
     return CrossPlayResult(teams, np.block(blocks))
 
 
 def _returns(first: Trained, others: Trained, episodes: int, key: Key[Array, ""]) -> np.ndarray:
-    configs = [first.config, *[others.config] * (len(others.config.members) - 1)]  # whose run each place is from
+    configs = [first.config, *[others.config] * (len(others.config.members) - 1)]  # the run of each place
     size = len(configs)
     team = Team(
         tuple(
@@ -68,7 +68,7 @@ _BESIDE_ALL = jax.vmap(_mean_return, (None, None, None, 0, None, None))
 _PLAY = jax.jit(jax.vmap(_BESIDE_ALL, (None, None, 0, None, None, None)), static_argnums=4)
 
 
-def _check_same_world(trained: list[Trained]) -> None:
+def _check_same_environment(trained: list[Trained]) -> None:
     """Refuse runs whose agents were not trained in one and the same environment."""
     if not trained:
         raise Refused("crossplay needs at least one RUN, got none")

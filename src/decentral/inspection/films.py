@@ -1,4 +1,4 @@
-"""A trained team plays one of the episodes that `evaluate` plays by default, and it is filmed."""
+"""A film of a trained team in one of the episodes that `evaluate` plays by default."""
 
 from typing import NamedTuple
 
@@ -19,18 +19,18 @@ from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.team import Team
 from decentral.types import Episode, Percept
 
-MOST_VIEWS = 6  # agents up to which it is shown what each of them sees: more would make the page large
+MOST_VIEWS = 6  # most agents whose views are shown: more would make the page large
 
 
 class Mind(NamedTuple):
-    """What one agent thought at every step of an episode."""
+    """One agent's values and contexts at every step of an episode."""
 
     values: Array  # [P, actions]
     contexts: Array | None  # [T], -1 at steps that have none; None: it infers no contexts
 
 
 def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
-    """One greedy episode of a seed's team; its title calls the run `name`."""
+    """One greedy episode of a seed's team; `name` is the run's name in the title."""
     environment, lane = trained.config.setup.environment, trained.lane(seed)
     if not isinstance(environment, Environment):
         raise Refused(f"environment must be one that is compiled to be watched, got {trained.config.environment_name}")
@@ -41,27 +41,29 @@ def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
     )  # refused before it is played
     keep_compiled_programs()
     acting_models = jax.tree.map(lambda leaf: leaf[lane], trained.by_squad)
-    lived, environments = _RELIVE(
+    played, environments = _REPLAY(
         trained.config.setup.team, environment, acting_models, key_of_environments(0), episode
     )
-    episodes = hand_out(lived)
+    episodes = hand_out(played)
     minds = [
-        _THINK(*trained.agent(seed, place), jax.tree.map(lambda leaf, own=place: leaf[own], episodes))
+        _THINK(*trained.agent(seed, place), jax.tree.map(lambda leaf, at=place: leaf[at], episodes))
         for place in range(environment.num_agents)
     ]
-    frames = frames_of(environment, *jax.tree.map(np.asarray, (lived, environments, minds)))
+    frames = frames_of(environment, *jax.tree.map(np.asarray, (played, environments, minds)))
     title = f"{name} on {trained.config.environment_name}, seed {seed}, episode {episode}"
     return Film(title, environment.agent_names, environment.action_names, frames)
 
 
-def frames_of(environment: Environment, lived: Trajectory, environments: State, minds: list[Mind]) -> tuple[Frame, ...]:
+def frames_of(
+    environment: Environment, played: Trajectory, environments: State, minds: list[Mind]
+) -> tuple[Frame, ...]:
     """A frame for every step that happened, and one for where the last of them led. All arrays are NumPy's."""
-    steps = int(lived.happened.sum())
-    actions, rewards = np.asarray(lived.actions), np.asarray(lived.rewards) + 0.0  # of a penalty of 0, no -0
+    steps = int(played.happened.sum())
+    actions, rewards = np.asarray(played.actions), np.asarray(played.rewards) + 0.0  # turns -0 into 0
     totals = np.cumsum(rewards).tolist()
 
     def at(step: int) -> tuple[State, Percept]:
-        return jax.tree.map(lambda leaf: np.asarray(leaf[step]), (environments, lived.percepts))
+        return jax.tree.map(lambda leaf: np.asarray(leaf[step]), (environments, played.percepts))
 
     frames = []
     for step in range(steps):
@@ -76,7 +78,9 @@ def frames_of(environment: Environment, lived: Trajectory, environments: State, 
 
 def _turn(mind: Mind, step: int, action: int, available: Array, view: Picture | None) -> Turn:
     known = (available & np.isfinite(mind.values[step])).tolist()
-    values = tuple(value if told else None for value, told in zip(mind.values[step].tolist(), known, strict=True))
+    values = tuple(
+        value if is_known else None for value, is_known in zip(mind.values[step].tolist(), known, strict=True)
+    )
     context = -1 if mind.contexts is None else int(mind.contexts[step])
     return Turn(action, values, None if context < 0 else context, view)
 
@@ -95,22 +99,22 @@ def _views(environment: Environment, percepts: Percept) -> tuple[Picture | None,
     return views or (None,) * environment.num_agents
 
 
-def _relive(
+def _replay(
     team: Team, environment: Environment, acting_models: tuple[Models, ...], key: Key[Array, ""], number: Int[Array, ""]
 ) -> tuple[Trajectory, State]:
     """One of the greedy episodes, all of which are played side by side, and the environment at each of its percepts."""
     every = greedy_episodes(team, environment, acting_models, EPISODES, key)
-    lived = jax.tree.map(lambda leaf: leaf[number], every)
-    return lived, environments_of(environment, lived, number, EPISODES, key)
+    played = jax.tree.map(lambda leaf: leaf[number], every)
+    return played, environments_of(environment, played, number, EPISODES, key)
 
 
 def _think(algorithm: Algorithm, models: Models, episode: Episode) -> Mind:
-    """What one agent thought, from its own record of an episode."""
+    """One agent's values and contexts, from its own record of an episode."""
     contexts = algorithm.contexts_in(models, episode)
     if contexts is not None:
         contexts = jnp.where(jnp.any(contexts > 0, axis=-1), jnp.argmax(contexts, axis=-1), -1)
     return Mind(action_values(algorithm, models, episode), contexts)
 
 
-_RELIVE = jax.jit(_relive)
+_REPLAY = jax.jit(_replay)
 _THINK = jax.jit(_think)

@@ -1,4 +1,4 @@
-"""What a predator's choice is made on, wherever it stands, with the prey and the others in fixed places."""
+"""A predator's values in every cell, with the prey and the other predators in fixed places."""
 
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from decentral.environments.predator_prey.environment import Hunt, PredatorPrey
 from decentral.inspection.values import action_value_name
 from decentral.runs.trained import Trained
 
-LARGEST_MAP = 12  # rows whose numbers can still be read
+LARGEST_MAP = 12  # most rows whose numbers can still be read
 MOVES = ("up", "left", "stay", "right", "down")
 ARROWS = ("↑", "←", "•", "→", "↓")
 
@@ -47,7 +47,7 @@ def hunt_maps(trained: Trained, hunt: PredatorPrey) -> dict[str, Any]:
 
 
 def posts(size: int, prey: int) -> list[int]:
-    """Where others are put: beside the prey first, then row by row."""
+    """The places of the other predators: first beside the prey, then row by row."""
     row, column = divmod(prey, size)
     distance = {cell: abs(cell // size - row) + abs(cell % size - column) for cell in range(size**2)}
     return sorted((cell for cell in distance if cell != prey), key=lambda cell: (distance[cell] != 1, cell))
@@ -61,7 +61,7 @@ def _values(
     in_cells = jax.vmap(partial(_values_at, hunt, algorithm), (None, 0, None, None))
     of_seeds = jax.jit(jax.vmap(in_cells, (0, None, None, None)), static_argnums=2)
     values = of_seeds(acting_models, cells, place, fixed)
-    return [[[float(f"{value:.4g}") for value in own] for own in seed] for seed in np.asarray(values).tolist()]
+    return [[[float(f"{value:.4g}") for value in moves] for moves in seed] for seed in np.asarray(values).tolist()]
 
 
 def _values_at(

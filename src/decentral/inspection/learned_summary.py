@@ -26,7 +26,7 @@ from decentral.types import Episode
 
 
 def timeline(trained: Trained) -> dict[str, Any]:
-    """The first seed's team in the first of the environments that `decentral evaluate` lets it meet."""
+    """The first seed's team in the first episode of `decentral evaluate`."""
     setup, seed = trained.config.setup, trained.seeds[0]
     acting_models = jax.tree.map(lambda leaf: leaf[0], trained.by_squad)
     episodes = hand_out(_played(setup, acting_models))
@@ -48,23 +48,23 @@ def timeline(trained: Trained) -> dict[str, Any]:
 def _played(setup: TrainingSetup, acting_models: tuple[Models, ...]) -> Trajectory:
     """The episode, in a compiled environment or in a host environment."""
     if not isinstance(setup.environment, HostEnvironment):
-        lived = _PLAY(setup.team, setup.environment, acting_models, 1, key_of_environments(0))
-        return jax.tree.map(lambda leaf: leaf[0], lived)
+        played = _PLAY(setup.team, setup.environment, acting_models, 1, key_of_environments(0))
+        return jax.tree.map(lambda leaf: leaf[0], played)
     with closing(rollout_for(setup, stages=1)) as rollout:
         alone = jax.tree.map(lambda leaf: leaf[None], acting_models)
-        lived = host_greedy_episodes(rollout, setup, alone, 1, key_of_environments(0))
-    return jax.tree.map(lambda leaf: leaf[0, 0], lived)
+        played = host_greedy_episodes(rollout, setup, alone, 1, key_of_environments(0))
+    return jax.tree.map(lambda leaf: leaf[0, 0], played)
 
 
 def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[str, Any]:
-    """An agent's actions, and its contexts if it infers any: none at a step that has no window."""
+    """An agent's actions, and its contexts if it infers any: None at a step without a window."""
     algorithm, models = trained.agent(trained.seeds[0], place)
     read = replace(episode, percepts=trained.perceive(episode.percepts, place))
     named = algorithm.contexts_in(jax.tree.map(jnp.asarray, models), read)
     contexts = None
     if named is not None:
-        own = np.asarray(named)[:count]
-        contexts = [int(row.argmax()) if row.any() else None for row in own]
+        by_step = np.asarray(named)[:count]
+        contexts = [int(row.argmax()) if row.any() else None for row in by_step]
     return {"actions": np.asarray(episode.actions)[:count].tolist(), "contexts": contexts}
 
 
@@ -81,31 +81,33 @@ _PLAY = jax.jit(greedy_episodes, static_argnums=3)
 
 
 def learned_summary(directory: RunDirectory) -> dict[str, Any]:
-    """`tables`, `maps` and `timeline`, as far as there are any, and in `missing` why others are not."""
+    """`tables`, `maps` and `timeline`, as far as there are any, and in `missing` why the others are not there."""
     try:
         trained = Trained.load(directory)
     except Refused as refusal:
         return {"missing": [f"Nothing can be seen inside these agents: {refusal}."]}
     environment = trained.config.setup.environment
-    seen: dict[str, Any] = {"missing": []}
+    summary: dict[str, Any] = {"missing": []}
     if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(trained.acting_models)):
-        seen["missing"].append("The networks of these agents hold what is no finite number: their values say nothing.")
+        summary["missing"].append(
+            "The networks of these agents hold what is no finite number: their values say nothing."
+        )
     elif isinstance(environment, MatrixGame):
-        seen["tables"] = _tables(trained)
+        summary["tables"] = _tables(trained)
     elif isinstance(environment, PredatorPrey) and environment.size <= LARGEST_MAP:
-        seen["maps"] = hunt_maps(trained, environment)
+        summary["maps"] = hunt_maps(trained, environment)
     else:
-        seen["missing"].append(
+        summary["missing"].append(
             f"Values are shown for matrix-game, and for predator-prey up to a size of {LARGEST_MAP}: not here."
         )
     if environment.time_limit > 1:
         try:
-            seen["timeline"] = timeline(trained)
-        except (Refused, Failed) as trouble:  # of a host environment: nothing else is lost with it
-            seen["missing"].append(f"No episode of this environment could be played for the timeline: {trouble}.")
+            summary["timeline"] = timeline(trained)
+        except (Refused, Failed) as trouble:  # of a host environment: the rest is still shown
+            summary["missing"].append(f"No episode of this environment could be played for the timeline: {trouble}.")
     else:
-        seen["missing"].append("An episode of this environment is one step long: there is no timeline to show.")
-    return seen
+        summary["missing"].append("An episode of this environment is one step long: there is no timeline to show.")
+    return summary
 
 
 def _tables(trained: Trained) -> dict[str, Any]:

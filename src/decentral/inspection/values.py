@@ -27,11 +27,13 @@ class ValueTable:
     agent: int
     values: np.ndarray  # [actions]: Q(s, .), for DAC phi(s, .)
     by_context: np.ndarray | None  # [actions, contexts]: Q(s, ., .)
-    inferred: np.ndarray | None  # [actions of each agent ...]: the context most likely after a joint action, if told
+    inferred: (
+        np.ndarray | None
+    )  # [actions of each agent ...]: the most likely context after a joint action, if inferred
 
     @property
     def occurs(self) -> np.ndarray | None:
-        """[actions, contexts]: is the context ever inferred after the action, or can't it be told?"""
+        """[actions, contexts]: is the context ever inferred after the action? True where this is unknown."""
         if self.by_context is None:
             return None
         if self.inferred is None:
@@ -48,7 +50,7 @@ def occurring(inferred: np.ndarray, agent: int, shape: tuple[int, ...]) -> np.nd
 
 
 def action_value_name(algorithm: Algorithm) -> str:
-    """How the values are called that a greedy choice is made on."""
+    """The name of the values that a greedy choice is based on."""
     return "phi(s,a)" if isinstance(algorithm, DAC) else "Q(s,a)"
 
 
@@ -96,7 +98,7 @@ def _inferred(trained: Trained, model: ContextModel, environment: MatrixGame, ag
             environment.perceive(after),
         )
         yes = jnp.ones(1, bool)
-        lived = Episode(trained.perceive(percepts, agent), joint[agent][None], outcome.reward[None], yes, yes)
-        return jnp.argmax(model.infer(lived)[0], axis=-1)
+        episode = Episode(trained.perceive(percepts, agent), joint[agent][None], outcome.reward[None], yes, yes)
+        return jnp.argmax(model.infer(episode)[0], axis=-1)
 
     return np.asarray(jax.vmap(infer)(jnp.asarray(joints))).reshape(environment.payoff.shape)
