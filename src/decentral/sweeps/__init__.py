@@ -1,1 +1,1 @@
-"""Many runs: comparisons, grids of settings, searches, and who trains them."""
+"""Many runs: comparisons, grids of settings, searches, and the back ends that train them."""

@@ -1,4 +1,4 @@
-"""Who trains the units of a sweep: processes of this machine, Slurm or Ray (extras)."""
+"""The back ends that train the units of a sweep: local processes, Slurm or Ray (extras)."""
 
 import os
 import subprocess
@@ -13,10 +13,10 @@ from decentral.runs.signals import Signals
 from decentral.settings import Refused
 from decentral.sweeps.units import SweepUnit
 
-Ended = Callable[[SweepUnit, int], None]  # told of every unit that has ended, with its exit code
-LOST = -1  # instead of an exit code, where whoever ran a unit is gone: it can be run again
-# What comes before a command so that it is killed when its parent is (PR_SET_PDEATHSIG, which Linux alone has): left
-# alone, it would keep its run from whoever is to go on with it.
+Ended = Callable[[SweepUnit, int], None]  # called for every unit that has ended, with its exit code
+LOST = -1  # instead of an exit code, if the worker of a unit is gone: it can be run again
+# A prefix of a command so that it is killed with its parent (PR_SET_PDEATHSIG, on Linux only): an orphan would keep its
+# run locked, and nobody could resume it.
 _TIE = "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGKILL); os.execv(sys.argv[1], sys.argv[1:])"
 TIED = [*PYTHON, "-c", _TIE] if sys.platform == "linux" else []
 
@@ -28,7 +28,7 @@ class BackEnd(Protocol):
 
 
 def start(command: list[str], log: Path, places: str) -> "subprocess.Popen[bytes]":
-    """A unit's process, apart from the terminal: what stops it is whoever started it, and it never outlives them.
+    """A unit's process, detached from the terminal: only its parent stops it, and it never outlives its parent.
 
     It looks for modules in these places, so that it finds the code that the user has named.
     """
@@ -44,17 +44,17 @@ def start(command: list[str], log: Path, places: str) -> "subprocess.Popen[bytes
 
 
 def run_elsewhere(command: list[str], log: Path, places: str) -> int:
-    """What a job on another machine does: run a unit to its end; it sees the same files. Its exit code."""
+    """Run a unit to its end as a job on another machine with the same files; returns its exit code."""
     return start(command, log, places).wait()
 
 
-PAUSE = 0.1  # seconds between two looks at the processes
+PAUSE = 0.1  # seconds between two checks of the processes
 
 
 def run_in_processes(units: Sequence[SweepUnit], at_once: int, ended: Ended) -> None:
     """Run units, at most so many at once, until all have ended.
 
-    A signal that asks to stop is passed on: all of them save and leave.
+    A signal that asks to stop is passed on: all of them save and exit.
     """
     waiting, running = list(units), dict[int, tuple[SweepUnit, subprocess.Popen[bytes]]]()
     with Signals() as signals:
@@ -78,7 +78,7 @@ def run_in_processes(units: Sequence[SweepUnit], at_once: int, ended: Ended) -> 
 
 
 def run_on_slurm(units: Sequence[SweepUnit], at_once: int, ended: Ended) -> None:
-    """Submit all units and wait for them. What SLURM is to be asked for besides is said by its SBATCH_ variables."""
+    """Submit all units and wait for them. Further options of Slurm are set by its SBATCH_ variables."""
     executor = _executor(units[0], at_once)
     commands, logs = [unit.command for unit in units], [unit.log for unit in units]
     jobs = executor.map_array(run_elsewhere, commands, logs, [search_path()] * len(units))
@@ -95,7 +95,7 @@ def _executor(unit: SweepUnit, at_once: int) -> Any:
         executor = submitit.AutoExecutor(folder=unit.log.parent / "slurm", cluster="slurm")
     except RuntimeError as error:
         raise Refused(f"backend slurm can't be used here ({error})") from None
-    # The jobs' own Python is submitit's to start, without -P.
+    # submitit starts the jobs' own Python without -P.
     safe = ["export PYTHONSAFEPATH=1"]
     executor.update_parameters(name="decentral", slurm_array_parallelism=at_once, slurm_setup=safe)
     return executor
@@ -105,15 +105,15 @@ def _slurm_result(job: Any) -> int:
     """The exit code of a job's unit."""
     try:
         return int(job.result())
-    except Exception:  # killed, out of time, or on a machine that is gone: submitit has many words for it
+    except Exception:  # killed, out of time, or its machine is gone: submitit has many exceptions for it
         return LOST
 
 
-TRIES = 3  # that a task is given anew, when the worker that ran it is gone
+TRIES = 3  # retries of a task whose worker is gone
 
 
 def run_on_ray(units: Sequence[SweepUnit], at_once: int, ended: Ended) -> None:
-    """Hand units to the cluster, so many at a time. One whose worker dies goes on elsewhere, where it was saved."""
+    """Run units on the cluster, so many at a time. If a worker dies, its unit resumes elsewhere from its checkpoint."""
     ray = _connected()
     task = ray.remote(num_cpus=1, max_retries=TRIES)(run_elsewhere)
     waiting, running = list(units), dict[Any, SweepUnit]()
@@ -148,7 +148,7 @@ def _connected() -> Any:
 
 
 def _has_token() -> bool:
-    """Is there a token in one of the places that Ray looks at?"""
+    """Is there a token where Ray looks for one?"""
     file = os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"
     return bool(os.environ.get("RAY_AUTH_TOKEN")) or os.path.isfile(file)
 

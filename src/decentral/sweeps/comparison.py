@@ -1,4 +1,4 @@
-"""Train several algorithms on one environment, each in turn; what is already finished is not done again."""
+"""Train several algorithms on one environment, each in turn; finished runs are not repeated."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from decentral.runs.resume import finished_runs
 from decentral.runs.runner import Listener, PlannedRun, run
 from decentral.settings import Refused, setting_fields
 
-SEEDS = 5  # unless told otherwise: one seed says nothing about another
+SEEDS = 5  # by default: one seed says nothing about another
 
 
 def train_all(
@@ -24,16 +24,16 @@ def train_all(
     out: Path,
     listeners: Callable[[], list[Listener]],
 ) -> list[RunDirectory]:
-    """Train each algorithm into out/NAME, told to listeners of its own.
+    """Train each algorithm into out/NAME, with new listeners for each.
 
-    A finished run of the same configuration is taken as it is, an interrupted one goes on. Everything is checked before
-    the first one begins.
+    A finished run of the same configuration is taken as it is, an interrupted one is resumed. Everything is checked
+    before the first one begins.
     """
     configs = resolve_all(names, environment, algorithm_settings, environment_settings, training_settings)
     planned = [PlannedRun(config, out / config.algorithm_name) for config in configs]
     return [
-        finished or run(own.config, own.out, listeners(), UNTIL_FINISHED, resume=True)
-        for own, finished in zip(planned, finished_runs(planned), strict=True)
+        finished or run(planned_run.config, planned_run.out, listeners(), UNTIL_FINISHED, resume=True)
+        for planned_run, finished in zip(planned, finished_runs(planned), strict=True)
     ]
 
 
@@ -55,9 +55,10 @@ def resolve_all(
             raise Refused(f"unknown setting algorithm.{key}: none of {', '.join(names)} has it")
     plan = {"seeds": SEEDS} | (training_settings or {})
     return [
-        resolve(name, environment, _own(algorithm_settings, known[name]), environment_settings, plan) for name in names
+        resolve(name, environment, _settings_of(algorithm_settings, known[name]), environment_settings, plan)
+        for name in names
     ]
 
 
-def _own(settings: dict[str, Any] | None, known: set[str]) -> dict[str, Any]:
+def _settings_of(settings: dict[str, Any] | None, known: set[str]) -> dict[str, Any]:
     return {key: value for key, value in (settings or {}).items() if key in known}

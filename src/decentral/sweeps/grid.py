@@ -32,7 +32,7 @@ class Axis:
 
     @staticmethod
     def of(group: str, key: str, given: Any) -> "Axis":
-        """A list is the values in turn; anything else is the only one."""
+        """A list holds all values; anything else is the only value."""
         values = given if isinstance(given, list) else [given]
         if not values:
             raise Refused(f"{group}.{key} must list at least one value, got none")
@@ -40,7 +40,7 @@ class Axis:
 
 
 def grid(names: Sequence[str], environment: str, settings: dict[str, dict[str, Any]], out: Path) -> list[PlannedRun]:
-    """All combinations, each once and with a directory named after it under `out`; algorithm by algorithm.
+    """All combinations, each once, with a directory named after it under `out`; algorithm by algorithm.
 
     `settings` are by group, then by key. An algorithm takes those that it has.
     """
@@ -64,31 +64,30 @@ def train_grid(
     tell: Callable[[str], None],
     deadline: float = math.inf,
 ) -> list[RunDirectory]:
-    """Train all runs, program by program; `programs` are places of runs of one shape, as `group_by_shape` makes them.
+    """Train all runs, program by program; `programs` are indices of runs of one shape, as `group_by_shape` gives them.
 
-    A finished run of the same configuration is taken as it is, an interrupted one goes on. What else lies in the way is
-    refused before any training. With a `deadline`, by the clock `time.monotonic`, runs are saved when it comes and not
-    before.
+    A finished run of the same configuration is taken as it is, an interrupted one is resumed. Any other content is
+    refused before training starts. With a `deadline`, by `time.monotonic`, runs are saved at that time and not before.
     """
     saving = UNTIL_FINISHED if deadline == math.inf else WHEN_STOPPED
-    found = finished_runs(runs)
-    for run, directory in zip(runs, found, strict=True):
+    directories = finished_runs(runs)
+    for run, directory in zip(runs, directories, strict=True):
         if directory is not None:
             tell(f"{run.out.name}: finished already, taken as it is")
     for number, places in enumerate(programs, start=1):
-        waiting = [place for place in places if found[place] is None]
+        waiting = [place for place in places if directories[place] is None]
         for together in _saved_apart(runs, waiting):
             tell(f"program {number} of {len(programs)}: {'  '.join(runs[place].out.name for place in together)}")
             trained = run_together(
                 [runs[place] for place in together], listeners(), saving, resume=True, deadline=deadline
             )
             for place, directory in zip(together, trained, strict=True):
-                found[place] = directory
-    return [directory for directory in found if directory is not None]
+                directories[place] = directory
+    return [directory for directory in directories if directory is not None]
 
 
 def _saved_apart(runs: Sequence[PlannedRun], waiting: list[int]) -> list[list[int]]:
-    """Runs that have a checkpoint go on first, without those that have none: they would all have to begin anew."""
+    """Runs with a checkpoint first, apart from those without: together they would all have to start from scratch."""
     saved = [place for place in waiting if Checkpoints.of(RunDirectory(runs[place].out)).turns()]
     return [group for group in (saved, [place for place in waiting if place not in saved]) if group]
 
@@ -99,13 +98,13 @@ def _is_swept(axis: Axis, config: Config) -> bool:
 
 
 def _name(algorithm: str, swept: dict[str, Any], several: bool) -> str:
-    """What the directory of a combination is called, such as `penalty=0.3,learning_rate=0.001`."""
+    """The directory name of a combination, such as `penalty=0.3,learning_rate=0.001`."""
     parts = [f"{key}={_word(value)}" for key, value in swept.items()]
     return ",".join([algorithm, *parts] if several or not parts else parts)
 
 
 def _word(value: Any) -> str:
-    """A value as it stands in a name."""
+    """A value as part of a name."""
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
     return value if isinstance(value, str) else json.dumps(np.asarray(value).tolist(), separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""What a search tries next, by Optuna (an extra), and its trials as a table. Same results, same proposals."""
+"""What a search tries next, by Optuna (an extra), and its trials as a table. Proposals are reproducible."""
 
 import csv
 import io
@@ -15,22 +15,22 @@ from decentral.sweeps.search_space import Key, OneOf, Range, SearchPlan, Space
 
 @dataclass(frozen=True)
 class Trial:
-    """Values that were proposed, and what they came to: nothing where a seed diverged."""
+    """Proposed values and their worth: None if it is not known yet or a seed diverged."""
 
-    proposal: dict[str, Any]  # in Optuna's words
+    proposal: dict[str, Any]  # Optuna's parameters
     values: dict[Key, Any]
     worth: float | None
 
 
 def name_of(number: int) -> str:
-    """What the run of a trial is called."""
+    """The name of a trial's run."""
     return f"trial-{number:03}"
 
 
 def propose(space: Space, plan: SearchPlan, known: Sequence[Trial], count: int) -> list[Trial]:
-    """So many trials to come, their worth still unknown, from those that are known.
+    """The next trials, whose worth is still unknown, from the known ones.
 
-    The study is put together anew each time from a seed and the known trials, so that nothing of Optuna's own is kept.
+    The study is rebuilt each time from a seed and the known trials, so no state of Optuna has to be stored.
     """
     optuna = _optuna()
     distributions = {
@@ -63,7 +63,7 @@ def _sampler(optuna: Any, plan: SearchPlan, known: int) -> Any:
     seed = (plan.seed * 1_000_003 + known) % 2**32
     if plan.sampler == "random":
         return optuna.samplers.RandomSampler(seed=seed)
-    return optuna.samplers.TPESampler(seed=seed, constant_liar=True)  # keeps those of one batch apart
+    return optuna.samplers.TPESampler(seed=seed, constant_liar=True)  # spreads the proposals of one batch
 
 
 def _distribution(optuna: Any, range_or_choice: Range | OneOf) -> Any:
@@ -77,7 +77,7 @@ def _distribution(optuna: Any, range_or_choice: Range | OneOf) -> Any:
 
 
 def _values(space: Space, proposal: dict[str, Any]) -> dict[Key, Any]:
-    """What a proposal means; of a choice Optuna knows the places alone, so that it may be among anything."""
+    """The settings of a proposal; for a choice Optuna knows only the index, so the values may be anything."""
     return {
         key: range_or_choice.values[proposal[".".join(key)]]
         if isinstance(range_or_choice, OneOf)

@@ -30,7 +30,7 @@ class Range:
 
     low: float
     high: float
-    log: bool  # evenly by its logarithm
+    log: bool  # uniform in its logarithm
     whole: bool
 
 
@@ -43,7 +43,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Space:
-    """A configuration of which some settings are open."""
+    """A configuration with some settings left open."""
 
     algorithm: str
     environment: str
@@ -75,8 +75,8 @@ def read_search(file: Path) -> tuple[Space, SearchPlan]:
         for value in candidates[key]:
             closed.config({key: value})
     known = closed.config({}).as_data()
-    chances = {key: _chance(key, value, known[key[0]][key[1]]) for key, value in opened.items()}
-    return Space(algorithm, environment, fixed, chances), plan
+    domains = {key: _domain(key, value, known[key[0]][key[1]]) for key, value in opened.items()}
+    return Space(algorithm, environment, fixed, domains), plan
 
 
 def _names(wishes: Wishes) -> tuple[str, str]:
@@ -91,7 +91,7 @@ def _names(wishes: Wishes) -> tuple[str, str]:
 
 
 def _candidates(key: Key, value: Any) -> list[Any]:
-    """Values that a setting may take, both ends of a range; a single one where it is not open."""
+    """Values that a setting may take, such as both ends of a range; a single one if it is not open."""
     name = ".".join(key)
     if isinstance(value, list):
         if not value:
@@ -113,8 +113,8 @@ def _candidates(key: Key, value: Any) -> list[Any]:
     return [value[end] for end in ENDS]
 
 
-def _chance(key: Key, value: Any, example: Any) -> Range | OneOf:
-    """What an open setting may become; `example` is one of its values as a configuration has it."""
+def _domain(key: Key, value: Any, example: Any) -> Range | OneOf:
+    """The values of an open setting; `example` is one of them, as a configuration holds it."""
     if isinstance(value, list):
         return OneOf(value)
     if isinstance(example, bool) or not isinstance(example, int | float):

@@ -1,4 +1,4 @@
-"""A sweep in a file, as units of work, and how far they are: each is one `decentral train` that can be run again."""
+"""A sweep from a file as units of work, and their status: each is one `decentral train` that can be run again."""
 
 import csv
 import io
@@ -38,19 +38,19 @@ class SweepUnit:
 
     @property
     def log(self) -> Path:
-        """What its process prints."""
+        """The output of its process."""
         return self._plans / f"{self.name}.log"
 
     @property
     def command(self) -> list[str]:
-        """The command line that trains it, from wherever it was left."""
+        """The command line that trains it, or resumes it from its last checkpoint."""
         config = self.planned.config
         words = ["train", config.algorithm_name, config.environment_name, "--config", str(self._file)]
         return [*PYTHON, "-m", "decentral", *words, "--out", str(self.planned.out), "--resume"]
 
     @property
     def state(self) -> str:
-        """How far it is: waiting, running, stopped (it goes on when it is run again) or finished."""
+        """Its state: waiting, running, stopped (it resumes when it is run again) or finished."""
         if not self.directory.has_begun:
             return "stopped" if self.log.is_file() and self.log.stat().st_size else "waiting"
         if self.directory.is_finished:
@@ -81,7 +81,7 @@ class SweepUnit:
 
 
 def units_of(file: Path, out: Path) -> list[SweepUnit]:
-    """The units that a file asks for, a run of each under `out`. Runs of other settings that lie there are refused."""
+    """The units that a file asks for, with their runs under `out`. Existing runs of other settings are refused."""
     wishes = read_config_file(file)
     wishes.check_groups("sweep", file)
     if wishes.agents is not None:
@@ -91,7 +91,7 @@ def units_of(file: Path, out: Path) -> list[SweepUnit]:
         recorded_algorithm(name)
     recorded_class(environment)
     settings = {group: wishes.settings(group) for group in GROUPS}
-    planned = grid(names, environment, settings, out.absolute())  # for whoever runs it elsewhere
+    planned = grid(names, environment, settings, out.absolute())  # it may run with another working directory
     finished_runs(planned)
     return [SweepUnit(run) for run in planned]
 
@@ -105,16 +105,16 @@ TABLE = "results.csv"
 
 @dataclass(frozen=True)
 class UnitStatus:
-    """Where a unit stands: its state, the last test's step and every seed's return there."""
+    """The status of a unit: its state, the last test's step and every seed's return there."""
 
     unit: SweepUnit
     state: str
     step: int
-    returns: dict[int, float]  # by seed; none before the first test
+    returns: dict[int, float]  # by seed; empty before the first test
 
 
 def standing(unit: SweepUnit) -> UnitStatus:
-    """Where a unit stands, from its directory alone."""
+    """The status of a unit, from its directory alone."""
     state = unit.state
     tested = (unit.directory.path / "metrics.jsonl").is_file()
     rows = unit.directory.read_metrics() if tested else []
@@ -128,10 +128,10 @@ def write_table(standings: Sequence[UnitStatus], out: Path) -> Path:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["run", "algorithm", "environment", "state", "seed", "step", "return"])
-    for own in standings:
-        config = own.unit.planned.config
-        for seed, value in sorted(own.returns.items()):
-            names = (own.unit.name, config.algorithm_name, config.environment_name)
-            table.writerow([*names, own.state, seed, own.step, value])
+    for status in standings:
+        config = status.unit.planned.config
+        for seed, value in sorted(status.returns.items()):
+            names = (status.unit.name, config.algorithm_name, config.environment_name)
+            table.writerow([*names, status.state, seed, status.step, value])
     durable.replace_file(out / TABLE, text.getvalue().encode())
     return out / TABLE
