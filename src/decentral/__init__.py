@@ -96,7 +96,7 @@ _OLD_NAMES = ("Meeting", "Showing")
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, imported when it is first asked for: the command line's help needs none of them."""
+    """A public name, imported on first use: the command line's help needs none of them."""
     if name == "__version__":
         return _version()
     if name not in __all__ and name not in _OLD_NAMES:
@@ -105,8 +105,8 @@ def __getattr__(name: str) -> Any:
 
 
 def _version() -> str:
-    """The version stands in pyproject.toml alone; installing writes it down where this finds it."""
-    from importlib.metadata import PackageNotFoundError, version  # only here, for the help must not wait for it
+    """The version of the installed package; pyproject.toml is the only place that sets it."""
+    from importlib.metadata import PackageNotFoundError, version  # only here: the help must not wait for it
 
     try:
         return version("decentral")

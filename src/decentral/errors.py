@@ -1,4 +1,4 @@
-"""How a request ends that can't be met, that somebody else's code broke, or that was asked to stop: in one line."""
+"""Exceptions that end a request with one line: it can't be met, other code failed, or it was asked to stop."""
 
 import difflib
 import traceback
@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
-LONGEST_WORD = 500  # of a refusal: what is longer is cut
-UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of what moves a cursor, colours, turns or hides text
+LONGEST_WORD = 500  # characters of a word in a refusal: longer ones are cut
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of characters that move a cursor, or colour, turn or hide text
 LONGEST_REASON = 300  # characters of what an exception says
 LAYOUT = {"\n", "\t"}
 
@@ -21,7 +21,7 @@ class Failed(RuntimeError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """What may have been meant by an unknown word, as a part of a refusal; empty where no known one is near."""
+    """A suggestion for an unknown word, as part of a refusal; empty if no known word is close."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" did you mean {near[0]}?" if near else ""
 
@@ -33,24 +33,24 @@ def what_was_raised(error: BaseException) -> str:
 
 
 def words_of(error: BaseException | None) -> str:
-    """What an exception says of itself, in one line."""
+    """The type and the message of an exception, in one line."""
     try:
         words = f"{type(error).__name__}: {error}".removesuffix(": ")
-    except BaseException:  # its own words are somebody else's code too
+    except BaseException:  # its __str__ is somebody else's code too
         words = f"{type(error).__name__}, which can't be printed"
     return " ".join(words.split())[:LONGEST_REASON]
 
 
 def in_one_line(message: str) -> str:
-    """A message as it is printed: one line of words none of which is endless, and nothing that a terminal obeys."""
+    """A message as it is printed: one line, long words cut, without terminal control characters."""
     words = map(printable, message.split())
     return " ".join(word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}..." for word in words)
 
 
 def printable(text: str) -> str:
-    """A text as a terminal may be given it: control characters are shown (`\\x1b`) and not sent. Lines stay lines.
+    """A text that is safe for a terminal: control characters are shown (`\\x1b`) and not sent. Lines stay lines.
 
-    Whatever comes from a file or from somebody else's code may hold some.
+    Anything from a file or from somebody else's code may hold some.
     """
     if text.isprintable():
         return text
@@ -64,7 +64,7 @@ def _shown(character: str) -> str:
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was asked to stop, has saved what there was to save, and says how to go on."""
+    """A run was asked to stop, has saved its state, and says how to resume."""
 
     def __init__(self, step: int, how: str):
         when = f"at step {step:,} and saved" if step else "before the first step"

@@ -1,4 +1,4 @@
-"""What an agent is told from outside, checked: one line says what is wrong with it. No JAX is imported here."""
+"""Checks of what an agent gets from outside: one line says what is wrong with it. No JAX is imported here."""
 
 import math
 from typing import Any
@@ -19,7 +19,7 @@ def as_observation(given: Any, size: int) -> np.ndarray:
 
 
 def as_available(given: Any, count: int, may_be_none: bool = False) -> np.ndarray:
-    """Which actions can be taken [actions]; not told: all of them."""
+    """Which actions can be taken [actions]; all of them if None is given."""
     if given is None:
         return np.ones(count, bool)
     available = _as_array("available", given, bool)
@@ -48,10 +48,10 @@ def as_flag(name: str, given: Any) -> bool:
 def _as_array(name: str, given: Any, kind: type) -> np.ndarray:
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            found = np.asarray(given)
-            if kind is bool and found.dtype != bool and not np.isin(found, (0, 1)).all():
+            array = np.asarray(given)
+            if kind is bool and array.dtype != bool and not np.isin(array, (0, 1)).all():
                 raise ValueError
-            return found.astype(kind, copy=False)
+            return array.astype(kind, copy=False)
     except (ValueError, TypeError, OverflowError):
-        wanted = "truth values" if kind is bool else "numbers"
-        raise Refused(f"{name} must be an array of {wanted}, got {given!r:.40}") from None
+        expected = "truth values" if kind is bool else "numbers"
+        raise Refused(f"{name} must be an array of {expected}, got {given!r:.40}") from None

@@ -1,4 +1,4 @@
-"""The words in which an environment describes its own picture, and an episode as a film of such pictures. Plain data.
+"""How an environment describes its picture, and an episode as a film of such pictures. Plain data.
 
 Places are in the environment's own units; x goes to the right and y downwards, from the upper left corner of the field.
 """
@@ -65,11 +65,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Turn:
-    """One agent at one moment: what it does, and what it does it on."""
+    """One agent at one moment: its action, and the values and the context behind it."""
 
     action: int | None  # None: the episode is over
-    values: tuple[float | None, ...]  # of every action, as it chooses by them; None: unavailable
-    context: int | None = None  # that it infers of this step, if it infers any
+    values: tuple[float | None, ...]  # of every action, on which it bases its choice; None: unavailable
+    context: int | None = None  # that it infers at this step, if any
     view: Picture | None = None  # what it perceives, if its environment draws that
 
 

@@ -1,4 +1,4 @@
-"""All that is read of a disk: plain files of bounded size, and what JSON may hold. No JAX is imported here."""
+"""Reading files safely: plain files of bounded size, and strict JSON. No JAX is imported here."""
 
 import errno
 import json
@@ -11,14 +11,14 @@ from typing import Any, BinaryIO
 from decentral.errors import Refused
 
 MOST_DIGITS = 25  # of a whole number: hashes and 64-bit counters have fewer
-MOST_NESTING = 100  # of lists and objects in data: deeper ones can't be walked through safely
+MOST_NESTING = 100  # of lists and objects in data: deeper ones can't be traversed safely
 
 
 def parse_json(text: bytes | str, non_finite: bool = False) -> Any:
     """Data from JSON in UTF-8.
 
-    Refused with a ValueError: keys that come twice, numbers that no float holds, and nesting without end; NaN and
-    infinities too, unless they may be there.
+    Refused with a ValueError: duplicate keys, numbers that no float holds, and nesting that is too deep; NaN and inf
+    too, unless `non_finite` allows them.
     """
     constant = float if non_finite else _refuse_constant
     try:
@@ -38,10 +38,12 @@ def not_too_deep(data: Any) -> Any:
     """The data itself, unless lists and objects in it are nested too deeply."""
     layer = [data]
     for _ in range(MOST_NESTING):
-        containers = [own.values() if isinstance(own, dict) else own for own in layer if isinstance(own, dict | list)]
+        containers = [
+            item.values() if isinstance(item, dict) else item for item in layer if isinstance(item, dict | list)
+        ]
         if not containers:
             return data
-        layer = [inner for own in containers for inner in own]
+        layer = [inner for container in containers for inner in container]
     raise ValueError(f"it must be nested at most {MOST_NESTING} times")
 
 
@@ -70,7 +72,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-BLOCK = 2**20  # bytes read at a time where a file does not say how long it is
+BLOCK = 2**20  # bytes read at a time if a file does not report its size
 KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",
@@ -81,7 +83,7 @@ KINDS = {
 
 
 def open_plain(path: Path, follow: bool = False) -> BinaryIO:
-    """Open a plain file for reading. `follow`: it may be a link to one, as a file that the user names may be."""
+    """Open a plain file for reading. `follow`: it may be a link to one, such as a file that the user names."""
     links = 0 if follow else os.O_NOFOLLOW
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | links)
@@ -89,7 +91,7 @@ def open_plain(path: Path, follow: bool = False) -> BinaryIO:
         if error.errno == errno.ELOOP and not follow:
             raise Refused(f"{path} must be a plain file, got a link") from None
         raise Refused(f"{path} can't be read ({error.strerror})") from None
-    except ValueError as error:  # a zero in its name
+    except ValueError as error:  # a null byte in its name
         raise Refused(f"{str(path)!r} can't be read ({error})") from None
     check_plain(descriptor, path)
     return os.fdopen(descriptor, "rb")
@@ -104,11 +106,11 @@ def check_plain(descriptor: int, path: Path) -> None:
 
 
 def read_plain(path: Path, most: int, follow: bool = False) -> bytes:
-    """All of a plain file, which may hold `most` bytes."""
+    """The content of a plain file, which may hold at most `most` bytes."""
     with open_plain(path, follow) as file:
         size = os.fstat(file.fileno()).st_size
         content = file.read(size + 1) if size <= most else b""
-        while content and len(content) <= most and (more := file.read(BLOCK)):  # it grows, or said nothing of its size
+        while content and len(content) <= most and (more := file.read(BLOCK)):  # it grows, or does not report its size
             content += more
     if max(size, len(content)) > most:
         raise Refused(f"{path} must have at most {most} bytes, got {max(size, len(content))}")
@@ -116,7 +118,7 @@ def read_plain(path: Path, most: int, follow: bool = False) -> bytes:
 
 
 def read_json(path: Path, most: int, follow: bool = False, non_finite: bool = False) -> Any:
-    """What a plain file of JSON holds. NaN and infinities are refused unless they may be there."""
+    """The content of a JSON file. NaN and inf are refused unless `non_finite` allows them."""
     content = read_plain(path, most, follow)
     try:
         return parse_json(content, non_finite)

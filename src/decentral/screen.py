@@ -1,4 +1,4 @@
-"""The screen on which tables, bars and coloured lines are shown. With `terminal` the one way out to a terminal."""
+"""The screen for tables, bars and coloured lines. With `terminal`, the only way to write to a terminal."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from decentral.errors import printable
 
 
 class Screen(Console):
-    """A console that shows every text as it is: control characters, `[markup]` and `:names:` of it are no orders.
+    """A console that shows every text literally: control characters, `[markup]` and `:names:` have no effect.
 
-    What is to be styled is given as a `Text`, of words of this program alone or of `printable` ones.
+    Styled text is passed as a `Text` that holds only this program's own words or `printable` ones.
     """
 
     def __init__(self, **options: Any):

@@ -31,7 +31,7 @@ def setting(
 ) -> Any:
     """A field with one default, one line of help and the values that make sense.
 
-    A `converter` turns what is given into an array (a leaf), and itself refuses what makes no sense.
+    A `converter` turns the given value into an array (a leaf), and itself refuses values that make no sense.
     """
     metadata = {"meaning": meaning, "at_least": at_least, "above": above, "at_most": at_most, "below": below}
     metadata["has_converter"] = converter is not None
@@ -43,9 +43,9 @@ def setting(
 
 
 class Settings(eqx.Module):
-    """A frozen module of settings, refused at birth when a value makes no sense.
+    """A frozen module of settings; construction refuses values that make no sense.
 
-    A class may give the settings that it declares a `heading`, under which help and lists then show them.
+    A class may give its settings a `heading`, under which help and lists show them.
     """
 
     heading: ClassVar[str] = ""
@@ -70,10 +70,10 @@ def headed_fields(kind: type[Settings]) -> dict[str, list[dataclasses.Field]]:
     for declaring in reversed(kind.__mro__):
         for name in inspect.get_annotations(declaring):
             headings.setdefault(name, declaring.__dict__.get("heading", ""))
-    found: dict[str, list[dataclasses.Field]] = {"": []}
+    by_heading: dict[str, list[dataclasses.Field]] = {"": []}
     for field in setting_fields(kind):
-        found.setdefault(headings[field.name], []).append(field)
-    return {heading: fields for heading, fields in found.items() if fields}
+        by_heading.setdefault(headings[field.name], []).append(field)
+    return {heading: fields for heading, fields in by_heading.items() if fields}
 
 
 def build(kind: type[Settings], values: dict[str, Any], group: str) -> Any:
@@ -98,7 +98,7 @@ def as_data(settings: Settings) -> dict[str, Any]:
 
 
 def allowed(field: dataclasses.Field) -> str:
-    """What a field takes, in words: the type, then the range; nothing where its meaning says it."""
+    """What a field accepts, in words: the type, then the range; empty for a field with a converter."""
     if field.metadata["has_converter"]:
         return ""
     if get_origin(field.type) is Literal:

@@ -1,8 +1,8 @@
-"""Arrays in files of the safetensors format: numbers and nothing else, checked before any of them is read. No JAX here.
+"""Arrays in safetensors files: nothing but numbers, checked before any of them is read. No JAX is imported here.
 
 The format: 8 bytes with the header's length, a JSON header of types, shapes and places, then the bytes of all arrays.
-Written here and not by the library of that name because arrays that fill the memory must be written one after the
-other, bfloat16 among them, and because a file must be refused by its header before memory is given to it.
+The library of that name is not used because arrays that fill the memory, bfloat16 among them, must be written one by
+one, and because a bad header must be refused before memory is allocated for the file.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ import numpy as np
 from decentral.errors import Refused
 from decentral.plain_files import open_plain, parse_json, read_plain
 
-MOST_BYTES = 2**36  # of a file, unless its reader allows less: the replay of a stored agent is in it
+MOST_BYTES = 2**36  # of a file, unless its reader allows less: a stored agent holds its replay
 MOST_HEADER = 2**23  # bytes
 MOST_TENSORS = 20_000
 PLAIN_TYPES: dict[str, np.dtype] = {
@@ -38,7 +38,7 @@ PLAIN_TYPES: dict[str, np.dtype] = {
 }
 try:
     import ml_dtypes
-except ImportError:  # a device that has NumPy alone: bfloat16 is in replays, not in what an agent acts with
+except ImportError:  # a device with NumPy only: bfloat16 is used in replays, not for acting
     TYPES = PLAIN_TYPES
 else:
     TYPES = PLAIN_TYPES | {"BF16": np.dtype(ml_dtypes.bfloat16)}
@@ -47,7 +47,7 @@ CODES = {kind: code for code, kind in TYPES.items()}
 
 @dataclass(frozen=True)
 class Tensor:
-    """An array to be written: its type and shape, and how to get at its numbers when their turn comes."""
+    """An array to be written: its type, its shape, and a function that fetches it when it is written."""
 
     dtype: np.dtype
     shape: tuple[int, ...]
@@ -55,7 +55,7 @@ class Tensor:
 
     @staticmethod
     def of(array: np.ndarray) -> "Tensor":
-        """An array that is there already."""
+        """A tensor of an array in memory."""
         return Tensor(array.dtype, array.shape, lambda: array)
 
     @property
@@ -88,7 +88,7 @@ def pieces(tensors: Mapping[str, Tensor], notes: dict[str, str] | None = None) -
 
 
 def write_arrays(file: Path, arrays: dict[str, np.ndarray], notes: dict[str, str] | None = None) -> str:
-    """Write a file as a whole or not at all, and tell its hash."""
+    """Write a file atomically, and return its hash."""
     digest, whole = hashlib.sha256(), file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with whole.open("wb") as stream:
@@ -106,7 +106,7 @@ def write_arrays(file: Path, arrays: dict[str, np.ndarray], notes: dict[str, str
 
 
 def read_arrays(file: Path, most_bytes: int = MOST_BYTES, follow: bool = False) -> Stored:
-    """Read a plain file, or `follow` a link to it, no larger than allowed; with its notes and its hash."""
+    """The arrays, notes and hash of a plain file of at most `most_bytes`; `follow`: it may be a link to one."""
     content = read_plain(file, most_bytes, follow)
     stream = io.BytesIO(content)
     places, notes = _header(stream, len(content), file)
@@ -123,7 +123,7 @@ def read_tensors(file: Path) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class _TensorPlace:
-    """Where an array lies in a file."""
+    """The place of an array in a file."""
 
     dtype: np.dtype
     shape: tuple[int, ...]
@@ -142,7 +142,7 @@ def _array(stream: BinaryIO, place: _TensorPlace) -> np.ndarray:
 
 
 def _header(stream: BinaryIO, size: int, file: Path) -> tuple[dict[str, _TensorPlace], dict[str, str]]:
-    """What a file holds and where, and its notes. One whose header makes no sense, or does not fit it, is refused."""
+    """The arrays' places in a file, and its notes. A header that makes no sense or does not fit is refused."""
     length = int.from_bytes(stream.read(8), "little")
     if size < 8 or not 2 <= length <= min(MOST_HEADER, size - 8):
         raise Refused(f"{file} is no safetensors file: its header can't be {length} bytes long")
@@ -168,8 +168,8 @@ def _header(stream: BinaryIO, size: int, file: Path) -> tuple[dict[str, _TensorP
 
 def _place(entry: dict[str, Any], start: int) -> _TensorPlace:
     shape, (begin, end) = entry["shape"], entry["data_offsets"]
-    numbers = [*shape, begin, end]
-    if not isinstance(shape, list) or len(shape) > 32 or not all(type(n) is int and 0 <= n < 2**62 for n in numbers):
+    sizes = [*shape, begin, end]
+    if not isinstance(shape, list) or len(shape) > 32 or not all(type(n) is int and 0 <= n < 2**62 for n in sizes):
         raise ValueError("a shape or place that is none")
     place = _TensorPlace(TYPES[entry["dtype"]], tuple(shape), start + begin)
     if place.bytes != end - begin:

@@ -1,4 +1,4 @@
-"""Lines on their way to the terminal. With `screen` the one way out: no text can give the terminal orders."""
+"""Plain lines to the terminal. With `screen`, the only way to write to it: no text can control the terminal."""
 
 import sys
 

@@ -1,8 +1,8 @@
-"""The words every other file speaks: what one agent perceives, lives through and is told of its environment.
+"""The basic types of the whole library: what one agent perceives, does and knows about its environment.
 
-Axes stand in this order, and a function sees only its own; `vmap` adds the rest outside:
+Axes are in this order, and a function sees only its own; `vmap` adds the others outside:
 S seed, N agent, B episode of a batch, T step (P = T + 1 percepts), then features. Where an algorithm learns from a
-whole batch it may turn it round once, to [T, B, ...]: `time_first`.
+whole batch it may transpose it once, to [T, B, ...]: `time_first`.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Continuous:
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """What an agent must know of its environment to be built: the sizes of its percept and the kind of its actions."""
+    """What is needed to build an agent for an environment: the size of its percept and the kind of its actions."""
 
     observation_size: int
     actions: Discrete | Continuous
@@ -59,7 +59,7 @@ class Percept(eqx.Module):
 class Episode(eqx.Module):
     """One agent's record of an episode: its own percepts, its own actions, the shared reward, nothing else.
 
-    `annotations` is what the agent itself stored with the steps, from these and from its own statistics.
+    `annotations` is what the agent itself stores with the steps, from these and from its own statistics.
     """
 
     percepts: Percept  # [P, ...]: the percept before each step and the one after the last
@@ -71,5 +71,5 @@ class Episode(eqx.Module):
 
 
 def time_first(batch: Tree) -> Tree:
-    """Arrays [B, T, ...] as [T, B, ...]: a shift in time then moves whole blocks, and nothing is turned round."""
+    """Arrays [B, T, ...] as [T, B, ...]: a shift in time then moves whole blocks, without another transpose."""
     return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), batch)
