@@ -76,7 +76,7 @@ def interrupt(place, numbers, wanted, rng, longest):
             _, complaint = process.communicate()
             if number == signal.SIGKILL or process.returncode in (FINISHED, -number):  # -: before the training began
                 continue
-            if process.returncode != SAVED or "to go on: decentral resume" not in complaint:
+            if process.returncode != SAVED or "to resume: decentral resume" not in complaint:
                 raise Failed(f"{place}: {number!r} ended it with {process.returncode}: {complaint}") from None
         else:
             _, complaint = process.communicate()

@@ -68,5 +68,5 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, step: int, how: str):
         when = f"at step {step:,} and saved" if step else "before the first step"
-        super().__init__(f"interrupted {when}; to go on: {how}")
+        super().__init__(f"interrupted {when}; to resume: {how}")
         self.step = step

@@ -49,8 +49,8 @@ def test_a_run_of_an_arena_is_a_run_and_its_messages_can_be_audited(capsys, tmp_
     assert code == 1 and err.count("\n") == 1 and "this is not all that it was told" in err
     for words, complaint in (
         (["audit", out], "messages must be given to audit"),
-        (["resume", out, "--steps", "99"], "steps must be left out: an arena goes on to the steps that it was to take"),
-        (["train", *request, "--resume"], "RUN must be one of decentral train to go on"),
+        (["resume", out, "--steps", "99"], "steps must be left out: an arena resumes to the steps that it was to take"),
+        (["train", *request, "--resume"], "RUN must be one of decentral train to be resumed"),
         (["train", "--config", f"{out}/config.json"], "config must be without arena for decentral train"),
         (["arena", "iql", "matrix-game", "--out", out], "out must be an empty or a new directory"),
         (["audit", out, "--messages", str(tmp_path)], "agent-0.messages can't be read"),

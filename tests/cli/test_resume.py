@@ -67,7 +67,7 @@ def test_an_interrupted_training_exits_with_75_and_says_how_to_go_on(capsys, tmp
 
     monkeypatch.setattr(runner.Training, "finish", interrupted)
     code, _, err = outcome(capsys, "train", "iql", "matrix-game", "--steps", "9", "--out", str(tmp_path / "new"))
-    assert code == 75 and err == "decentral train: interrupted at step 3 and saved; to go on: decentral resume here\n"
+    assert code == 75 and err == "decentral train: interrupted at step 3 and saved; to resume: decentral resume here\n"
 
 
 def test_running_out_of_memory_is_one_line_and_exit_code_1(capsys, monkeypatch):

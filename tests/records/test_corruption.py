@@ -61,7 +61,7 @@ def test_a_missing_file_is_passed_over_and_told_of(run, name):
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_of_another_checkpoint_does_not_pass(run, name):
     swap(Checkpoints.of(run).place(1) / name, Checkpoints.of(run).place(2) / name)
-    with pytest.raises(Refused, match="no other checkpoint can be gone on from"):
+    with pytest.raises(Refused, match="no other checkpoint can be resumed from"):
         ResumePoint.find([run], 2)
 
 
@@ -90,7 +90,7 @@ def test_a_run_all_of_whose_checkpoints_are_broken_is_one_line_and_stays_as_it_i
     for turn in (1, 2):
         spoil(random.Random(turn), Checkpoints.of(run).place(turn) / "agents.safetensors", WAYS[0])
     before = tree(run.path)
-    with pytest.raises(Refused, match=r"agents.safetensors is broken.*no other checkpoint can be gone on from"):
+    with pytest.raises(Refused, match=r"agents.safetensors is broken.*no other checkpoint can be resumed from"):
         ResumePoint.find([run], 2)
     with pytest.raises(SystemExit) as stop:
         main(["verify", str(run.path)])

@@ -102,7 +102,7 @@ def test_a_piece_that_another_process_has_is_left_to_it_and_so_is_what_rests_on_
 
 
 def test_when_time_is_up_no_further_piece_is_begun(target, tmp_path):
-    with pytest.raises(Interrupted, match="to go on: the same command with --out"):
+    with pytest.raises(Interrupted, match="to resume: the same command with --out"):
         run(tmp_path, deadline=time.monotonic() - 1)
     assert target.made == []
 

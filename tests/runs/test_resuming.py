@@ -103,7 +103,7 @@ def test_a_finished_run_goes_further_as_if_it_had_never_stopped(tmp_path):
 def test_a_signal_saves_and_says_how_to_go_on(tmp_path, monkeypatch):
     place = tmp_path / "run"
     config = resolve("dac", "matrix-game", DAC["algorithm"], None, PLAN | {"seeds": 2, "steps": 60})
-    with pytest.raises(Interrupted, match=rf"interrupted at step 30 and saved; to go on: decentral resume {place}"):
+    with pytest.raises(Interrupted, match=rf"interrupted at step 30 and saved; to resume: decentral resume {place}"):
         run_together([PlannedRun(config, place)], [Killer(4, lambda: (ask_to_stop(), wait()))])
     assert Checkpoints.of(RunDirectory(place)).turns() == [30]
     with pytest.raises(Interrupted, match="interrupted at step 30 and saved"):  # a deadline asks to stop as well

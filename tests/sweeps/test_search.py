@@ -109,7 +109,7 @@ def test_a_search_goes_on_where_it_was_and_can_be_made_longer(file, monkeypatch)
             ended(unit, 0)
 
     monkeypatch.setitem(BACK_ENDS, "processes", all_but_one)
-    with pytest.raises(Failed, match="trial-000 did not finish: run it again to go on"):
+    with pytest.raises(Failed, match="trial-000 did not finish: run it again to resume"):
         search(file, progress=False)
     trials = search(file, progress=False).trials
     assert asked == [["trial-000", "trial-001"], ["trial-000"], ["trial-002"]]

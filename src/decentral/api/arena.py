@@ -46,7 +46,7 @@ def arena(
     agreed = build(Terms, wishes.arena | (terms or {}), "arena")
     saving = build(Saving, checkpoints or {}, "checkpoints")
     if resume and out is None:
-        raise Refused("out must be given with resume: it is the run to go on with")
+        raise Refused("out must be given with resume: it is the run to resume")
     place = place_for(out, f"{name_of(resolved_config)}-arena")
     request = ArenaRequest(resolved_config, agreed, place, None if log_messages is None else Path(log_messages))
     listeners = listeners_of(progress, ())

@@ -40,5 +40,5 @@ def resume(
             raise Refused(f"log-messages must be left out but for a run of an arena, got {messages}")
         return Run(resume_run(directory, listeners, saving, steps).path)
     if steps is not None:
-        raise Refused(f"steps must be left out: an arena goes on to the steps that it was to take, got {steps}")
+        raise Refused(f"steps must be left out: an arena resumes to the steps that it was to take, got {steps}")
     return Run(resume_arena(directory, messages, listeners, saving).path)

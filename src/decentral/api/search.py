@@ -65,7 +65,7 @@ def search(
         units = [SweepUnit(run) for run in runs]
         run_units(units, processes, backend, tell)
         if left := [unit.name for unit in units if unit.state != "finished"]:
-            raise Failed(f"{', '.join(left)} did not finish: run it again to go on, see {units[0].log.parent}")
+            raise Failed(f"{', '.join(left)} did not finish: run it again to resume, see {units[0].log.parent}")
         trials += [replace(trial, worth=worth(unit.directory)) for trial, unit in zip(proposed, units, strict=True)]
         write_trials(trials, place)
         known = [trial.worth for trial in trials if trial.worth is not None]

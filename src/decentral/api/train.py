@@ -138,7 +138,7 @@ def train(
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
     resolved_config = resolved(algorithm_name, environment_name, groups, wishes_of(config, "train"))
     if resume and out is None:
-        raise Refused("out must be given with resume: it is the run to go on with")
+        raise Refused("out must be given with resume: it is the run to resume")
     place = place_for(out, name_of(resolved_config))
     listeners = [*listeners_of(progress, track), *([Live()] if live else [])]
     saving = build(Saving, checkpoints or {}, "checkpoints")

@@ -76,7 +76,7 @@ def standing_at(directory: RunDirectory, turn: int) -> ArenaState:
 def check_logged(standing: ArenaState, messages: Path | None) -> None:
     """Refuse to log only part of the messages: an audit needs all of them."""
     if standing.logged and messages is None:
-        raise Refused("log-messages must be given again to go on: the messages of this arena are logged")
+        raise Refused("log-messages must be given again to resume: the messages of this arena are logged")
     if messages is not None and not standing.logged:
         raise Refused(f"log-messages must be left out: this arena is not logged from its beginning, got {messages}")
 

@@ -214,7 +214,7 @@ def asked_to_play(command: str, words: list[str], known: list[str], episodes: in
     if not named:
         parser.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join(known)}")
     parser.add_argument("--episodes", default=str(episodes), metavar="N", help=f"{meaning} (default: {episodes})")
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of their chance (default: 0)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of their random numbers (default: 0)")
     if not named:
         parser.parse_all(words)
         parser.error("ENVIRONMENT comes first")

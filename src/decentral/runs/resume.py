@@ -77,7 +77,7 @@ def resume_run(
     """Train a run to its end, or to more `steps` than planned; does nothing if it is there already."""
     data = directory.read_json("config.json")
     if "arena" in data:
-        raise Refused(f"RUN must be one of decentral train to go on, got {directory.path}, which is of an arena")
+        raise Refused(f"RUN must be one of decentral train to be resumed, got {directory.path}, which is of an arena")
     config = Config.from_data(data)
     was = config.setup
     plan = was.plan if steps is None else _lengthened(was.plan, steps)

@@ -20,7 +20,9 @@ class SearchPlan(Settings):
 
     trials: int = setting(20, "how many configurations are tried", at_least=1)
     batch: int = setting(4, "how many are proposed before any of them is known", at_least=1)
-    sampler: Literal["tpe", "random"] = setting("tpe", "who proposes: Optuna's tree of Parzen estimators, or chance")
+    sampler: Literal["tpe", "random"] = setting(
+        "tpe", "who proposes: Optuna's tree of Parzen estimators, or random search"
+    )
     seed: int = setting(0, "of the proposals, not of the runs", at_least=0)
 
 

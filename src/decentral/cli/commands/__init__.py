@@ -8,9 +8,9 @@ import importlib
 
 COMMANDS = {
     "train": "Train an algorithm, or a team of several, on an environment.",
-    "arena": "Train with each agent in a process of its own, told its percepts, rewards and ends, and nothing else.",
-    "resume": "Go on with a run that was interrupted, or train a finished one further.",
-    "verify": "Check the files of a run against the hashes that were noted when they were written.",
+    "arena": "Train with each agent in its own process, which receives its percepts, rewards and episode ends alone.",
+    "resume": "Resume a run that was interrupted, or train a finished one further.",
+    "verify": "Check the files of a run against the hashes recorded when they were written.",
     "sweep": "Train every combination of listed settings: in few compiled programs, or, from a file, in processes.",
     "search": "Search settings that a file leaves open for the best return, with Optuna, in processes or on a cluster.",
     "evaluate": "Play fresh greedy episodes with the trained agents of a run.",
@@ -19,7 +19,7 @@ COMMANDS = {
     "report": "Show one or several runs on one page: curves, tables, what the agents have learned, how it was made.",
     "crossplay": "Let agents of different runs and seeds play together, and show the matrix of returns.",
     "compare": "Compare several algorithms on one environment: mean, interquartile mean and intervals over seeds.",
-    "reproduce": "Run a figure or table of the paper again, draw it again from its data, or tell what claims came to.",
+    "reproduce": "Rerun a figure or table of the paper, redraw it from its data, or show the verdicts on the claims.",
     "values": "Print what the agents of a matrix game have learned: Q(s,a,c) and phi, as in the paper's Table 1.",
     "audit": "Train one agent of a run again from its own log alone, and compare its parameters bit for bit.",
     "export": "Write one trained agent as a bundle that runs without JAX, after checking that it acts the same.",
@@ -27,7 +27,7 @@ COMMANDS = {
     "show": "Print the resolved configuration of an algorithm or a team on an environment, as JSON; or its settings.",
     "oracle": "Print the exact returns of predator-prey: the best joint policy's and uniformly random play's.",
     "probe": "Play an environment at random and by policies written for it by hand: how hard is it?",
-    "check-env": "Examine an environment, such as your own, and say in plain words what is right and what is wrong.",
+    "check-env": "Check an environment, such as your own, and say in plain words what is right and what is wrong.",
     "check-battles": "Compare the simulated battles with recorded ones, such as games of the real SMAC.",
     "bench": "Measure how fast training is on this machine: time per turn, its parts, memory, and the least possible.",
 }

@@ -26,7 +26,7 @@ def check_battles_command(words: list[str]) -> None:
     parser.add_argument(
         "--random", default="0.3", metavar="X", help="share of random actions of --record (default: 0.3)"
     )
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of all chance (default: 0)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of all random numbers (default: 0)")
     add_flags(parser, "environment", BATTLES["3m"]())
     args = parser.parse_all(words)
     options: dict[str, Any] = {

@@ -65,7 +65,7 @@ def _parser() -> Parser:
         help="just this piece of it, or those of a pattern such as '*-iql'; may be given again (default: all)",
     )
     parser.add_argument(
-        "--minutes", metavar="M", help="save and stop after so many, with exit code 75; the same command goes on"
+        "--minutes", metavar="M", help="save and stop after so many, with exit code 75; the same command resumes"
     )
     parser.add_argument(
         "--list", action="store_true", help="train nothing: which pieces are done, which are not, how long they take"
@@ -77,7 +77,7 @@ def _parser() -> Parser:
         help="train nothing: take over pieces from this directory or TARGET.json; may be given again",
     )
     parser.add_argument(
-        "--out", metavar="DIR", help="where it goes, and goes on if interrupted (default: runs/reproduction/TARGET)"
+        "--out", metavar="DIR", help="where it goes, and resumes if interrupted (default: runs/reproduction/TARGET)"
     )
     parser.add_argument("--redraw", metavar="FILE", help="figure and table again from TARGET.json, without training")
     parser.add_argument("--claims", metavar="DIR", help="the table of all claims from the full-scale data in DIR")

@@ -52,7 +52,7 @@ class Battle(Environment):
     call_radius: float = setting(4.0, "distance at which enemies help one that is hurt", at_least=0)
     packing: Packing = setting(
         "grid",
-        "how units appear around a point: on mirrored grids, on equal grids, or in rings that are turned by chance",
+        "how units appear around a point: on mirrored grids, on equal grids, or in randomly turned rings",
     )
     push_rounds: int = setting(1, "how often in a loop units that overlap are pushed apart", at_least=0, at_most=8)
     anchored: bool = setting(False, "units that attack are not pushed away, and others walk around them")

@@ -51,7 +51,7 @@ class ResumePoint:
             return ResumePoint(directories, lanes, moments, notes)
         if common:
             broken = notes[0].removesuffix(": going back to an earlier checkpoint")
-            raise Refused(f"{broken}; no other checkpoint can be gone on from, nothing was changed")
+            raise Refused(f"{broken}; no other checkpoint can be resumed from, nothing was changed")
         begun = any(directory.has_begun for directory in directories)
         return ResumePoint(directories, lanes, [], ["no moment was saved yet: begun anew"] if begun else [])
 
