@@ -8,7 +8,7 @@ from decentral.types import Episode
 
 
 class Distributed(ValueLearner):
-    """Distributed Q-learning: negative errors are ignored; for environments without chance."""
+    """Distributed Q-learning: negative errors are ignored; for deterministic environments."""
 
     def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
         return jnp.where(surprise > 0, 1.0, 0.0)

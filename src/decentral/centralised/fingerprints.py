@@ -26,7 +26,7 @@ class StampedNetwork(eqx.Module):
 
 
 class Fingerprints(Centralised):
-    """IQL that is told the others' exploration and training iteration, now and at the time of each experience."""
+    """IQL that also observes the others' exploration and training iteration, now and at the time of each experience."""
 
     strictness: ClassVar[Strictness] = Strictness(own_replays=False)
 

@@ -25,7 +25,10 @@ class ModelsWithoutEncoder(ModelsWithPrior):
 
 
 class FullDAC(ExtendedDAC):
-    """Dynamics-Aware Context, with all extensions and controls. Unless one is set, every step is that of `DAC`."""
+    """Dynamics-Aware Context: values given an inferred context, and the best context at the time of acting.
+
+    Offers all extensions and controls; where none is set, every step is that of `DAC`.
+    """
 
     heading: ClassVar[str] = "Controls"
 
