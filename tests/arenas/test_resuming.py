@@ -25,7 +25,7 @@ from decentral.errors import Failed, Interrupted, Refused
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import Saving
-from decentral.runs.runner import PlannedRun, describe
+from decentral.runs.runner import PlannedRun, write_description
 from decentral.settings import as_data
 from tests.arenas.nearby import Nearby
 from tests.crashes import Crash, disk
@@ -169,7 +169,7 @@ def test_who_comes_second_is_told_that_another_process_is_training(tmp_path, beg
     request = request_of(tmp_path)
     with RunDirectory.created_alone(request.out) as directory:
         if begun:
-            describe(PlannedRun(CONFIG(), request.out), arena=as_data(TERMS))
+            write_description(PlannedRun(CONFIG(), request.out), arena=as_data(TERMS))
             request.messages.mkdir()
             (request.messages / "seed-0").touch()
         for come in (run_arena, lambda *_: start(tmp_path)):  # anew, and with `resume`

@@ -3,6 +3,7 @@
 import functools
 import os
 import random
+import shutil
 import signal
 import tempfile
 import time
@@ -12,13 +13,14 @@ import jax
 import pytest
 
 import decentral
-from decentral.configs.config import resolve
+from decentral.configs.config import Config, resolve
 from decentral.errors import Interrupted
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.restore import ResumePoint
 from decentral.runs.checkpointing.schedule import Saving
-from decentral.runs.runner import PlannedRun, describe, run, run_together
+from decentral.runs.resume import is_finished
+from decentral.runs.runner import PlannedRun, run, run_together, write_description
 from tests.crashes import Crash, disk
 from tests.saved_runs import begin, save
 from tests.small_runs import SMALL, small_run
@@ -196,7 +198,7 @@ def test_who_comes_second_is_told_that_another_process_is_training(tmp_path, beg
     config = resolve("iql", "matrix-game", training_settings=PLAN)
     with RunDirectory.created_alone(tmp_path / "run") as directory:
         if begun:
-            describe(PlannedRun(config, directory.path))
+            write_description(PlannedRun(config, directory.path))
         for resume in (True, False):
             with pytest.raises(decentral.Refused, match=r"must not be in use, got .*run, which another process is"):
                 run(config, directory.path, [], resume=resume)
@@ -227,3 +229,15 @@ def test_other_devices_versions_and_company_are_told_of(tmp_path):
     assert told(platform="tpu") == ["on tpu then, on cpu now"]
     assert told(lanes=7) == ["2 seeds side by side then, 7 now"]
     assert told(packages={"jax": "0.1"}) == [f"jax 0.1 then, {jax.__version__} now"]
+
+
+def test_a_run_that_could_not_say_that_it_is_finished_is_not_taken_as_finished(tmp_path):
+    whole = small_run("iql")
+    copied = RunDirectory(Path(shutil.copytree(whole.path, tmp_path / "run")))
+    config = Config.from_data(whole.config)
+    assert is_finished(copied, config)
+    shutil.rmtree(copied.path / "checkpoints", ignore_errors=True)
+    (copied.path / "finished.json").unlink()  # as where the disk failed in this very moment
+    assert not is_finished(copied, config)
+    (copied.path / "times.jsonl").unlink()  # as in runs of versions that wrote neither file
+    assert is_finished(copied, config)

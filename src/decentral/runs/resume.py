@@ -30,9 +30,8 @@ def is_finished(directory: RunDirectory, config: Config) -> bool:
     complete = _has_all_agents(directory, config)
     if directory.is_finished and not complete:
         raise Refused(f"out must hold whole runs, got {directory.path}, which is broken: remove it to train it anew")
-    return complete and (
-        directory.is_finished or not Checkpoints.of(directory).turns()
-    )  # earlier versions did not mark runs as finished
+    marks_its_end = (directory.path / "times.jsonl").is_file()  # runs of earlier versions have neither file
+    return complete and (directory.is_finished or not (marks_its_end or Checkpoints.of(directory).turns()))
 
 
 def _existing_run(run: PlannedRun) -> RunDirectory | None:
