@@ -65,7 +65,7 @@ def test_an_interrupted_training_exits_with_75_and_says_how_to_go_on(capsys, tmp
     def interrupted(*arguments):
         raise Interrupted(3, "decentral resume here")
 
-    monkeypatch.setattr(runner.Training, "finish", interrupted)
+    monkeypatch.setattr(runner.Training, "run_until_done", interrupted)
     code, _, err = outcome(capsys, "train", "iql", "matrix-game", "--steps", "9", "--out", str(tmp_path / "new"))
     assert code == 75 and err == "decentral train: interrupted at step 3 and saved; to resume: decentral resume here\n"
 

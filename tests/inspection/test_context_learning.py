@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from decentral.analysis.assignment import counts_of, one_to_one
-from decentral.inspection.context_study import most_likely_contexts, newborn, study
+from decentral.inspection.context_study import init_student, most_likely_contexts, study
 from decentral.types import AgentSpec, Continuous, Episode, Percept
 from tests.small import small
 
@@ -25,7 +25,7 @@ def two_winds():
 def students():
     """A student after a hundred and fifty updates, the same after these in two calls, and the last metrics."""
     learner = small("dac", window=1, contexts=2, predict="change", encoder_width=16, decoder_width=16)
-    begun = newborn(learner, SPEC, jax.random.key(0))
+    begun = init_student(learner, SPEC, jax.random.key(0))
     learn = jax.jit(lambda student, updates: study(learner, student, two_winds(), 8, updates))
     once, metrics = learn(begun, 150)
     return once, learn(learn(begun, 40)[0], 110)[0], metrics
