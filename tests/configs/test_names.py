@@ -8,6 +8,8 @@ from decentral.algorithms.iql import IQL
 from decentral.configs import registry as names
 from decentral.configs.config import Config, resolve
 from decentral.configs.registry import algorithm_class, recorded_algorithm
+from decentral.environments.matrix_game import MatrixGame
+from decentral.environments.registry import environment_class
 from decentral.settings import Refused
 from tests.cli.test_cli import outcome
 
@@ -58,6 +60,22 @@ def test_a_configuration_with_own_algorithms_is_read_again_once_they_are_named(m
 def test_a_name_that_means_no_algorithm_is_refused(name, reason):
     with pytest.raises(Refused, match=reason):
         algorithm_class(name)
+
+
+class Outdated(IQL):
+    def reflect(self, agent, episode, epsilon):
+        return agent, ()
+
+
+class OutdatedGame(MatrixGame):
+    tells_ids = True
+
+
+def test_code_that_defines_a_hook_by_its_earlier_name_is_refused():
+    with pytest.raises(Refused, match="Outdated must define annotate in place of reflect"):
+        algorithm_class(f"python:{__name__}:Outdated")
+    with pytest.raises(Refused, match="OutdatedGame must define observes_ids in place of tells_ids"):
+        environment_class(f"python:{__name__}:OutdatedGame")
 
 
 def test_the_command_line_takes_an_own_algorithm_alone_and_in_a_team(capsys):

@@ -4,7 +4,7 @@ from typing import Any
 
 from decentral.algorithms import ALGORITHMS, Algorithm
 from decentral.centralised import CENTRALISED
-from decentral.environments.host.user_code import imported
+from decentral.environments.host.user_code import check_current_names, imported
 from decentral.environments.registry import environment_class
 from decentral.errors import Refused
 
@@ -13,6 +13,16 @@ CODE = "python:"
 ALGORITHM_FORM = "python:MODULE:CLASS"
 FORMS = {ALGORITHM_FORM: "An algorithm of your own: docs/adding/algorithm.md"}
 
+RENAMED = {
+    "be_born": "init_agent",
+    "begin_life": "new_agent",
+    "first_notes": "initial_statistics",
+    "reflect": "annotate",
+    "felt": "learning_rewards",
+    "grow_older": "after_episodes",
+    "judge": "td_terms",
+    "weigh": "loss_from_terms",
+}
 _imported: dict[str, type[Algorithm]] = {}  # algorithms whose code the user has named
 
 
@@ -52,4 +62,5 @@ def _imported_algorithm(name: str) -> type[Algorithm]:
     algorithm = imported(name.removeprefix(CODE), name, "algorithm")
     if not (isinstance(algorithm, type) and issubclass(algorithm, Algorithm)):
         raise Refused(f"algorithm {name} must be a subclass of Algorithm, got {algorithm!r:.80}")
+    check_current_names(algorithm, RENAMED, f"algorithm {name}")
     return algorithm

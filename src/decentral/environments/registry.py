@@ -10,7 +10,7 @@ from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.battles import BATTLES
 from decentral.environments.host.checks import build_environment
 from decentral.environments.host.interface import HostEnvironment
-from decentral.environments.host.user_code import imported
+from decentral.environments.host.user_code import check_current_names, imported
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey.environment import PredatorPrey
 from decentral.environments.switching_wind import SwitchingWind
@@ -24,6 +24,12 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
 }
 
 
+RENAMED = {
+    "tells_ids": "observes_ids",
+    "may_be_unavailable": "has_action_mask",
+    "step_by": "step_with",
+    "tell": "recompute_outcome",
+}
 _imported: dict[str, type[BaseEnvironment]] = {}  # environments whose code the user has named
 
 
@@ -76,6 +82,7 @@ def _user_environment(place: str) -> type[BaseEnvironment]:
         raise Refused(
             f"environment python:{place} must be a subclass of HostEnvironment or Environment, got {kind!r:.80}"
         )
+    check_current_names(kind, RENAMED, f"environment python:{place}")
     return kind
 
 

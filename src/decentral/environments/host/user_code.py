@@ -137,3 +137,10 @@ def imported(place: str, address: str, what: str = "environment") -> Any:
         return getattr(module, name)
     except AttributeError:
         raise Refused(f"{what} {address}: the module {module_name} has no {name}") from None
+
+
+def check_current_names(kind: type, renamed: dict[str, str], asked: str) -> None:
+    """Refuse a class that defines what has another name now: nobody would call it, and nobody would notice."""
+    for old, new in renamed.items():
+        if old in dir(kind):
+            raise Refused(f"{asked} must define {new} in place of {old}, which it was called before")
