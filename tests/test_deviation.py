@@ -12,7 +12,7 @@ from decentral.deviation import mean_and_spread, sample_deviation, sample_varian
 SOURCES = Path(__file__).parents[1] / "src" / "decentral"
 # Not of a sample: all episodes of one test, a field of files that old runs have too; and places on a map, of which
 # only shares of one another are used.
-NOT_OF_A_SAMPLE = {"runs/runner.py", "arenas/training.py", "verification/battle_check/starts.py"}
+NOT_OF_A_SAMPLE = {"runs/metric_rows.py", "arenas/training.py", "verification/battle_check/starts.py"}
 
 
 def test_the_deviation_of_a_sample_is_divided_by_one_less_than_its_number():

@@ -10,7 +10,8 @@ from decentral.api.arguments import PathLike, place_for, several
 from decentral.configs.registry import take_names
 from decentral.inspection.learned_summary import learned_summary
 from decentral.records import RunDirectory
-from decentral.runs.runner import PlannedRun, Rows
+from decentral.runs.metric_rows import Rows
+from decentral.runs.runner import PlannedRun
 
 RELOAD_SECONDS = 5
 

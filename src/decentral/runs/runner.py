@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from decentral.algorithms.base import Models
@@ -22,21 +21,17 @@ from decentral.runs.checkpointing.restore import ResumePoint, note_resumption
 from decentral.runs.checkpointing.schedule import CheckpointSchedule, Saving
 from decentral.runs.lanes import LaneBatch
 from decentral.runs.memory import memory_statement
+from decentral.runs.metric_rows import Rows, rows_of_test
 from decentral.runs.placement import use_every_core
 from decentral.runs.provenance import provenance
 from decentral.runs.shapes import check_one_shape
 from decentral.runs.signals import Signals
-from decentral.training.diagnostics import Diagnosis
-from decentral.training.loop import Tally, TrainingSetup
+from decentral.training.loop import TrainingSetup
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from decentral.training.team import Team
-from decentral.types import Metrics
 
 SECONDS_PER_CHUNK = 2.0  # how often the progress is shown
-
-
-Rows = list[dict[str, Any]]  # the records of one run's test, one per seed
 
 
 @dataclass(frozen=True)
@@ -192,7 +187,7 @@ class Training:
                 listener.noted(f"{divergence}; other seeds go on")
 
     def _test(self) -> None:
-        rows = _records(self.setups, self.lane_batch)
+        rows = rows_of_test(self.setups, self.lane_batch)
         for directory, records in zip(self.directories, rows, strict=True):
             directory.append_metrics(records)
             directory.append_time(records[0]["step"], self.seconds)
@@ -232,60 +227,6 @@ class Pace:
         jax.block_until_ready(lane_batch.lanes.steps)
         fitting = int(count * SECONDS_PER_CHUNK / (time.perf_counter() - begun))
         self.chunk = max(1, min(8 * self.chunk, fitting))
-
-
-def _records(setups: list[TrainingSetup], lane_batch: LaneBatch) -> list[Rows]:
-    scores, diagnosis, tally = lane_batch.test()
-    steps, episodes = lane_batch.steps, np.asarray(lane_batch.lanes.episodes)
-
-    def record(setup: TrainingSetup, lane: int) -> dict[str, Any]:
-        row = {
-            "seed": int(lane_batch.seeds[lane]),
-            "step": int(steps[lane]),
-            "episode": int(episodes[lane]),
-            "test_return_mean": float(scores.returns[lane].mean()),
-            "test_return_std": float(scores.returns[lane].std()),
-            **{f"test_{name}": float(values[lane].mean()) for name, values in scores.reports.items()},
-            "epsilon": round(float(setup.plan.epsilon(jnp.asarray(steps[lane]))), 6),
-        }
-        row |= lane_batch.programs.counts()
-        return row | _train_metrics(tally, lane, setup.team) | _diagnostics(diagnosis, lane, setup.team)
-
-    return [[record(setup, lane) for lane in share] for setup, share in zip(setups, lane_batch.shares, strict=True)]
-
-
-def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
-    """Means since the last test: of the training return, and per agent of what its updates measured."""
-    metrics: dict[str, Any] = {}
-    if tally.episodes[lane]:
-        metrics["train_return_mean"] = float(tally.returns[lane] / tally.episodes[lane])
-    if not tally.updates[lane]:
-        return metrics
-    means = jax.tree.map(lambda sums: sums[lane] / tally.updates[lane], tally.metrics)
-    return metrics | _by_agent(team, means)
-
-
-def _diagnostics(diagnosis: Diagnosis | None, lane: int, team: Team) -> dict[str, Any]:
-    """What a test measured besides returns: per agent, and for the team as a whole."""
-    if diagnosis is None:
-        return {}
-    measured = jax.tree.map(itemgetter(lane), diagnosis)
-    return _by_agent(team, measured.agents) | {name: float(value) for name, value in measured.team.items()}
-
-
-def _by_agent(team: Team, measured: tuple[Metrics, ...]) -> dict[str, Any]:
-    """What each squad measured [n], as one list per name with an entry for every place."""
-    metrics: dict[str, Any] = {}
-    size = sum(len(squad.places) for squad in team.squads)
-    for squad, of_squad in zip(team.squads, measured, strict=True):
-        for name, values in of_squad.items():
-            if values.ndim == 0:  # one learner for the whole team
-                metrics[name] = [float(values)]
-                continue
-            of_agents = metrics.setdefault(name, [None] * size)
-            for place, value in zip(squad.places, values.tolist(), strict=True):
-                of_agents[place] = value
-    return metrics
 
 
 def _save_agents(directories: Sequence[RunDirectory], lane_batch: LaneBatch) -> None:

@@ -12,7 +12,8 @@ from rich.table import Table
 from decentral.configs.config import Config
 from decentral.deviation import spread_of
 from decentral.errors import printable
-from decentral.runs.runner import Listener, PlannedRun, Rows
+from decentral.runs.metric_rows import Rows
+from decentral.runs.runner import Listener, PlannedRun
 from decentral.screen import Screen
 from decentral.training.plan import Plan
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from decentral.runs.runner import PlannedRun, Rows
+from decentral.runs.metric_rows import Rows
+from decentral.runs.runner import PlannedRun
 from decentral.settings import Refused
 
 
