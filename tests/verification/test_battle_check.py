@@ -98,7 +98,7 @@ def test_the_rule_of_a_recording_is_recognised_among_others(episodes, monkeypatc
 
 
 def test_a_recording_in_which_nothing_happens_tells_little_but_is_no_trouble():
-    world = BATTLES["2s_vs_1sc"]()
+    world = BATTLES["2s_vs_1sc"](packing="grid")
     check = Check(world, episodes_of(world, of_the_crawler(1), 9), 0)
     assert [reading.verdict for reading in check.readings()] == ["agrees", "agrees", "can't be told"]
     still = errors_of(world, check.episodes, nothing_changes(check.episodes))
@@ -109,7 +109,7 @@ def test_every_other_value_of_an_open_setting_is_tried():
     tried = list(variants(replace(WORLD, keep_target="chase", turning=True)))
     assert tried == [
         ("keep_target", "in_reach"), ("keep_target", "in_scan"), ("keep_target", "until_dead"),
-        ("scan_to", "centre"), ("anchored", True), ("turning", False), ("overkill", False), ("profile", "liberty"),
+        ("scan_to", "centre"), ("anchored", False), ("turning", False), ("overkill", False), ("profile", "liberty"),
     ]  # fmt: skip
 
 

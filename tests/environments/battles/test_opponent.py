@@ -37,10 +37,16 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, **r
         ({"units": {0: (13.7, 16)}}, NOBODY),  # 6.3 is beyond the scan range of 5.5 and two radii of 0.375
         ({"units": {0: (13.8, 16)}}, 0),
         ({"units": {0: (13.8, 16)}, "scan_to": "centre"}, NOBODY),
-        ({"units": {0: (14.3, 16), 1: (15, 16)}, "target": 0}, 0),  # kept while it is in reach, 5.75
-        ({"units": {0: (14.24951, 16), 1: (15, 16)}, "target": 0}, 0),  # 5.75049 is in reach but for rounding
-        ({"units": {0: (14.24, 16), 1: (15, 16)}, "target": 0}, 1),  # dropped when it is not
-        ({"units": {0: (10, 16)}, "target": 0}, NOBODY),  # though there is no other
+        (
+            {"units": {0: (14.3, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_reach"},
+            0,
+        ),  # kept while it is in reach, 5.75
+        (
+            {"units": {0: (14.24951, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_reach"},
+            0,
+        ),  # 5.75049 is in reach but for rounding
+        ({"units": {0: (14.24, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_reach"}, 1),  # dropped when it is not
+        ({"units": {0: (10, 16)}, "target": 0, "keep_target": "in_reach"}, NOBODY),  # though there is no other
         ({"units": {0: (13.8, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_scan"}, 0),  # out of reach, but seen
         ({"units": {0: (13.7, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_scan"}, 1),
         ({"units": {0: (13.7, 16)}, "target": 0, "keep_target": "in_scan"}, NOBODY),

@@ -44,18 +44,18 @@ class Battle(Environment):
         "which enemy 'attack k' means: drawn anew in every episode, among all or those of its kind, or fixed",
     )
     keep_target: KeepTarget = setting(
-        "in_reach",
+        "in_scan",
         "how long an enemy keeps a target: while it can hit or notice it; while nobody else is near; until it is dead",
     )
     scan_to: Literal["edge", "centre"] = setting("edge", "where a unit must be to be noticed within the scan range")
     leash: float = setting(21.0, "how far an enemy chases a target from where it took it", above=0)
     call_radius: float = setting(4.0, "distance at which enemies help one that is hurt", at_least=0)
     packing: Packing = setting(
-        "grid",
+        "rings",
         "how units appear around a point: on mirrored grids, on equal grids, or in randomly turned rings",
     )
     push_rounds: int = setting(1, "how often in a loop units that overlap are pushed apart", at_least=0, at_most=8)
-    anchored: bool = setting(False, "units that attack are not pushed away, and others walk around them")
+    anchored: bool = setting(True, "units that attack are not pushed away, and others walk around them")
     turning: bool = setting(False, "units must turn towards what they attack")
     overkill: bool = setting(True, "shots may be wasted on one whom others kill in the same moment")
 
