@@ -15,14 +15,15 @@ from tests.environments.battles.scenes import battle, changed, scene
 RULES = battle("3m").rules
 
 
-def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, **rules):
+def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, reached=0.0, **rules):
     """The target that enemy 3 of `3m`, at (20, 16), takes among allies at these places."""
     world = battle("3m")
     allies = {number: (*place, 45) for number, place in units.items()}
     targets = np.full(6, NOBODY, np.int32)
     targets[3] = target
     field = scene(world, {**allies, 3: (20, 16, 45), 4: (23, 16, 45)}, target=targets)
-    field = changed(field, taken_x=jnp.full(6, taken[0]), taken_y=jnp.full(6, taken[1]), help_wait=jnp.full(6, waits))
+    columns = {"taken_x": taken[0], "taken_y": taken[1], "help_wait": waits, "reached": reached}
+    field = changed(field, **{name: jnp.full(6, float(value)) for name, value in columns.items()})
     damage = jnp.zeros((6, 6))
     if hurt_by is not None:
         damage = damage.at[hurt_by].set(6.0)
@@ -50,6 +51,9 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, **r
         ({"units": {0: (13.8, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_scan"}, 0),  # out of reach, but seen
         ({"units": {0: (13.7, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_scan"}, 1),
         ({"units": {0: (13.7, 16)}, "target": 0, "keep_target": "in_scan"}, NOBODY),
+        ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_left"}, 0),  # it has yet to come near
+        ({"units": {0: (14.24, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_left", "reached": 1}, 1),
+        ({"units": {0: (10, 16)}, "target": 0, "keep_target": "until_left", "taken": (30, 16), "leash": 9.0}, NOBODY),
         ({"units": {0: (10, 16)}, "target": 0, "keep_target": "chase"}, 0),
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "chase"}, 1),
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_dead"}, 0),
@@ -80,3 +84,16 @@ def test_a_unit_calls_for_help_once_in_32_loops():
 
     _, turned = jax.lax.scan(loop, field, length=66)
     assert np.flatnonzero(turned == 0).tolist() == [0, 32, 64]
+
+
+def test_an_enemy_that_is_called_goes_on_to_the_attacker_until_it_has_left_its_reach_again():
+    world = battle("3m", keep_target="until_left")
+    far, near, gone = {0: (10, 16, 45)}, {0: (15, 16, 45)}, {0: (14, 16, 45), 1: (15, 16, 45)}
+    damage = jnp.zeros((6, 6)).at[0, 4].set(6.0)
+    seen, field = [], scene(world, {**far, 3: (20, 16, 45), 4: (22, 16, 45)})
+    for units, hurt in ((far, damage), (far, 0 * damage), (near, 0 * damage), (gone, 0 * damage)):
+        places = scene(world, {**units, 3: (20, 16, 45), 4: (22, 16, 45)})
+        field = changed(field, x=places.x, y=places.y, health=places.health)
+        field = choose_targets(world.roster, world.rules, field, take_aim(world.roster, field), hurt)
+        seen.append(int(field.target[3]))
+    assert seen == [0, 0, 0, 1]

@@ -45,7 +45,8 @@ class Battle(Environment):
     )
     keep_target: KeepTarget = setting(
         "in_scan",
-        "how long an enemy keeps a target: while it can hit or notice it; while nobody else is near; until it is dead",
+        "how long an enemy keeps a target: while it can hit it or notices it, until it has been in reach and left it,"
+        " while nobody else is near, or until it is dead",
     )
     scan_to: Literal["edge", "centre"] = setting("edge", "where a unit must be to be noticed within the scan range")
     leash: float = setting(21.0, "how far an enemy chases a target from where it took it", above=0)

@@ -1,7 +1,7 @@
 """The opponent: whom the enemies attack on their advance. The engine's rule is secret; this is what is known of it.
 
-An enemy keeps its target while it is in reach. One without a target takes the nearest ally within its scan range, or
-one who has just hurt it or a friend who called for help.
+An enemy without a target takes the nearest ally within its scan range, or one who has just hurt it or a friend who
+called for help. How long it keeps a target is a rule of the battle.
 """
 
 import equinox as eqx
@@ -34,13 +34,14 @@ def choose_targets(
     changed = target != field.target
     waits = jnp.where(calls, HELP_PERIOD, field.help_wait[theirs]) - 1.0
     return eqx.tree_at(
-        lambda old: (old.target, old.windup, old.taken_x, old.taken_y, old.help_wait),
+        lambda old: (old.target, old.windup, old.taken_x, old.taken_y, old.reached, old.help_wait),
         field,
         (
             target,
             jnp.where(changed, NEVER, field.windup),
             jnp.where(changed, field.x, field.taken_x),
             jnp.where(changed, field.y, field.taken_y),
+            jnp.where(changed, 0.0, jnp.where(aim.in_reach, 1.0, field.reached)),
             roster.joined(field.help_wait[ours], waits),
         ),
     )
@@ -98,4 +99,6 @@ def _keeps(
         return still_there & (in_reach | any_of(attacked & near, axis=1))
     followed = ((field.x - field.taken_x) ** 2 + (field.y - field.taken_y) ** 2)[theirs]
     follows = still_there & (followed <= rules.leash**2)
+    if rules.keep_target == "until_left":
+        return follows & (in_reach | (field.reached[theirs] == 0))
     return follows if rules.keep_target == "until_dead" else follows & (in_reach | (nearest == NOBODY))

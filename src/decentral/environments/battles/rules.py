@@ -7,7 +7,7 @@ from jaxtyping import Array, Float
 
 Packing = Literal["grid", "unmirrored", "rings"]
 EnemyIds = Literal["shuffled", "shuffled_by_kind", "fixed"]
-KeepTarget = Literal["in_reach", "in_scan", "chase", "until_dead"]
+KeepTarget = Literal["in_reach", "in_scan", "until_left", "chase", "until_dead"]
 
 
 class Rules(eqx.Module):
