@@ -15,6 +15,7 @@ from decentral.environments.registry import PredatorPrey
 from decentral.settings import Refused
 from decentral.training.evaluation import random_returns
 
+START = jax.random.key(0)
 UP, LEFT, STAY, RIGHT, DOWN = range(5)
 
 
@@ -141,8 +142,92 @@ def test_the_program_of_a_step_hardly_grows_with_the_predators():
     ],
 )
 def test_two_beside_the_prey_catch_it_and_one_alone_pays(places, reward, caught):
-    paid, is_caught = PredatorPrey(penalty=0.5).reward_of(jnp.stack([cell(*place) for place in places]))
+    cells = jnp.stack([cell(*place) for place in places])
+    paid, is_caught = PredatorPrey(penalty=0.5).reward_of(cells, cells)
     assert float(paid) == reward and bool(is_caught) == caught
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "paid"),
+    [
+        ([(2, 0), (0, 0), (2, 2)], [(2, 1), (0, 0), (2, 2)], -0.5),  # comes beside the prey
+        ([(2, 1), (0, 0), (2, 2)], [(2, 1), (0, 0), (2, 2)], 0.0),  # has been beside it
+        ([(2, 1), (0, 2), (2, 2)], [(2, 0), (1, 2), (2, 2)], -0.5),  # the other one comes, the first leaves
+        ([(2, 1), (1, 2), (2, 2)], [(2, 1), (1, 2), (2, 2)], 1.0),  # two catch it in any case
+        ([(2, 0), (0, 0), (4, 4)], [(2, 0), (0, 0), (2, 1)], -0.5),  # the prey's own move counts too
+    ],
+)
+def test_a_lone_predator_may_pay_only_as_it_comes_beside_the_prey(before, after, paid):
+    hunt = PredatorPrey(penalty=0.5, penalty_at="approach")
+    places = (jnp.stack([cell(*place) for place in which]) for which in (after, before))
+    assert float(hunt.reward_of(*places)[0]) == paid
+
+
+@pytest.mark.parametrize(
+    ("places", "chances"),
+    [
+        ([(0, 0), (4, 0), (2, 4)], [0.2] * 5),  # nobody near; into the wall is a way to stay
+        ([(2, 0), (4, 4), (2, 2)], [0.25, 0, 0.25, 0.25, 0.25]),  # not left, beside the first
+        ([(1, 1), (3, 3), (2, 2)], [0, 0, 1, 0, 0]),  # every step leads beside one of them
+        ([(2, 1), (2, 3), (2, 2)], [0.5, 0, 0, 0, 0.5]),  # up and down lead away; it does not stay
+        ([(0, 1), (1, 0), (0, 0)], [0, 0, 1, 0, 0]),  # in the corner it can't but stay
+    ],
+)
+def test_an_avoiding_prey_chooses_evenly_among_the_moves_that_end_beside_nobody(places, chances):
+    hunt, cells = PredatorPrey(prey="avoiding"), jnp.stack([cell(*place) for place in places])
+    np.testing.assert_allclose(hunt.prey_chances(cells), chances, rtol=1e-6)
+    moves = jax.vmap(lambda drawn: hunt.prey_move(cells, drawn))(jnp.arange(60))
+    np.testing.assert_allclose(np.bincount(moves, minlength=5) / 60, chances, rtol=1e-6)
+
+
+def test_everyone_may_be_placed_anew_after_a_catch_and_nobody_otherwise():
+    hunt, stay = PredatorPrey(respawn="everyone"), jnp.asarray([STAY, STAY])
+    caught, free = (Hunt(jnp.asarray(cells, jnp.int32)) for cells in ([11, 13, 12], [0, 24, 12]))
+    anew = jnp.asarray([3, 3, 2])  # the fourth cell; of the others the fourth, which is 4; of the rest the third
+    assert hunt.step_with(caught, stay, (jnp.asarray(STAY), anew))[0].cells.tolist() == [3, 4, 2]
+    assert hunt.step_with(free, stay, (jnp.asarray(STAY), anew))[0].cells.tolist() == [0, 24, 12]
+
+
+def test_the_time_limit_may_end_the_task_at_the_last_step_and_not_before():
+    hunt, state = PredatorPrey(time_limit_ends=True, length=2), PredatorPrey(time_limit_ends=True).reset(START)
+    ends = []
+    for _ in range(2):
+        state, outcome = hunt.step_with(state, jnp.asarray([STAY, STAY]), (jnp.asarray(STAY), jnp.asarray(0)))
+        ends.append(bool(outcome.terminated))
+    assert ends == [False, True] and not hunt.may_end_early
+    assert PredatorPrey().reset(START).steps is None  # by default nothing is counted
+
+
+@pytest.mark.parametrize(
+    "settings", [{"size": 3, "prey": "avoiding", "penalty_at": "approach"}, {"size": 2, "respawn": "everyone"}]
+)
+def test_the_solver_follows_every_rule(settings):
+    """On a small grid, against the outcomes of `step_with` under everything that can be drawn."""
+    hunt = PredatorPrey(length=2, penalty=0.7, **settings)
+    grid = hunt.size**2
+    states = np.asarray(list(itertools.permutations(range(grid), 3)), np.int32)
+    number = np.zeros((grid, grid, grid), int)
+    number[tuple(states.T)] = np.arange(len(states))
+    free = (grid, grid - 1, grid - 2)
+    anew = np.arange(grid - 3) if hunt.respawn == "prey" else np.asarray(list(itertools.product(*map(range, free))))
+    drawn = np.arange(60 if hunt.prey == "avoiding" else 5)
+
+    def outcomes(cells, moves):
+        def step(prey, place):
+            state, outcome = hunt.step_with(Hunt(cells), moves, (prey, place))
+            return outcome.reward, state.cells
+
+        return jax.vmap(jax.vmap(step, (None, 0)), (0, None))(drawn, anew)
+
+    moves = np.asarray(list(itertools.product(range(5), repeat=2)))
+    rewards, cells = jax.jit(jax.vmap(jax.vmap(outcomes, (None, 0)), (0, None)))(states, moves)
+    following = number[tuple(np.moveaxis(np.asarray(cells), -1, 0))]  # [states, moves, prey's draws, places]
+    optimal = random = np.zeros(len(states))
+    for _ in range(2):
+        best, mean = ((np.asarray(rewards) + later[following]).mean(axis=(2, 3)) for later in (optimal, random))
+        optimal, random = best.max(axis=1), mean.mean(axis=1)
+    known = hunt.references()
+    np.testing.assert_allclose([known["optimal"], known["random"]], [optimal.mean(), random.mean()], rtol=1e-5)
 
 
 def test_a_caught_prey_reappears_on_every_free_cell_but_its_own_and_equally_often():
@@ -175,6 +260,8 @@ def test_the_percept_holds_own_place_id_and_the_preys_relative_place():
     np.testing.assert_allclose(in_cells, [[0, 1, 1, 0, 2, 1], [4, 4, 0, 1, -2, -2]])
     in_fractions = PredatorPrey(coordinates="fractions").perceive(state).observation
     np.testing.assert_allclose(in_fractions, [[0, 0.25, 1, 0, 0.5, 0.25], [1, 1, 0, 1, -0.5, -0.5]])
+    centred = PredatorPrey(coordinates="centred").perceive(state).observation  # (p - 2.5) / 5, as QTRAN's code has it
+    np.testing.assert_allclose(centred, [[-0.5, -0.3, 1, 0, 0.4, 0.2], [0.3, 0.3, 0, 1, -0.4, -0.4]], rtol=1e-6)
 
 
 def test_the_teammate_is_seen_only_if_asked_for():
@@ -203,7 +290,10 @@ def test_the_oracle_knows_the_best_and_the_random_return(penalty, optimal, rando
     assert round(known["random"], 2) == random
 
 
-@pytest.mark.parametrize("settings", [{}, {"coordinates": "fractions"}, {"observe_teammate": True, "num_predators": 3}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"coordinates": "fractions"}, {"coordinates": "centred"}, {"observe_teammate": True, "num_predators": 3}],
+)
 def test_what_all_predators_perceive_together_tells_the_state(settings):
     world = PredatorPrey(**settings)
     states = jax.vmap(world.reset)(jax.random.split(jax.random.key(0), 100))
@@ -228,8 +318,8 @@ def best_moves():
 
     def worth(penalty, state, joint):
         hunt = eqx.tree_at(lambda own: own.penalty, world, penalty)
-        rewards = [hunt.reward_of(hunt.advance(state.cells, jnp.append(joint, prey)))[0] for prey in jnp.arange(5)]
-        return jnp.mean(jnp.stack(rewards))
+        after = [hunt.advance(state.cells, jnp.append(joint, prey)) for prey in jnp.arange(5)]
+        return jnp.mean(jnp.stack([hunt.reward_of(cells, state.cells)[0] for cells in after]))
 
     def look(penalty):
         every = jax.vmap(jax.vmap(worth, (None, None, 0)), (None, 0, None))(penalty, states, moves)

@@ -1,5 +1,7 @@
 """The context of the target, on networks whose values are tables written by hand."""
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -7,8 +9,9 @@ import pytest
 from decentral.algorithms.dac.context_model import Contexts
 from decentral.algorithms.dac.dac import DACModels, NextStep
 from decentral.algorithms.dac.extensions import ExtendedDAC
+from decentral.settings import Refused
 from tests.algorithms.dac.test_attainable import expecting
-from tests.algorithms.dac.test_dac import TABLE, lived, one_hot, tabular
+from tests.algorithms.dac.test_dac import SPEC, TABLE, lived, one_hot, tabular
 
 # TABLE, of the online network, is (1, 2) in context 0 and (5, 3) in context 1: phi is (5, 3), in context 1
 TARGET = jnp.asarray([[70.0, 20.0], [50.0, 90.0]])
@@ -53,6 +56,38 @@ def test_an_expected_target_weighs_contexts_by_a_learned_prior_for_each_action()
     # p is (0.95, 0.05) for action 0 and (0.5, 0.5) for action 1: online (1.2, 2.5), so action 1, (20 + 90) / 2
     wanted = targets(agent, online, expecting(TARGET)[1])
     np.testing.assert_allclose(wanted, np.asarray([1.0, 2.0, 4.0]) + 0.5 * 55.0, rtol=1e-6)
+
+
+def test_the_same_context_may_hold_at_both_steps():
+    agent = ExtendedDAC(hidden=2, contexts=2, discount=0.5, next_context="same")
+    # contexts 0, 0, 1: online's best is action 1 in context 0, target 20; action 0 in context 1, target 50
+    wanted = targets(agent, tabular(TABLE), tabular(TARGET))
+    np.testing.assert_allclose(wanted, [1.0 + 10.0, 2.0 + 10.0, 4.0 + 25.0])
+
+
+def test_a_target_encoder_tells_the_next_steps_context_and_not_the_steps_own():
+    agent = ExtendedDAC(hidden=2, contexts=2, discount=0.5, target_encoder=True)
+    contexts = Contexts(one_hot(0, 0, 0), DRAWN, of_target=one_hot(0, 1, 1))
+    terms = agent.td_terms(tabular(TABLE), tabular(TARGET), lived(), contexts)
+    np.testing.assert_allclose(terms["taken"], [1.0, 2.0, 1.0])
+    np.testing.assert_allclose(terms["taken"] - terms["error"], [1.0 + 25.0, 2.0 + 25.0, 4.0 + 25.0])
+
+
+def test_the_target_encoder_is_the_target_networks_and_draws_by_the_same_noise():
+    agent = ExtendedDAC(hidden=2, contexts=2, window=2, target_encoder=True)
+    batch = jax.tree.map(lambda of_step: of_step[:, None], lived())
+    model = jax.tree.map(jnp.zeros_like, agent.build(SPEC).context)
+    other = eqx.tree_at(lambda own: own.encoder.second.bias, model, jnp.asarray([99.0, -99.0]))
+    key = jax.random.key(0)
+    chosen = agent.find_contexts(model, batch, key)[0].chosen
+    np.testing.assert_array_equal(agent.target_contexts(model, batch, key), chosen)
+    np.testing.assert_array_equal(agent.target_contexts(other, batch, key)[:, 0], one_hot(0, 0, 0))
+
+
+@pytest.mark.parametrize("settings", [{"next_context": "same"}, {"window_choice": "adaptive"}])
+def test_a_target_encoder_is_refused_where_it_would_not_be_asked(settings):
+    with pytest.raises(Refused, match="target_encoder must be false unless next_context is inferred"):
+        ExtendedDAC(target_encoder=True, **settings)
 
 
 def test_the_last_step_may_be_optimistic_while_the_others_are_expected():

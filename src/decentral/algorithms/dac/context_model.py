@@ -20,6 +20,7 @@ class Contexts(eqx.Module):
 
     chosen: Float[Array, "T *B contexts"]  # c_t, which the values learn with
     probabilities: Float[Array, "T *B contexts"]  # q(c_t | tau), from which c_t was drawn
+    of_target: Float[Array, "T *B contexts"] | None = None  # c_t by the target copy of the encoder, if it has one
 
 
 class ContextModel(eqx.Module):
@@ -85,6 +86,13 @@ class ContextLearner(OpenChoices):
         state_error, reward_error = self.reconstruction_losses(model, episodes, sample, counted)
         loss, metrics = self.context_loss(logits, sample, state_error, reward_error, counted)
         return self.contexts_for_values(logits, sample), loss, metrics
+
+    def target_contexts(
+        self, model: ContextModel, episodes: Episode, key: Key[Array, ""]
+    ) -> Float[Array, "T B contexts"]:
+        """The contexts that another encoder infers, drawn by the same noise."""
+        logits = self.infer(model, episodes)
+        return jax.lax.stop_gradient(self.contexts_for_values(logits, self.sample_contexts(logits, key)).chosen)
 
     def has_window(self, episode: Episode) -> Bool[Array, "T *B"]:
         """The steps that have a window to learn from."""

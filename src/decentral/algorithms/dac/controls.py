@@ -1,7 +1,7 @@
 """Controls: contexts without an encoder, to separate what contexts contribute from what many heads do."""
 
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -50,7 +50,7 @@ class FullDAC(ExtendedDAC):
 
     def needs_encoder(self) -> str:
         """The first setting, with its value, that needs an encoder; empty if there is none."""
-        off = {"value_context": "sample", "value_trains_encoder": False}
+        off: dict[str, Any] = {"value_context": "sample", "value_trains_encoder": False, "target_encoder": False}
         off |= {"window_choice": "fixed", "explore_bonus": "none"}
         return next((f"{name} is {getattr(self, name)}" for name in off if getattr(self, name) != off[name]), "")
 

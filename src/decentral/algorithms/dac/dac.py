@@ -3,6 +3,8 @@
 `context_model.py` infers the contexts. Each step is a method of its own, so that an extension can replace it.
 """
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -110,6 +112,8 @@ class DAC(ContextLearner):
         """L_C + L_REC + beta L_KL on a batch of the agent's own episodes, and metrics."""
         episodes = gathered(time_first(episodes))
         contexts, context_loss, metrics = self.find_contexts(online.context, episodes, key)
+        if self.target_encoder:
+            contexts = replace(contexts, of_target=self.target_contexts(target.context, episodes, key))
         terms = self.td_terms(online, target, episodes, contexts)
         value_loss, value_metrics = self.value_loss(online, terms)
         return value_loss + context_loss, metrics | value_metrics
@@ -125,6 +129,9 @@ class DAC(ContextLearner):
         values, target_values = online.value.head(hidden, inferred), target.value.head(target_hidden, inferred)
         taken = jnp.sum(values[:-1] * one_hot_actions(episode), axis=-1)
         next_inferred = (values[1:], target_values[1:])
+        if contexts.of_target is not None:
+            known = of_next_step(contexts.of_target, last)
+            next_inferred = (online.value.head(hidden[1:], known), target.value.head(target_hidden[1:], known))
         following = NextStep(online.value.head, target.value.head, hidden[1:], target_hidden[1:], next_inferred)
         available = episode.percepts.available[:-1]
         return {

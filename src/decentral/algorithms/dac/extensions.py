@@ -47,9 +47,9 @@ class ExtendedDAC(DAC):
 
     heading: ClassVar[str] = "Extensions"
 
-    next_context: Literal["inferred", "optimistic", "expected"] = setting(
+    next_context: Literal["inferred", "optimistic", "expected", "same"] = setting(
         "inferred",
-        "c in the target: the one inferred after the next step, the best attainable one, or all by their probabilities",
+        "c in the target: inferred after the next step, the best attainable, all by their probabilities, or c_t again",
     )
     context_prior: Literal["none", "learned"] = setting(
         "none", "learn p(c | h, a), which contexts follow an action, from those that did"
@@ -77,6 +77,10 @@ class ExtendedDAC(DAC):
         OpenChoices.check_together(self)
         if self.max_over == "sampled" and self.sampled_contexts > self.contexts:
             raise Refused(f"sampled_contexts must be at most contexts, {self.contexts}, got {self.sampled_contexts}")
+        if self.target_encoder and (self.next_context != "inferred" or self.window_choice != "fixed"):
+            raise Refused(
+                "target_encoder must be false unless next_context is inferred and window_choice fixed, got true"
+            )
         if self.attainable > 0 and self.context_prior == "none":
             raise Refused("context_prior must be learned if attainable is above 0, got none")
 
@@ -119,11 +123,14 @@ class ExtendedDAC(DAC):
     def next_action_values(
         self, following: NextStep, online: DACModels, episode: Episode, contexts: Contexts
     ) -> tuple[StepValues, StepValues]:
-        """Q(h_{t+1}, ., c_{t+1}) as in the paper, phi(h_{t+1}, .), or sum_c p(c) Q(h_{t+1}, ., c)."""
+        """Q(h', ., c') of the next step as in the paper, phi(h', .), sum_c p(c) Q(h', ., c), or Q(h', ., c_t)."""
         if self.next_context == "inferred":
             return DAC.next_action_values(self, following, online, episode, contexts)
         if self.next_context == "optimistic":
             return self.next_phi(following, online)
+        if self.next_context == "same":
+            c = contexts.chosen
+            return following.head(following.hidden, c), following.target_head(following.target_hidden, c)
         prior = prior_of(online)
         inferred = of_next_step(contexts.probabilities, last_steps(episode))[..., None]
         shares = inferred if prior is None else jnp.exp(prior(following.hidden))

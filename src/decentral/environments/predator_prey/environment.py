@@ -3,7 +3,7 @@
 Cells are numbered row by row. Entities are the predators in order, then the prey.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -14,6 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from decentral.environments.base import Environment, Oracle, Outcome
 from decentral.environments.predator_prey.moves import Cells, Scalar, distinct_cells, how_many, nth_free_cell, who_moves
 from decentral.environments.predator_prey.pictures import hunt_picture, hunt_view
+from decentral.environments.predator_prey.prey import DRAWS, STAY, nth_true
 from decentral.environments.predator_prey.solver import MOVES, best_joint_actions, hunt_returns, state_number
 from decentral.pictures import Picture
 from decentral.settings import Refused, setting
@@ -29,6 +30,7 @@ class Hunt(eqx.Module):
     """The cell of every entity, the prey last."""
 
     cells: Cells
+    steps: Scalar | None = None  # taken so far; counted only where the time limit ends the task
 
 
 class PredatorPrey(Environment):
@@ -38,10 +40,18 @@ class PredatorPrey(Environment):
     size: int = setting(5, "rows and columns of the grid", at_least=2, at_most=1000)
     num_predators: int = setting(2, "predators; two beside the prey catch it", at_least=2, at_most=20)
     observe_teammate: bool = setting(False, "show each predator where the others are (false: the paper's text)")
-    coordinates: Literal["cells", "fractions"] = setting(
-        "cells", "unit of places in percepts: cells, or fractions of the grid's width"
+    coordinates: Literal["cells", "fractions", "centred"] = setting(
+        "cells", "places in percepts: in cells, as fractions of the grid, or those around its middle, (p - 2.5) / 5"
     )
     length: int = setting(100, "steps in an episode", at_least=1)
+    prey: Literal["random", "avoiding"] = setting(
+        "random", "how the prey moves: any of its moves, or one that ends beside no predator (else it stays)"
+    )
+    penalty_at: Literal["step", "approach"] = setting(
+        "step", "when a lone predator pays: at every step beside the prey, or only as it comes beside it"
+    )
+    respawn: Literal["prey", "everyone"] = setting("prey", "who is placed anew after a catch: the prey, or everyone")
+    time_limit_ends: bool = setting(False, "the last step ends the task, so that learners expect nothing after it")
 
     def check_together(self) -> None:
         if self.num_predators + 2 > self.size**2:
@@ -76,11 +86,12 @@ class PredatorPrey(Environment):
         return True
 
     def reset(self, key: Key[Array, ""]) -> Hunt:
-        left = self.size**2 - jnp.arange(self.num_predators + 1)  # free cells as each entity is placed
-        return Hunt(distinct_cells(jax.random.randint(key, left.shape, 0, left)))
+        return Hunt(distinct_cells(self._draw_places(key)), jnp.zeros((), jnp.int32) if self.time_limit_ends else None)
 
     def perceive(self, state: Hunt) -> Percept:
         place = self._unit * jnp.stack([state.cells // self.size, state.cells % self.size], axis=-1)
+        if self._middle:
+            place = place - self._middle
         predators, prey = place[:-1], place[-1]
         parts = [predators, jnp.eye(self.num_predators), prey[None] - predators]
         if self.observe_teammate:
@@ -92,6 +103,7 @@ class PredatorPrey(Environment):
     @property
     def observation_names(self) -> tuple[str, ...]:
         unit = "in cells" if self.coordinates == "cells" else "as a fraction of the grid"
+        origin = "middle" if self.coordinates == "centred" else "first"
         others = range(1, self.num_predators) if self.observe_teammate else ()
         places = ["to the prey", *(f"to the teammate {other} on in order" for other in others)]
         numbers = [f"1 for predator {number}, else 0" for number in range(self.num_predators)]
@@ -99,11 +111,11 @@ class PredatorPrey(Environment):
         def apart(whose: str) -> tuple[str, str]:
             return f"rows {whose}, {unit}", f"columns {whose}, {unit}"
 
-        return (*apart("from the first"), *numbers, *(name for place in places for name in apart(place)))
+        return (*apart(f"from the {origin}"), *numbers, *(name for place in places for name in apart(place)))
 
     def locate(self, percepts: Percept) -> Hunt:
         """The state that the predators perceive together, the inverse of `perceive`. No agent knows it alone."""
-        features = jnp.round(percepts.observation / self._unit).astype(jnp.int32)
+        features = jnp.round(self._in_cells(percepts.observation)).astype(jnp.int32)
         predators, to_prey = features[:, :2], features[0, 2 + self.num_predators :][:2]
         place = jnp.concatenate([predators, (predators[0] + to_prey)[None]])
         return Hunt(place[:, 0] * self.size + place[:, 1])
@@ -111,32 +123,53 @@ class PredatorPrey(Environment):
     def step(self, state: Hunt, actions: Int[Array, " predators"], key: Key[Array, ""]) -> tuple[Hunt, Outcome]:
         return self.step_with(state, actions, self.draw(key))
 
-    def draw(self, key: Key[Array, ""]) -> tuple[Scalar, Scalar]:
-        """The prey's move, and the number of the free cell in which it would reappear."""
+    def draw(self, key: Key[Array, ""]) -> tuple[Scalar, Int[Array, "..."]]:
+        """What the prey's move is drawn by, and where it, or everyone, would reappear."""
         key_prey, key_place = jax.random.split(key)
-        prey_move = jax.random.randint(key_prey, (), 0, len(ROW_OF_MOVE))
-        return prey_move, jax.random.randint(key_place, (), 0, self.size**2 - self.num_predators - 1)
+        prey_draw = jax.random.randint(key_prey, (), 0, len(ROW_OF_MOVE) if self.prey == "random" else DRAWS)
+        if self.respawn == "everyone":
+            return prey_draw, self._draw_places(key_place)
+        return prey_draw, jax.random.randint(key_place, (), 0, self.size**2 - self.num_predators - 1)
 
     def step_with(
-        self, state: Hunt, actions: Int[Array, " predators"], randomness: tuple[Scalar, Scalar]
+        self, state: Hunt, actions: Int[Array, " predators"], randomness: tuple[Scalar, Int[Array, "..."]]
     ) -> tuple[Hunt, Outcome]:
-        prey_move, place = randomness
-        cells = self.advance(state.cells, jnp.append(actions, prey_move))
-        reward, caught = self.reward_of(cells)
-        prey = jnp.where(caught, nth_free_cell(place, cells), cells[-1])
-        moved = Hunt(jnp.append(cells[:-1], prey))
-        return moved, Outcome(reward, terminated=jnp.zeros((), bool), facts={})
+        prey_draw, place = randomness
+        cells = self.advance(state.cells, jnp.append(actions, self.prey_move(state.cells, prey_draw)))
+        reward, caught = self.reward_of(cells, state.cells)
+        if self.respawn == "everyone":
+            after = jnp.where(caught, distinct_cells(place), cells)
+        else:
+            after = jnp.append(cells[:-1], jnp.where(caught, nth_free_cell(place, cells), cells[-1]))
+        steps = None if state.steps is None else state.steps + 1
+        over = jnp.zeros((), bool) if steps is None else steps >= self.length
+        return Hunt(after, steps), Outcome(reward, terminated=over, facts={})
+
+    def prey_move(self, cells: Cells, drawn: Scalar) -> Scalar:
+        """The prey's move, from a number that was drawn without looking."""
+        return drawn if self.prey == "random" else nth_true(self._safe_moves(cells), drawn)
+
+    def prey_chances(self, cells: Cells) -> Float[Array, " moves"] | None:
+        """How likely each of the prey's moves is; None: all are equally so."""
+        if self.prey == "random":
+            return None
+        safe = self._safe_moves(cells)
+        stays = jnp.arange(len(safe)) == STAY
+        return jnp.where(jnp.any(safe), safe / jnp.maximum(jnp.sum(safe), 1), stays)
 
     def advance(self, cells: Cells, moves: Cells) -> Cells:
         """All entities move once, predators first; whoever stands in the way moves before the one it blocks."""
         goals = self._neighbour(cells, moves)
         return jnp.where(who_moves(cells, goals), goals, cells)
 
-    def reward_of(self, cells: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]:
-        """The team's reward for where everyone stands, and whether the prey is caught."""
-        beside = how_many(self._beside(cells[:-1], cells[-1]))
-        caught, alone = beside >= 2, beside == 1
-        return jnp.where(caught, 1.0, jnp.where(alone, -self.penalty, 0.0)), caught
+    def reward_of(self, cells: Cells, before: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+        """The team's reward for where everyone stands and stood before, and whether the prey is caught."""
+        who = self._beside(cells[:-1], cells[-1])
+        beside = how_many(who)
+        caught, pays = beside >= 2, beside == 1
+        if self.penalty_at == "approach":
+            pays = pays & jnp.any(who & ~self._beside(before[:-1], before[-1]))
+        return jnp.where(caught, 1.0, jnp.where(pays, -self.penalty, 0.0)), caught
 
     def references(self) -> dict[str, float]:
         return hunt_returns(self) if self._solvable else {}
@@ -158,7 +191,7 @@ class PredatorPrey(Environment):
         return hunt_picture(self.size, places, None if actions is None else directions[actions])
 
     def depict_views(self, percepts: Percept) -> tuple[Picture, ...]:
-        features = np.rint(percepts.observation / self._unit).astype(int)
+        features = np.rint(self._in_cells(percepts.observation)).astype(int)
         return tuple(hunt_view(self.size, self.num_predators, observation) for observation in features)
 
     @property
@@ -167,7 +200,34 @@ class PredatorPrey(Environment):
 
     @property
     def _unit(self) -> float:
-        return 1.0 if self.coordinates == "cells" else 1.0 / (self.size - 1)
+        return {"cells": 1.0, "fractions": 1.0 / (self.size - 1), "centred": 1.0 / self.size}[self.coordinates]
+
+    @property
+    def _middle(self) -> float:
+        """What is subtracted from an agent's own place; the others' are relative to it."""
+        return 0.5 if self.coordinates == "centred" else 0.0
+
+    def _in_cells(self, observation: Any) -> Any:
+        """Observations with all places in cells, counted from the first."""
+        if not self._middle:
+            return observation / self._unit
+        origin = np.zeros(observation.shape, np.float32)
+        origin[..., :2] = self._middle
+        return (observation + origin) / self._unit
+
+    def _draw_places(self, key: Key[Array, ""]) -> Cells:
+        """For each entity, the number of its cell among those that the entities before it left free."""
+        left = self.size**2 - jnp.arange(self.num_predators + 1)
+        return jax.random.randint(key, left.shape, 0, left)
+
+    def _safe_moves(self, cells: Cells) -> Bool[Array, " moves"]:
+        """The prey's moves to where, as things stand, no predator is or would be beside it."""
+
+        def is_safe(goal: Scalar) -> Bool[Array, ""]:
+            return ~jnp.any(self._beside(cells[:-1], goal) | (cells[:-1] == goal))
+
+        goals = self._neighbour(jnp.full(len(ROW_OF_MOVE), cells[-1]), jnp.arange(len(ROW_OF_MOVE)))
+        return jax.vmap(is_safe)(goals)
 
     def _neighbour(self, cell: Cells, move: Cells) -> Cells:
         row = jnp.clip(cell // self.size + jnp.asarray(ROW_OF_MOVE)[move], 0, self.size - 1)

@@ -2,8 +2,9 @@
 
 import itertools
 from functools import lru_cache, partial
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,26 +22,27 @@ class HuntRules(Protocol):
 
     size: int
     length: int
+    respawn: Literal["prey", "everyone"]
 
     def advance(self, cells: Cells, moves: Cells) -> Cells: ...
 
-    def reward_of(self, cells: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]: ...
+    def reward_of(self, cells: Cells, before: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]: ...
+
+    def prey_chances(self, cells: Cells) -> Float[Array, " moves"] | None: ...
 
 
 def hunt_returns(hunt: HuntRules) -> dict[str, float]:
     """The return of an episode under the best joint policy and under uniformly random moves."""
     states = _states(hunt.size)
-    rewards, following = _outcomes(hunt, states, _numbering(hunt.size))
-    optimal, random = _solve(rewards, following, _reappearances(hunt.size), hunt.length)
+    optimal, random = _solve(_outcomes(hunt, states, _numbering(hunt.size)), _placements(hunt), hunt.length)
     return {"optimal": float(np.asarray(optimal).mean()), "random": float(np.asarray(random).mean())}
 
 
 def best_joint_actions(hunt: HuntRules) -> Bool[Array, "states joint"]:
     """Which joint actions are the best in each state with a whole episode to go; its penalty may be traced."""
-    rewards, following = _outcomes(hunt, _states(hunt.size), _numbering(hunt.size))
-    reappear = jnp.asarray(_reappearances(hunt.size))
-    optimal, _ = _solve(rewards, following, reappear, hunt.length - 1)
-    worth = _look_ahead(rewards, following, reappear, optimal)
+    outcomes, reappear = _outcomes(hunt, _states(hunt.size), _numbering(hunt.size)), _placements(hunt)
+    optimal, _ = _solve(outcomes, reappear, hunt.length - 1)
+    worth = _look_ahead(outcomes, reappear, optimal)
     return worth >= jnp.max(worth, axis=1, keepdims=True) - TIE
 
 
@@ -49,46 +51,54 @@ def state_number(cells: Int[Array, "3"], size: int) -> Int[Array, ""]:
     return jnp.asarray(_numbering(size))[tuple(cells)]
 
 
-@partial(jax.jit, static_argnums=3)
+class _Outcomes(eqx.Module):
+    """What each triple of moves brings in each state."""
+
+    rewards: Float[Array, "states triples"]
+    following: Int[Array, "states triples"]  # the state that follows, counted from `states` on after a catch
+    chances: Float[Array, "states moves"] | None  # of the prey's moves; None: they are equally likely
+
+
+@partial(jax.jit, static_argnums=2)
 def _solve(
-    rewards: Float[Array, "states triples"],
-    following: Int[Array, "states triples"],
-    reappear: Int[Array, "states places"],
-    length: int,
+    outcomes: _Outcomes, reappear: Int[Array, "states places"] | None, length: int
 ) -> tuple[Float[Array, " states"], Float[Array, " states"]]:
     def earlier(_: Int[Array, ""], later: tuple[Array, Array]) -> tuple[Array, Array]:
-        optimal, random = (_look_ahead(rewards, following, reappear, values) for values in later)
+        optimal, random = (_look_ahead(outcomes, reappear, values) for values in later)
         return jnp.max(optimal, axis=1), jnp.mean(random, axis=1)
 
-    nothing = jnp.zeros(len(reappear))
+    nothing = jnp.zeros(len(outcomes.rewards))
     return jax.lax.fori_loop(0, length, earlier, (nothing, nothing))
 
 
 def _look_ahead(
-    rewards: Float[Array, "states triples"],
-    following: Int[Array, "states triples"],
-    reappear: Int[Array, "states places"],
-    values: Float[Array, " states"],
+    outcomes: _Outcomes, reappear: Int[Array, "states places"] | None, values: Float[Array, " states"]
 ) -> Float[Array, "states joint"]:
     """The value of each joint action, given the values of states one step later."""
-    after_catch = jnp.mean(values[reappear], axis=1)
-    future = jnp.concatenate([values, after_catch])[following]
-    return jnp.mean((rewards + future).reshape(len(values), MOVES**2, MOVES), axis=2)
+    anywhere = jnp.full_like(values, jnp.mean(values))
+    after_catch = anywhere if reappear is None else jnp.mean(values[reappear], axis=1)
+    future = jnp.concatenate([values, after_catch])[outcomes.following]
+    worth = (outcomes.rewards + future).reshape(len(values), MOVES**2, MOVES)
+    if outcomes.chances is None:
+        return jnp.mean(worth, axis=2)
+    return jnp.sum(worth * outcomes.chances[:, None, :], axis=2)
 
 
 @jax.jit
-def _outcomes(
-    hunt: HuntRules, states: Int[Array, "states 3"], numbering: Int[Array, "cells cells cells"]
-) -> tuple[Float[Array, "states triples"], Int[Array, "states triples"]]:
-    """For each state and triple of moves: the reward, and what follows (counted from `states` on after a catch)."""
-
+def _outcomes(hunt: HuntRules, states: Int[Array, "states 3"], numbering: Int[Array, "cells cells cells"]) -> _Outcomes:
     def outcome(cells: Int[Array, "3"], moves: Int[Array, "3"]) -> tuple[Array, Array]:
         moved = hunt.advance(cells, moves)
-        reward, caught = hunt.reward_of(moved)
+        reward, caught = hunt.reward_of(moved, cells)
         return reward, numbering[tuple(moved)] + jnp.where(caught, len(states), 0)
 
     triples = jnp.asarray(list(itertools.product(range(MOVES), repeat=3)))
-    return jax.vmap(jax.vmap(outcome, (None, 0)), (0, None))(states, triples)
+    rewards, following = jax.vmap(jax.vmap(outcome, (None, 0)), (0, None))(states, triples)
+    return _Outcomes(rewards, following, jax.vmap(hunt.prey_chances)(states))
+
+
+def _placements(hunt: HuntRules) -> Int[Array, "states places"] | None:
+    """The states that may follow a catch, by the state of the catch; None: any state, whichever it was."""
+    return None if hunt.respawn == "everyone" else jnp.asarray(_reappearances(hunt.size))
 
 
 @lru_cache(maxsize=2)
