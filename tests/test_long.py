@@ -5,6 +5,7 @@ import pytest
 
 import decentral
 from decentral.inspection.values import value_tables
+from decentral.reproduction.table_1 import Judged, tables_of, untrained_gaps
 from decentral.runs.trained import Trained
 
 pytestmark = pytest.mark.long
@@ -23,6 +24,18 @@ def test_every_seed_of_dac_ends_at_8_with_the_values_of_table_1(tmp_path):
         for action, wanted in enumerate([{-12, 8}, {-12, 0, 6}, {-12, 0, 6}]):
             held = table.by_context[action][table.occurs[action]]
             assert {round(float(value)) for value in held} == wanted
+
+
+@pytest.mark.parametrize("sharing", [True, False])
+def test_agents_agree_where_nothing_is_trained_if_they_share_parameters_and_only_then(sharing, tmp_path):
+    plan = {"epsilon_steps": 8000, "sharing": sharing}
+    run = decentral.train(
+        "dac", "matrix-game", seeds=2, steps=8000, training=plan, out=tmp_path / "dac", progress=False
+    )
+    payoff = np.asarray(run.config["environment"]["payoff"])
+    every = [Judged.of(table, payoff) for table in tables_of(run.directory)["tables"]]
+    gaps = untrained_gaps(every)
+    assert len(gaps) == 2 and all((gap < 0.1) == sharing for gap in gaps.values())
 
 
 AT_SIX, AT_EIGHT = (

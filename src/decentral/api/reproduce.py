@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from decentral.api.arguments import PathLike, listeners_of
-from decentral.reproduction.claims import claims_table, findings_in
+from decentral.reproduction.claims import claims_table, findings_from, readings_table, results_in
 from decentral.reproduction.collecting import collect as collect_pieces
 from decentral.reproduction.collecting import standings_in
 from decentral.reproduction.reproduce import Reproduction
@@ -38,6 +38,7 @@ class Claims:
     """What reproductions say of the paper's claims, by name."""
 
     findings: dict[str, ClaimFinding]
+    by_reading: str  # a row for each claim, a column for each reading of the paper, in Markdown
 
     @property
     def table(self) -> str:
@@ -59,7 +60,7 @@ def reproduce(
     """Run a figure or table of the paper again.
 
     Targets: `table-1`, `switching-wind`, `matrix-game`, `predator-prey`, `smac`, `ablation`; not in the paper:
-    `controls`, `extensions`.
+    `controls`, `extensions`, `readings`.
     What is already done in `out` is not done again, so that an interrupted reproduction goes on where it was. With
     `only`, just those pieces, by name or by a pattern such as `*-iql`. Several processes can share the work in one
     `out`. None as long as pieces are missing. With `minutes` it saves and stops in time: `Interrupted` is raised, and
@@ -113,4 +114,7 @@ def redraw(file: PathLike, /, *, out: PathLike | None = None) -> Reproduction:
 
 def claims(directory: PathLike, /) -> Claims:
     """What the full-scale data of every target that lies in a directory say of the paper's claims."""
-    return Claims(findings_in(Path(directory)))
+    place = Path(directory)
+    found = results_in(place)
+    findings = findings_from(found, place)
+    return Claims(findings, readings_table(found, findings, place))

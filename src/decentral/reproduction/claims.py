@@ -3,8 +3,22 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from decentral.configs.presets import PENALTIES
+from decentral.reproduction.ablation import Ablation
+from decentral.reproduction.predator_prey import CLAIMED, PredatorPreyCurves
+from decentral.reproduction.reading_results import NOT_RUN, RULES, cell_of, gap_words, table_1_cell, view_cell
+from decentral.reproduction.readings import (
+    PROBABLY,
+    READINGS,
+    SEPARATE_HIDDEN,
+    SEPARATE_VISIBLE,
+    SHARED_HIDDEN,
+    SHARED_VISIBLE,
+    PaperReading,
+)
 from decentral.reproduction.reproduce import read_finished, sense_of
-from decentral.reproduction.target import ClaimFinding, markdown_table
+from decentral.reproduction.table_1 import TOLERANCE, judged, untrained_gaps
+from decentral.reproduction.target import ClaimFinding, Results, markdown_table, verdict_of
 from decentral.reproduction.targets import TARGETS
 from decentral.settings import Refused
 
@@ -46,12 +60,16 @@ CLAIMS = (
 )
 
 
-def findings_in(directory: Path) -> dict[str, ClaimFinding]:
-    """The findings of all targets in a directory for their claims; runs at the quick scale give none."""
+OF_VISIBLE = (SEPARATE_VISIBLE.name,)  # which readings a finding without one stands for
+OF_SEPARATE = (SEPARATE_HIDDEN.name, SEPARATE_VISIBLE.name)
+
+
+def results_in(directory: Path) -> dict[str, Results]:
+    """The results of all targets in a directory, by target; those at the quick scale are left out."""
     if not directory.is_dir():
         raise Refused(f"claims must be a directory of reproductions, got {directory}")
-    findings: dict[str, ClaimFinding] = {}
-    for name, target in TARGETS.items():
+    found: dict[str, Results] = {}
+    for name in TARGETS:
         file = directory / f"{name}.json"
         if not file.is_file():
             continue
@@ -59,9 +77,57 @@ def findings_in(directory: Path) -> dict[str, ClaimFinding]:
         if record.target != name:
             raise Refused(f"data must be of the target that the file is named after, got {file} of {record.target}")
         if record.scale.is_full:
-            with sense_of(file):
-                findings |= target.findings(record.results)
+            found[name] = record.results
+    return found
+
+
+def findings_in(directory: Path) -> dict[str, ClaimFinding]:
+    """The findings of all targets in a directory for their claims; runs at the quick scale give none."""
+    return findings_from(results_in(directory), directory)
+
+
+def findings_from(found: dict[str, Results], directory: Path) -> dict[str, ClaimFinding]:
+    """The same from results that were read before."""
+    findings: dict[str, ClaimFinding] = {}
+    for name, results in found.items():
+        with sense_of(directory / f"{name}.json"):
+            findings |= TARGETS[name].findings(results)
     return findings
+
+
+def readings_table(found: dict[str, Results], findings: dict[str, ClaimFinding], directory: Path) -> str:
+    """One row per claim and one column per reading, as Markdown; a cell that nothing was run for says so."""
+    heads = ["claim", "the paper", *(reading.name for reading in READINGS)]
+    rows = []
+    with sense_of(directory / "readings.json"):
+        for claim in CLAIMS:
+            cells = [_reading_cell(found, findings, reading, claim.name) for reading in READINGS]
+            rows.append([claim.name, claim.words, *cells])
+    if PROBABLY:
+        heads.append("what the paper probably did")
+        rows = [[*row, PROBABLY.get(row[0], "")] for row in rows]
+    return f"{RULES}\n\n{markdown_table(heads, rows)}"
+
+
+def _reading_cell(
+    found: dict[str, Results], findings: dict[str, ClaimFinding], reading: PaperReading, claim: str
+) -> str:
+    """Numbers and verdict of a claim under a reading."""
+    if claim == "C2" and reading.name in (SHARED_HIDDEN.name, SHARED_VISIBLE.name):
+        return table_1_cell(found.get("readings", {}))  # the matrix game has no view
+    if claim == "C2" and not reading.is_shared and "table-1" in found:
+        _, every = judged(found["table-1"])
+        verdict = verdict_of(max(agent.entry_error, agent.phi_error) < TOLERANCE for agent in every)
+        return f"{verdict}: {gap_words(untrained_gaps(every).values())}"
+    if claim not in CLAIMED:
+        told = claim in findings and reading.name in (OF_VISIBLE if claim in Ablation.claims else OF_SEPARATE)
+        return f"{findings[claim].verdict} (the table above)" if told else NOT_RUN
+    cell = cell_of(found.get("readings", {}), reading, claim)
+    views = {SEPARATE_HIDDEN.name: "hidden", SEPARATE_VISIBLE.name: "visible"}
+    if cell != NOT_RUN or reading.name not in views or "predator-prey" not in found:
+        return cell
+    row = PredatorPreyCurves().row(found["predator-prey"], views[reading.name])
+    return view_cell(row[PENALTIES.index(CLAIMED[claim][0])], reading, claim)
 
 
 def claims_table(findings: dict[str, ClaimFinding]) -> str:

@@ -123,11 +123,11 @@ class PredatorPreyCurves(Target):
     def draw(self, results: Results) -> "Figure":
         from decentral.analysis.plots.grid import grid_figure
 
-        rows = {f"teammate {view}": self._row(results, view) for view in VIEWS}
+        rows = {f"teammate {view}": self.row(results, view) for view in VIEWS}
         return grid_figure(rows, columns_of(PENALTIES), self.title)
 
     def tabulate(self, results: Results) -> str:
-        finals = finals_table("teammate", {view: self._row(results, view) for view in VIEWS})
+        finals = finals_table("teammate", {view: self.row(results, view) for view in VIEWS})
         weights = _weights_table({view: results[f"{view} hysteretic"] for view in VIEWS})
         measured = _measures_table(results)
         titles = ("At the end of training", "Hysteretic by its weight", "In tests of the last third of training")
@@ -154,7 +154,7 @@ class PredatorPreyCurves(Target):
         penalty, said = CLAIMED[claim]
         numbers, met = [], []
         for view in VIEWS:
-            panel = self._row(results, view)[PENALTIES.index(penalty)]
+            panel = self.row(results, view)[PENALTIES.index(penalty)]
             numbers.append(f"{view}: " + ", ".join(f"{label} {final_of(run)}" for label, run in panel.items()))
             theirs = {name: learned(panel[label]) for name, label in METHODS.items() if name not in OURS}
             met.append(all(holds == (name in said) for name, holds in theirs.items()))
@@ -163,7 +163,7 @@ class PredatorPreyCurves(Target):
         reading = READING + PARTS if claim in HYSTERETIC_IS_LOWER else READING
         return ClaimFinding("; ".join(numbers), verdict_of(met), reading)
 
-    def _row(self, results: Results, view: str) -> list[Panel]:
+    def row(self, results: Results, view: str) -> list[Panel]:
         """The run of every method at each penalty; of several weights, the best."""
         return [
             {

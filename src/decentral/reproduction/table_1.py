@@ -57,7 +57,7 @@ class TableOne(Target):
 
     def pieces(self, scale: Scale) -> list[Piece]:
         plan = {"seeds": scale.seeds} | ({} if scale.is_full else {"steps": QUICK_STEPS})
-        return [training_piece("dac", resolve("dac", "matrix-game", training_settings=plan), _tables)]
+        return [training_piece("dac", resolve("dac", "matrix-game", training_settings=plan), tables_of)]
 
     def draw(self, results: Results) -> "Figure":
         from decentral.analysis.plots.value_tables import value_tables_figure
@@ -95,13 +95,30 @@ class TableOne(Target):
         }
 
 
-def judged(results: Results) -> tuple[np.ndarray, list[Judged]]:
+def judged(results: Results, piece: str = "dac") -> tuple[np.ndarray, list[Judged]]:
     """The payoff, and the table of every seed and agent compared with it."""
-    payoff = np.asarray(results["dac"].settings["environment"]["payoff"])
-    return payoff, [Judged.of(table, payoff) for table in results["dac"].result["tables"]]
+    payoff = np.asarray(results[piece].settings["environment"]["payoff"])
+    return payoff, [Judged.of(table, payoff) for table in results[piece].result["tables"]]
 
 
-def _tables(directory: RunDirectory) -> Data:
+def untrained_gaps(every: list[Judged]) -> dict[int, float]:
+    """By seed: how far the agents' values lie apart at most, in entries that neither of them can attain.
+
+    Nothing trains such an entry, so separate networks have no reason to agree there. In the paper's Table 1 both
+    agents have -0.7 and -5.0, as agents of one network would. A seed without such entries is left out.
+    """
+    gaps: dict[int, float] = {}
+    for seed in dict.fromkeys(agent.seed for agent in every):
+        first, *others = [agent for agent in every if agent.seed == seed]
+        for other in others:
+            apart = np.abs(first.by_context - other.by_context)[~first.occurs & ~other.occurs]
+            if apart.size:
+                gaps[seed] = max(gaps.get(seed, 0.0), float(apart.max()))
+    return gaps
+
+
+def tables_of(directory: RunDirectory) -> Data:
+    """The value tables of a run, as they are stored."""
     return {"tables": [_table_data(table) for table in value_tables(Trained.load(directory))]}
 
 

@@ -5,6 +5,7 @@ from decentral.reproduction.controls import Controls
 from decentral.reproduction.extensions import Extensions
 from decentral.reproduction.matrix_game import MatrixGameCurves
 from decentral.reproduction.predator_prey import PredatorPreyCurves
+from decentral.reproduction.reading_results import ReadingsComparison
 from decentral.reproduction.smac import SmacCurves
 from decentral.reproduction.switching_wind import SwitchingWindContexts
 from decentral.reproduction.table_1 import TableOne
@@ -20,6 +21,7 @@ TARGETS: dict[str, Target] = {
     "ablation": Ablation(),
     "controls": Controls(),
     "extensions": Extensions(),
+    "readings": ReadingsComparison(),
 }
 
 

@@ -27,7 +27,8 @@ def reproduce_command(words: list[str]) -> None:
         parser.error("TARGET, --redraw FILE or --claims DIR: exactly one of them")
     _check_together(parser, args)
     if args.claims is not None:
-        say(claims(args.claims).table)
+        told = claims(args.claims)
+        say(f"{told.table}\n\nBy reading of the paper:\n\n{told.by_reading}")
     elif args.redraw is not None:
         _print(redraw(args.redraw, out=args.out))
     elif args.list:
@@ -80,7 +81,7 @@ def _parser() -> Parser:
         "--out", metavar="DIR", help="where it goes, and resumes if interrupted (default: runs/reproduction/TARGET)"
     )
     parser.add_argument("--redraw", metavar="FILE", help="figure and table again from TARGET.json, without training")
-    parser.add_argument("--claims", metavar="DIR", help="the table of all claims from the full-scale data in DIR")
+    parser.add_argument("--claims", metavar="DIR", help="all claims, then by reading, from the full-scale data in DIR")
     return parser
 
 
