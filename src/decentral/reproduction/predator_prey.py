@@ -38,21 +38,27 @@ CLAIM = "C21"
 SHARE = 0.1
 OVERESTIMATION_READING = (
     "overestimates: in the last third of training, what an agent promises itself at the start of a greedy episode is"
-    " above what it then gets, with its own value of the end, by more than a tenth of that; mean and standard deviation"
-    " over seeds and agents"
+    " above what it then gets, with its own value of the end, by more than a tenth of that; mean over agents, then mean"
+    " and standard deviation over seeds"
 )
 
 
 @dataclass(frozen=True)
 class Promise:
-    """The returns that the agents of a run predicted at the start of an episode, and what they got [seeds x agents]."""
+    """The returns that agents predicted at the start of an episode, and what they got: means over agents [seeds].
+
+    Agents of one seed learned together, so they are no independent samples.
+    """
 
     gap: np.ndarray
     achieved: np.ndarray
 
     @staticmethod
-    def of(measures: Data) -> "Promise":
-        return Promise(np.asarray(measures["value_gap"]), np.asarray(measures["value_achieved"]))
+    def of(run: Data) -> "Promise":
+        by_seed = (
+            np.reshape(run["measures"][name], (len(run["seeds"]), -1)) for name in ("value_gap", "value_achieved")
+        )
+        return Promise(*(values.mean(axis=1) for values in by_seed))
 
     @property
     def is_too_much(self) -> bool:
@@ -144,9 +150,9 @@ class PredatorPreyCurves(Target):
         promises = {}
         for view in VIEWS:
             for penalty in PENALTIES:
-                both = [_measures(results[f"{view} {method}"], penalty) for method in ("hysteretic", "dac")]
-                if all(both):
-                    theirs, ours = (overestimation.Promise.of(measures) for measures in both)
+                both = [_best_run(results[f"{view} {method}"], penalty) for method in ("hysteretic", "dac")]
+                if all(run.get("measures") for run in both):
+                    theirs, ours = (overestimation.Promise.of(run) for run in both)
                     promises[f"{view}, P = {penalty:g}"] = theirs, ours
         return {overestimation.CLAIM: overestimation.finding_of(promises)} if promises else {}
 
@@ -182,7 +188,12 @@ def _configs(method: str, visible: bool, scale: Scale) -> list[Config]:
 
 def _measures(done: Done, penalty: float) -> Data:
     """The metrics, besides returns, of a method's best run at a penalty."""
-    return done.result["runs"][_best(done, penalty)].get("measures", {})
+    return _best_run(done, penalty).get("measures", {})
+
+
+def _best_run(done: Done, penalty: float) -> Data:
+    """What is stored of a method's best run at a penalty."""
+    return done.result["runs"][_best(done, penalty)]
 
 
 def _best(done: Done, penalty: float) -> int:

@@ -5,6 +5,7 @@ settings and seeds are lanes of one program. Hysteretic with weight 1 is IQL, so
 piece serves all readings that do not differ in what it runs.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -161,7 +162,7 @@ def choice_of(algorithm: Data) -> int:
     [place] = [
         place
         for place, choice in enumerate(choices)
-        if all(np.isclose(algorithm[key], value) for key, value in choice.items())
+        if all(math.isclose(algorithm[key], value) for key, value in choice.items())
     ]
     return place
 
