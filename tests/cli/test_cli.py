@@ -111,7 +111,7 @@ def test_oracle_prints_the_exact_returns(capsys):
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["train", "--help"], ["train", "dac", "predator-prey", "--help"], ["plot", "-h"]]
+    "words", [[], ["--help"], ["train", "--help"], ["train", "dac", "predator-prey", "--help"], ["plot", "-h"]]
 )
 def test_help_is_help(capsys, words):
     code, out, _ = outcome(capsys, *words)
@@ -124,7 +124,6 @@ def test_help_is_help(capsys, words):
     ("words", "complaint"),
     [
         (["learn"], "invalid choice: 'learn'"),
-        ([], "required: COMMAND"),
         (["train"], "required: ALGORITHM, ENVIRONMENT"),
         (["train", "--seeds", "3"], "required"),
         (["train", "sarsa", "matrix-game"], "unknown algorithm 'sarsa': choose one of iql, hyst"),
@@ -132,6 +131,14 @@ def test_help_is_help(capsys, words):
         (["train", "iql", "chess"], "unknown environment 'chess'"),
         (["train", "iql", "matrix-game", "--sedes", "3"], "unknown flag --sedes: did you mean --seeds?"),
         (["train", "iql", "matrix-game", "more"], "unknown argument more"),
+        (["train", "iql", "matrix-game", "--lr", "1e-3"], "--lr: did you mean --algorithm.learning_rate?"),
+        (["train", "iql", "matrix-game", "--gamma=0.9"], "--gamma: did you mean --algorithm.discount?"),
+        (["train", "iql", "matrix-game", "--batch-size", "8"], "did you mean --training.batch_episodes?"),
+        (["train", "iql", "matrix-game", "--buffer-size", "9"], "did you mean --training.replay_episodes?"),
+        (["train", "iql", "matrix-game", "--num-envs", "4"], "did you mean --training.num_environments?"),
+        (["train", "iql", "matrix-game", "--total-timesteps", "4"], "did you mean --steps?"),
+        (["train", "iql", "matrix-game", "--device", "cpu"], "environment variable JAX_PLATFORMS"),
+        (["train", "iql", "matrix-game", "--learning-rate", "1"], "did you mean --algorithm.learning_rate?"),
         (
             ["train", "iql", "matrix-game", "--steps", "-5"],
             "training.steps must be a whole number at least 1 and at most 2000000000, got -5",

@@ -24,6 +24,9 @@ def main(arguments: list[str] | None = None) -> None:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for name, meaning in COMMANDS.items():
         commands.add_parser(name, help=meaning, add_help=False)
+    if not words:
+        parser.print_help()
+        return
     chosen, rest = parser.parse_known_args(words[:1]), words[1:]
     name = chosen[0].command
     gc.set_threshold(100_000)  # tracing makes many objects that stay; looking through them often costs half a second

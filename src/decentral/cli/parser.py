@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 
 import decentral
 from decentral.cli.commands import COMMANDS
-from decentral.errors import Refused, did_you_mean, printable
+from decentral.cli.synonyms import suggestion
+from decentral.errors import Refused, printable
 from decentral.terminal import complain, say
 
 MEANING = "Fully decentralised cooperative multi-agent reinforcement learning."
@@ -27,7 +28,7 @@ class Parser(argparse.ArgumentParser):
         args, unknown = self.parse_known_args(arguments)
         if unknown:
             word = unknown[0].split("=", 1)[0]
-            meant = did_you_mean(word, self._option_string_actions)
+            meant = suggestion(word, self._option_string_actions)
             kind = "flag" if word.startswith("-") else "argument"
             self.error(f"unknown {kind} {word}{':' if meant else ''}{meant}")
         for action in self._actions:
