@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from decentral.algorithms import ALGORITHMS
-from decentral.arenas.terms import Terms
+from decentral.arenas.arena_settings import ArenaSettings
 from decentral.centralised import CENTRALISED
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.environments.registry import ENVIRONMENTS
@@ -38,7 +38,7 @@ def settings_page() -> str:
     """A table for training, and for each algorithm and environment."""
     parts = ["# Settings", "Each is a flag, such as `--algorithm.window 5`, and an entry of `config.json`."]
     parts += ["## Training", "`--training.NAME`", table_of(Plan)]
-    parts += ["## Arenas", "`--arena.NAME` of [`decentral arena`](../arena.md)", table_of(Terms)]
+    parts += ["## Arenas", "`--arena.NAME` of [`decentral arena`](../arena.md)", table_of(ArenaSettings)]
     for title, group, kinds in (
         ("Algorithms", "algorithm", ALGORITHMS),
         ("References that are not decentralised", "algorithm", CENTRALISED),

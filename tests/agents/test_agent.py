@@ -7,7 +7,7 @@ import pytest
 
 import decentral
 from decentral.agents import Agent
-from decentral.agents.circumstances import Wiring
+from decentral.agents.agent_config import AgentConfig
 from decentral.settings import Refused
 from decentral.tensors import read_arrays, write_arrays
 from decentral.types import AgentSpec, Continuous, Discrete
@@ -63,7 +63,7 @@ def test_an_episode_is_over_when_the_task_ends_when_it_is_cut_off_and_at_the_tim
         agent.act()
         over.append(agent.observe(0.0, SEEN[1]))
     assert over == [False, False, True]
-    kept = agent._life.replay.episodes
+    kept = agent._state.replay.episodes
     assert np.asarray(kept.terminated[0, :3]).tolist() == [[True, False, False], [False] * 3, [False] * 3]
     assert np.asarray(kept.happened[0, :3]).sum(axis=1).tolist() == [1, 1, 3]
 
@@ -98,9 +98,9 @@ def test_an_exhibition_is_greedy_and_changes_nothing_of_the_agent():
     """The best action of a first percept, however much the agent explores; and it learns on as if nothing had been."""
     shown, alone = (newborn(epsilon_start=1.0, epsilon_end=1.0) for _ in range(2))
     best = decision(newborn(), [True] * 3)
-    assert [shown.exhibit(number).act(SEEN[0]) for number in range(3)] == [best] * 3
+    assert [shown.greedy_episode(number).act(SEEN[0]) for number in range(3)] == [best] * 3
     assert live(shown, 2) == live(alone, 2)
-    exhibition = shown.exhibit()
+    exhibition = shown.greedy_episode()
     assert exhibition.act(SEEN[0], [False, True, False]) == exhibition.act(SEEN[1], [False, True, False]) == 1
     assert live(shown, 2, start=2) == live(alone, 2, start=2)
 
@@ -170,7 +170,7 @@ def test_bad_requests_are_refused_by_their_keys(name, spec, settings, refusal):
 
 
 def test_an_agent_that_knows_of_nobody_else_need_not_wait_for_its_turn():
-    alone, second = (Wiring.of("ma2ql", (2, 3), {"place": 1, "team_size": size}) for size in (1, 2))
+    alone, second = (AgentConfig.of("ma2ql", (2, 3), {"place": 1, "team_size": size}) for size in (1, 2))
     assert alone.squad.places == (0,) and second.squad.places == (1,)
 
 
@@ -200,7 +200,7 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path, change, refusal):
 
 
 def test_an_agent_of_a_team_of_unequal_ones_is_told_and_does_its_own_alone(tmp_path):
-    inside = Agent.from_wiring(Wiring.of("iql", (1, 2), TINY, padded=AgentSpec(2, Discrete(3))))
+    inside = Agent.from_config(AgentConfig.of("iql", (1, 2), TINY, padded=AgentSpec(2, Discrete(3))))
     padded, two = newborn(), [True, True, False]
     for first, second in zip(SEEN[:12:2, 0], SEEN[1:12:2, 0], strict=True):
         assert inside.act([first]) == padded.act([first, 0.0], two) < 2
@@ -210,9 +210,9 @@ def test_an_agent_of_a_team_of_unequal_ones_is_told_and_does_its_own_alone(tmp_p
     inside.save(tmp_path / "agent")
     again = decentral.Agent.load(tmp_path / "agent")
     assert repr(again) == "Agent('iql', (1, 2), episodes=6)"
-    assert {again.exhibit().act([seen]) for seen in SEEN[:, 1]} <= {0, 1}
+    assert {again.greedy_episode().act([seen]) for seen in SEEN[:, 1]} <= {0, 1}
     assert all((array == padded.parameters[name]).all() for name, array in again.parameters.items())
     with pytest.raises(Refused, match=r"observation must have the shape \(1,\), got \(2,\)"):
         again.act([0.0, 0.0])
     with pytest.raises(Refused, match="padded must be at least the agent's own sizes"):
-        Wiring.of("iql", (3, 2), TINY, padded=AgentSpec(2, Discrete(3)))
+        AgentConfig.of("iql", (3, 2), TINY, padded=AgentSpec(2, Discrete(3)))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from decentral.algorithms.base import AgentState
-from decentral.algorithms.bql import BQL, Wanderer
+from decentral.algorithms.bql import BQL, RandomPolicies
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
@@ -127,7 +127,7 @@ PLACES = Percept(jnp.arange(300.0)[:, None], jnp.ones((300, 3), bool))
 @jax.jit
 def walk(first, episodes, percepts):
     """What an agent's random policy does in every place; policies last 4 episodes."""
-    wanderer = Wanderer(jnp.asarray(first), jnp.asarray(episodes))
+    wanderer = RandomPolicies(jnp.asarray(first), jnp.asarray(episodes))
     return jax.vmap(lambda percept: wanderer.choose(percept, 4))(percepts)
 
 
@@ -187,7 +187,7 @@ def test_an_agent_explores_by_single_actions_or_by_policies_but_not_by_both():
 
 @pytest.mark.parametrize("length", [41, 47, 55, 500])
 def test_a_policy_ends_exactly_when_its_episodes_have_passed_also_when_compiled(length):
-    number = jax.jit(lambda episodes: Wanderer(jnp.zeros(()), episodes).number(length))
+    number = jax.jit(lambda episodes: RandomPolicies(jnp.zeros(()), episodes).number(length))
     assert [int(number(jnp.asarray(float(count)))) for count in (length - 1, length, 2 * length)] == [0, 1, 2]
 
 
@@ -195,7 +195,7 @@ def test_policies_stay_different_where_their_number_crosses_zero():
     places = jnp.arange(100.0)[:, None]
 
     def plan(episodes):
-        wanderer = Wanderer(jnp.asarray(-0.5), jnp.asarray(episodes))
+        wanderer = RandomPolicies(jnp.asarray(-0.5), jnp.asarray(episodes))
         return jax.vmap(lambda place: wanderer.choose(Percept(place, jnp.ones(5, bool)), 1))(places)
 
     assert float(jnp.mean(plan(0.0) == plan(1.0))) < 0.5

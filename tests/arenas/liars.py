@@ -27,8 +27,8 @@ class Voice:
         while content:
             content = content[os.write(1, content) :]
 
-    def hear(self):
-        """The next message. Where the world is gone, so is this program."""
+    def receive(self):
+        """The next message. Where the environment is gone, so is this program."""
         kind, length = HEADER.unpack(self.exactly(HEADER.size))
         self.percepts += kind in b"rstp"
         return kind, self.exactly(length)
@@ -47,10 +47,10 @@ class Voice:
 
     def play(self):
         """Be honest until the end."""
-        while (message := self.hear())[0] != b"c":
-            self.answer(*message)
+        while (message := self.receive())[0] != b"c":
+            self.react(*message)
 
-    def answer(self, kind, body):
+    def react(self, kind, body):
         if kind == b"m":
             self.say(b"d", bytes(40))
         elif kind != b"s" or not any(OUTCOME.unpack(body[: OUTCOME.size])[1:]):
@@ -62,7 +62,7 @@ def at_first_percept(lie):
 
     def live(voice):
         voice.say(b"w")
-        voice.hear()
+        voice.receive()
         lie(voice)
         voice.play()
 

@@ -4,9 +4,9 @@ import itertools
 import tempfile
 from collections import deque
 
+from decentral.arenas.arena_agent import ArenaAgent
 from decentral.arenas.channel import AgentLine
-from decentral.arenas.resident import Resident
-from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, PERCEPTS
+from decentral.arenas.wire import ACTION, AWAKE, DONE, PERCEPTS, SAVE
 from decentral.environments.host.wire import RESET, STEP
 
 
@@ -21,14 +21,14 @@ def received(wire, message):
 class Nearby(AgentLine):
     """To an agent that can be `killed`."""
 
-    def __init__(self, birth, home):
-        self.wire, self.home = birth.wire, home
+    def __init__(self, agent_setup, home):
+        self.wire, self.home = agent_setup.wire, home
         self.said = deque([(AWAKE, b"")])
         self.killed = False
-        self.answer = self.answerer(birth, home)
+        self.answer = self.answerer(agent_setup, home)
 
-    def answerer(self, birth, home):
-        return Resident(birth, home).hear
+    def answerer(self, agent_setup, home):
+        return ArenaAgent(agent_setup, home).answer
 
     name = "here"
     has_spoken = True
@@ -55,7 +55,7 @@ def scripted(actions):
     """A line to someone who acts by a script, whatever it is told."""
 
     class Scripted(Nearby):
-        def answerer(self, birth, home):
+        def answerer(self, agent_setup, home):
             script, percepts = iter(actions), itertools.count(1)
 
             def answer(kind, body):
@@ -63,7 +63,7 @@ def scripted(actions):
                 ends = kind == STEP and (self.wire.told(body).terminated or self.wire.told(body).truncated)
                 if kind in (RESET, STEP) and not ends:
                     return ACTION, self.wire.of_action(next(script), number)
-                return (DONE, bytes(40)) if kind == MOMENT else None
+                return (DONE, bytes(40)) if kind == SAVE else None
 
             return answer
 

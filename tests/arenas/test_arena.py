@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import decentral
-from decentral.arenas.arena import births, opened
+from decentral.arenas.arena import agent_setups, opened
+from decentral.arenas.arena_settings import ArenaSettings
+from decentral.arenas.arena_state import ArenaState
 from decentral.arenas.homes import FILE, Places, log_file
-from decentral.arenas.standing import ArenaState
-from decentral.arenas.terms import Terms
 from decentral.arenas.wire import ACTION
 from decentral.configs.config import Config
 from decentral.configs.members import Member, team_of
@@ -40,15 +40,15 @@ def config_of(world, clocks=(LearningSchedule(), LearningSchedule())):
 def arena(path, *lines, world=None, terms=None, clocks=(LearningSchedule(), LearningSchedule())):
     """An arena of two agents, whose messages are logged."""
 
-    def line(birth, home):
-        return lines[birth.wiring.circumstances.place](birth, home)
+    def line(agent_setup, home):
+        return lines[agent_setup.agent_config.agent_settings.place](agent_setup, home)
 
     places = Places(path / "homes", path / "log")
-    return opened(config_of(world or Noise(), clocks), terms or Terms(), ArenaState(0, 0, True), places, line)
+    return opened(config_of(world or Noise(), clocks), terms or ArenaSettings(), ArenaState(0, 0, True), places, line)
 
 
 def wire_of(world):
-    return births(config_of(world), Terms(), 0)[0].wire
+    return agent_setups(config_of(world), ArenaSettings(), 0)[0].wire
 
 
 def messages(path, place, world=None):
@@ -87,7 +87,7 @@ def test_an_episode_is_told_as_percept_action_and_outcome_in_turn(tmp_path):
 
 def test_an_agent_that_was_killed_goes_on_from_its_own_file_and_the_others_go_on_meanwhile(tmp_path):
     """It saves itself after episodes 2 and 4, dies after the fifth, and misses the sixth."""
-    with arena(tmp_path, Nearby, Nearby, terms=Terms(save_every=2)) as playing:
+    with arena(tmp_path, Nearby, Nearby, terms=ArenaSettings(save_every=2)) as playing:
         for episode in range(8):
             if episode == 5:
                 playing.seats[0].line.killed = True
@@ -108,7 +108,7 @@ def test_an_agent_that_dies_too_often_ends_the_arena(tmp_path):
 
     with (
         pytest.raises(Failed, match="agent 1 died too often: 3 times, the last time killed"),
-        arena(tmp_path, Nearby, Stillborn, terms=Terms(restarts=2)),
+        arena(tmp_path, Nearby, Stillborn, terms=ArenaSettings(restarts=2)),
     ):
         raise AssertionError("it must not begin")
 
@@ -136,7 +136,9 @@ def test_agents_learn_by_clocks_of_their_own(tmp_path):
 
 
 def test_late_rewards_reach_the_agent_in_the_next_episode(tmp_path):
-    with arena(tmp_path, scripted([0] * 6), scripted([0, 1, 0, 1, 1, 1]), terms=Terms(reward_delay=2)) as playing:
+    with arena(
+        tmp_path, scripted([0] * 6), scripted([0, 1, 0, 1, 1, 1]), terms=ArenaSettings(reward_delay=2)
+    ) as playing:
         totals = [playing.play().total for _ in range(2)]
     assert totals == [2.0, 0.0]  # as the world paid: 1, 0, 1 and 0, 0, 0
     wire = wire_of(Noise())

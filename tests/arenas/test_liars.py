@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from decentral.arenas import channel as lines
-from decentral.arenas.arena import births, opened
+from decentral.arenas.arena import agent_setups, opened
+from decentral.arenas.arena_settings import ArenaSettings, RewardLine
+from decentral.arenas.arena_state import ArenaState
 from decentral.arenas.channel import ProcessLine
 from decentral.arenas.homes import Places
 from decentral.arenas.seat import Seat
-from decentral.arenas.standing import ArenaState
-from decentral.arenas.terms import RewardLine, Terms
 from decentral.errors import Failed, in_one_line
 from tests.arenas import liars
 from tests.arenas.nearby import Nearby, scripted
@@ -94,15 +94,17 @@ def started(monkeypatch):
     assert threading.active_count() == threads
 
 
-def hire(birth, home):
+def start_line(agent_setup, home):
     """Agent 0 is honest; agent 1 is whoever stands in."""
-    return (ProcessLine if birth.wiring.circumstances.place else scripted([0, 1, 0] * 9))(birth, home)
+    return (ProcessLine if agent_setup.agent_config.agent_settings.place else scripted([0, 1, 0] * 9))(
+        agent_setup, home
+    )
 
 
 def play(path, episodes=2, at_start=LONG, **terms):
     """A few episodes of three steps beside a liar; how it died, each time, and the episodes that it missed."""
-    limits = Terms(patience_at_start=at_start, **terms)
-    with opened(config_of(Counting()), limits, ArenaState(0, 0, False), Places(path / "homes"), hire) as playing:
+    limits = ArenaSettings(patience_at_start=at_start, **terms)
+    with opened(config_of(Counting()), limits, ArenaState(0, 0, False), Places(path / "homes"), start_line) as playing:
         playing.seats[1].unlearned = -1  # it need not compile
         for _ in range(episodes):
             assert playing.play().steps == 3
@@ -152,12 +154,14 @@ def test_the_others_go_on_beside_one_that_fell_silent_once(lie, tmp_path, starte
 def test_one_that_reads_nothing_is_found_when_its_pipe_is_full(tmp_path, started, monkeypatch):
     monkeypatch.setattr(StandIn, "lies", ("silent",))
     config = config_of(Counting())
-    with opened(config, Terms(restarts=0), ArenaState(0, 0, False), Places(tmp_path / "homes"), hire) as playing:
+    with opened(
+        config, ArenaSettings(restarts=0), ArenaState(0, 0, False), Places(tmp_path / "homes"), start_line
+    ) as playing:
         seat = playing.seats[1]
         seat.line.send(bytes(2**16), LIMIT)  # fits
         with pytest.raises(TimeoutError):
             seat.line.send(bytes(1), LIMIT)
-        seat.unlearned, seat.terms, seat.shown, seat.playing = -1, Terms(restarts=0, patience=LIMIT), True, True
+        seat.unlearned, seat.terms, seat.shown, seat.playing = -1, ArenaSettings(restarts=0, patience=LIMIT), True, True
         with pytest.raises(Failed, match="agent 1 died too often: 1 times, the last time took nothing of what it was"):
             seat.save(0)
         playing.seats.clear()
@@ -167,7 +171,7 @@ def test_time_in_which_the_world_itself_was_stopped_is_not_counted(tmp_path, sta
     """The clock jumps by an hour with every look at it; the agent is waited for all the same."""
     monkeypatch.setattr(StandIn, "lies", ("drips",))
     config, hours = config_of(Counting()), iter(range(10**6))
-    with opened(config, Terms(), ArenaState(0, 0, False), Places(tmp_path / "homes"), hire) as playing:
+    with opened(config, ArenaSettings(), ArenaState(0, 0, False), Places(tmp_path / "homes"), start_line) as playing:
         monkeypatch.setattr("decentral.arenas.channel.time.monotonic", lambda: 3600.0 * next(hours))
         playing.play()
         monkeypatch.undo()
@@ -182,7 +186,7 @@ def test_an_agent_that_starts_is_not_overdue_for_the_time_in_which_the_world_was
     class Sleeper(Nearby):
         has_spoken = False
 
-        def answerer(self, birth, home):
+        def answerer(self, agent_setup, home):
             return None
 
         def receive(self, patience):
@@ -190,10 +194,10 @@ def test_an_agent_that_starts_is_not_overdue_for_the_time_in_which_the_world_was
             raise TimeoutError
 
     monkeypatch.setattr("decentral.arenas.seat.time.monotonic", lambda: clock["now"])
-    terms = Terms(patience_at_start=100, restarts=0)
-    birth = births(config_of(Counting()), terms, 0)[1]
+    terms = ArenaSettings(patience_at_start=100, restarts=0)
+    agent_setup = agent_setups(config_of(Counting()), terms, 0)[1]
     rewards = RewardLine(0, 0.0, np.random.default_rng(0))
-    seat = Seat(birth, lambda: Sleeper(birth, tmp_path), rewards, terms)
+    seat = Seat(agent_setup, lambda: Sleeper(agent_setup, tmp_path), rewards, terms)
     with pytest.raises(Failed, match="the last time was not awake after 100 s"):
         for _ in range(1000):
             clock["now"] += 0 if wait else 0.5 + clock.pop("stopped", 0.0)
@@ -220,7 +224,7 @@ class Parent(lines.Process):
 
 def test_whatever_an_agent_has_started_ends_with_it(tmp_path, monkeypatch):
     monkeypatch.setattr(lines, "Process", Parent)
-    line = ProcessLine(births(config_of(Counting()), Terms(), 0)[1], tmp_path)
+    line = ProcessLine(agent_setups(config_of(Counting()), ArenaSettings(), 0)[1], tmp_path)
     both = line.process.both
     assert select.select([both], [], [], 0)[0] == []
     assert line.end(0.0) == f"process {line.process.number} ended by signal 9"
@@ -240,7 +244,7 @@ def test_a_log_of_messages_and_an_agents_home_are_its_owners_alone(tmp_path, sta
     places = Places(tmp_path / "homes", tmp_path / "log")
     before = os.umask(0)
     try:
-        with opened(config_of(Counting()), Terms(), ArenaState(0, 0, True), places, hire) as playing:
+        with opened(config_of(Counting()), ArenaSettings(), ArenaState(0, 0, True), places, start_line) as playing:
             playing.play()
     finally:
         os.umask(before)

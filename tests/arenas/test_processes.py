@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 import decentral
-from decentral.arenas.arena import births, opened
+from decentral.arenas.arena import agent_setups, opened
+from decentral.arenas.arena_settings import ArenaSettings
+from decentral.arenas.arena_state import ArenaState
 from decentral.arenas.audit import retrain
 from decentral.arenas.homes import FILE, Places, log_file
-from decentral.arenas.standing import ArenaState
-from decentral.arenas.terms import Terms
 from decentral.configs.config import Config
 from decentral.configs.members import Member, team_of
 from decentral.environments.registry import PredatorPrey
@@ -33,14 +33,14 @@ from decentral.verification.audit.audit import fingerprint
 from tests.small import small
 
 SEED, TOGETHER = 3, 6
-TERMS = Terms(save_every=2, wait=True)
+TERMS = ArenaSettings(save_every=2, wait=True)
 PLAN = Plan(batch_episodes=1, replay_episodes=8, epsilon_steps=20, test_episodes=3)
 HUNT = PredatorPrey(size=3, length=4, observe_teammate=True)
 pytestmark = pytest.mark.xdist_group("arena")
 
 
 @dataclass(frozen=True)
-class Told:
+class StepMessage:
     """What is left of the arena."""
 
     config: Config
@@ -75,7 +75,7 @@ def arena():
             for _ in range(3):
                 playing.play()
             missed, deaths = [seat.missed for seat in playing.seats], playing.seats[0].deaths
-    return Told(config, places, halfway, returns, numbers, missed, deaths)
+    return StepMessage(config, places, halfway, returns, numbers, missed, deaths)
 
 
 def test_every_agent_has_a_process_of_its_own():
@@ -115,8 +115,8 @@ def test_an_agent_that_was_killed_goes_on_from_its_own_checkpoint_while_the_othe
 
 
 def messages(told, place):
-    birth = births(told.config, TERMS, SEED)[place]
-    return list(birth.wire.log(log_file(told.places.messages, SEED, place)))
+    agent_setup = agent_setups(told.config, TERMS, SEED)[place]
+    return list(agent_setup.wire.log(log_file(told.places.messages, SEED, place)))
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -124,9 +124,11 @@ def test_an_agent_told_its_own_messages_alone_becomes_the_same_to_the_bit(place)
     """Also the one that was killed: what it lost is lost again."""
     told = arena()
     stored = fingerprint(told.agent(told.places.homes, place).parameters)
-    audit = retrain(births(told.config, TERMS, SEED)[place], log_file(told.places.messages, SEED, place), stored)
+    audit = retrain(agent_setups(told.config, TERMS, SEED)[place], log_file(told.places.messages, SEED, place), stored)
     assert audit.agrees and audit.other_actions == 0 and audit.alone == stored
-    other = retrain(births(told.config, TERMS, SEED)[place], log_file(told.places.messages, SEED, 1 - place), stored)
+    other = retrain(
+        agent_setups(told.config, TERMS, SEED)[place], log_file(told.places.messages, SEED, 1 - place), stored
+    )
     assert not other.agrees and other.other_actions > 0
 
 

@@ -17,9 +17,9 @@ import pytest
 import decentral
 from decentral.arenas import run as arena_run
 from decentral.arenas.arena import opened
-from decentral.arenas.homes import alone_in, moment_file
+from decentral.arenas.arena_settings import ArenaSettings
+from decentral.arenas.homes import alone_in, checkpoint_file
 from decentral.arenas.run import ArenaRequest, resume_arena, run_arena
-from decentral.arenas.terms import Terms
 from decentral.configs.config import resolve
 from decentral.errors import Failed, Interrupted, Refused
 from decentral.records import RunDirectory
@@ -33,7 +33,7 @@ from tests.runs.test_resuming import Killer, ask_to_stop, wait
 
 PLAN = {"batch_episodes": 4, "replay_episodes": 16, "test_interval": 3, "test_episodes": 1, "seeds": 2, "steps": 8}
 CONFIG = functools.cache(lambda: resolve("iql", "matrix-game", {"hidden": 4}, None, PLAN))
-TERMS = Terms(reward_delay=1, reward_loss=0.3, save_every=3)
+TERMS = ArenaSettings(reward_delay=1, reward_loss=0.3, save_every=3)
 OFTEN = Saving(interval=0)
 pytestmark = pytest.mark.xdist_group("arena of a matrix game")  # one process compiles for all of them
 
@@ -94,7 +94,7 @@ def test_an_arena_that_is_killed_at_random_moments_ends_as_if_it_had_not_been(tm
 
 def test_the_comparison_would_notice_a_difference(tmp_path):
     """Without a late reward that was under way, and with it."""
-    request = ArenaRequest(CONFIG(), Terms(reward_loss=0.3, save_every=3), tmp_path / "run", tmp_path / "log")
+    request = ArenaRequest(CONFIG(), ArenaSettings(reward_loss=0.3, save_every=3), tmp_path / "run", tmp_path / "log")
     run_arena(request, [], Saving())
     other = ending(tmp_path)
     assert other.keys() == uninterrupted().keys()
@@ -128,11 +128,11 @@ def test_a_moment_of_which_an_agent_has_no_whole_file_is_passed_over(tmp_path):
         start(tmp_path, [Killer(3, crash)])
     latest, before = Checkpoints.of(RunDirectory(tmp_path / "run")).turns()
     home = tmp_path / "run" / "homes" / "seed-0" / "agent-1"
-    spoiled = bytearray(moment_file(home, latest).read_bytes())
+    spoiled = bytearray(checkpoint_file(home, latest).read_bytes())
     spoiled[-1] ^= 1
-    moment_file(home, latest).write_bytes(spoiled)
+    checkpoint_file(home, latest).write_bytes(spoiled)
     start(tmp_path, [Listener(99, crash)])
-    assert said[0].startswith(f"{moment_file(home, latest)} is broken") and "going back to an earlier" in said[0]
+    assert said[0].startswith(f"{checkpoint_file(home, latest)} is broken") and "going back to an earlier" in said[0]
     assert before < latest and ending(tmp_path) == uninterrupted()
 
 
@@ -158,7 +158,9 @@ def test_an_agent_that_dies_while_it_is_saved_leaves_the_moment_out(tmp_path):
 def test_another_arena_is_not_gone_on_with(tmp_path):
     with pytest.raises(Crash):
         start(tmp_path, [Killer(1, crash)])
-    request = ArenaRequest(CONFIG(), Terms(reward_delay=2, reward_loss=0.3, save_every=3), tmp_path / "run", None)
+    request = ArenaRequest(
+        CONFIG(), ArenaSettings(reward_delay=2, reward_loss=0.3, save_every=3), tmp_path / "run", None
+    )
     with pytest.raises(Refused, match=r"same configuration, got .* with arena.reward_delay 1 instead of 2"):
         resume_arena(RunDirectory(tmp_path / "run"), None, [], OFTEN, request)
 

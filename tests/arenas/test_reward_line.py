@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from decentral.arenas.standing import ArenaState, SeatStanding
-from decentral.arenas.terms import RewardLine
+from decentral.arenas.arena_settings import RewardLine
+from decentral.arenas.arena_state import ArenaState, SeatState
 from decentral.records.durable import Fingerprint
 
 
@@ -40,7 +40,7 @@ def test_rewards_under_way_and_dice_outlive_a_process():
         lived.rewards.pass_on(reward)
         lived.rng.integers(9, dtype=np.int32)  # three times: half a number is left for the next one
     lived.missed, lived.deaths, file = 7, ["of old age"], Fingerprint(5, "ab" * 32)
-    stored = ArenaState(1, 2, True, 3, 4, True, seats=[SeatStanding.of(lived, file)], returns=[0.1])
+    stored = ArenaState(1, 2, True, 3, 4, True, seats=[SeatState.of(lived, file)], returns=[0.1])
     read = ArenaState.from_arrays(stored.arrays(), "here")
     assert (read.turn, read.returns, read.logged, read.tested) == (6, [0.1], True, True)
     again = seat()

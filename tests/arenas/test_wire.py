@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, SHOW, SHOWN, AgentWire, PerceptMessage, Told
+from decentral.arenas.wire import ACTION, AWAKE, DONE, SAVE, SHOW, SHOWN, AgentWire, PerceptMessage, StepMessage
 from decentral.environments.host.wire import CLOSE, FRAME, RESET, STEP, framed
 from decentral.errors import Failed, Refused
 from decentral.records.durable import Fingerprint
@@ -17,17 +17,17 @@ PERCEPT = PerceptMessage(np.asarray([0.5, -1.0, 3.0], np.float32), np.asarray([T
 def test_every_kind_has_one_size():
     """Three numbers of four bytes and two flags; a reward of eight bytes and two flags more; an action of eight."""
     percepts = {RESET: 14, SHOW: 14, SHOWN: 14, STEP: 24}
-    assert WIRE.sizes == percepts | {ACTION: 8, AWAKE: 0, MOMENT: 8, DONE: 40, CLOSE: 0}
-    assert len(WIRE.of_percept(PERCEPT)) == 14 and len(WIRE.of_told(Told(1.0, True, False, PERCEPT))) == 24
+    assert WIRE.sizes == percepts | {ACTION: 8, AWAKE: 0, SAVE: 8, DONE: 40, CLOSE: 0}
+    assert len(WIRE.of_percept(PERCEPT)) == 14 and len(WIRE.of_step(StepMessage(1.0, True, False, PERCEPT))) == 24
 
 
 def test_what_is_written_is_read():
-    reward, terminated, truncated, percept = WIRE.told(WIRE.of_told(Told(-0.1, True, False, PERCEPT)))
+    reward, terminated, truncated, percept = WIRE.told(WIRE.of_step(StepMessage(-0.1, True, False, PERCEPT)))
     assert (reward, terminated, truncated) == (-0.1, True, False)
     for found in (percept, WIRE.percept(WIRE.of_percept(PERCEPT))):
         assert found.observation.tolist() == [0.5, -1.0, 3.0] and found.available.tolist() == [True, False]
     assert WIRE.action(WIRE.of_action(1, 2**32 - 1)) == (1, 2**32 - 1)
-    assert WIRE.moment(WIRE.of_moment(2**40)) == 2**40
+    assert WIRE.moment(WIRE.of_save(2**40)) == 2**40
     assert WIRE.done(WIRE.of_done(Fingerprint(7, "ab" * 32))) == Fingerprint(7, "ab" * 32)
 
 

@@ -122,8 +122,8 @@ def test_no_agents_loss_or_slope_depends_on_another_agents_networks():
     (after, _), others = loss_and_gradient(array([1.0, 3.0]), array([1.5, 9.0]), episode)
     np.testing.assert_array_equal(slopes[0], others[0])
     assert not np.allclose(slopes[1], others[1])
-    risen = squares_by_hand(3.0, 9.0, (0.3, 0.1)) - squares_by_hand(2.0, 0.5, (0.3, 0.1))
-    np.testing.assert_allclose(after - before, risen, rtol=1e-4)
+    linear_ramp = squares_by_hand(3.0, 9.0, (0.3, 0.1)) - squares_by_hand(2.0, 0.5, (0.3, 0.1))
+    np.testing.assert_allclose(after - before, linear_ramp, rtol=1e-4)
 
 
 def test_every_episode_is_stamped_with_its_time_and_then_counted():

@@ -9,7 +9,7 @@ import pytest
 from decentral.environments import registry as names
 from decentral.environments.host.checks import CheckedStage
 from decentral.environments.host.interface import BrokenOff, Percepts
-from decentral.environments.host.stages import Elsewhere, Here, Stages
+from decentral.environments.host.stages import LocalStageLine, Stages, WorkerStageLine
 from decentral.environments.registry import environment_class, host_environment, recorded_class
 from decentral.errors import Failed
 from decentral.settings import Refused
@@ -29,7 +29,7 @@ def answer(line, *questions):
 
 def second_step(trouble):
     """What a stage says of the second step of its first episode."""
-    line = Here(Counting(trouble=trouble, in_episode=0))
+    line = LocalStageLine(Counting(trouble=trouble, in_episode=0))
     try:
         return answer(line, 5, ALIKE, ALIKE)
     finally:
@@ -46,7 +46,7 @@ def test_what_a_world_tells_arrives_in_its_types():
 
 def test_another_process_tells_the_same_and_does_not_mind_an_interruption():
     """In its first episode; the second breaks off, and is told as such."""
-    here, line = second_step("none"), Elsewhere(Counting(trouble="break off", in_episode=1))
+    here, line = second_step("none"), WorkerStageLine(Counting(trouble="break off", in_episode=1))
     try:
         answer(line, 5, ALIKE)
         line.worker.process.send_signal(signal.SIGINT)  # as Ctrl-C does to every process of a terminal
@@ -120,7 +120,9 @@ def test_every_world_is_closed(tmp_path):
 
 def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(tmp_path):
     diaries = [tmp_path / "gone", tmp_path / "ended"]
-    left, ended = lines = [Elsewhere(Counting(trouble=str(diary))) for diary in diaries]  # which start side by side
+    left, ended = lines = [
+        WorkerStageLine(Counting(trouble=str(diary))) for diary in diaries
+    ]  # which start side by side
     for line in lines:
         answer(line, 5)
     left.worker.questions.close()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from decentral.analysis.assignment import counts_of, one_to_one
-from decentral.inspection.context_study import init_student, most_likely_contexts, study
+from decentral.inspection.context_study import init_model_state, most_likely_contexts, train_context_model
 from decentral.types import AgentSpec, Continuous, Episode, Percept
 from tests.small import small
 
@@ -25,8 +25,8 @@ def two_winds():
 def students():
     """A student after a hundred and fifty updates, the same after these in two calls, and the last metrics."""
     learner = small("dac", window=1, contexts=2, predict="change", encoder_width=16, decoder_width=16)
-    begun = init_student(learner, SPEC, jax.random.key(0))
-    learn = jax.jit(lambda student, updates: study(learner, student, two_winds(), 8, updates))
+    begun = init_model_state(learner, SPEC, jax.random.key(0))
+    learn = jax.jit(lambda model_state, updates: train_context_model(learner, model_state, two_winds(), 8, updates))
     once, metrics = learn(begun, 150)
     return once, learn(learn(begun, 40)[0], 110)[0], metrics
 

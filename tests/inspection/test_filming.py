@@ -7,7 +7,7 @@ import pytest
 
 from decentral.environments.predator_prey.environment import Hunt
 from decentral.environments.registry import PredatorPrey
-from decentral.inspection.films import Mind, film, frames_of
+from decentral.inspection.films import AgentValues, film, frames_of
 from decentral.runs.trained import Trained
 from decentral.settings import Refused
 from decentral.training.evaluation import environments_of, greedy_episodes
@@ -33,8 +33,8 @@ def by_hand():
         facts={},
     )
     values = jnp.arange(20.0).reshape(4, 5).at[1, 0].set(jnp.inf)
-    minds = [Mind(values, None), Mind(-values, jnp.asarray([-1, 3, 0]))]
-    return frames_of(world, *jax.tree.map(np.asarray, (lived, states, minds)))
+    values_of_agents = [AgentValues(values, None), AgentValues(-values, jnp.asarray([-1, 3, 0]))]
+    return frames_of(world, *jax.tree.map(np.asarray, (lived, states, values_of_agents)))
 
 
 def test_a_frame_tells_what_is_done_there_what_it_earns_and_the_return_with_it():

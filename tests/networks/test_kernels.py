@@ -41,8 +41,8 @@ def test_the_way_forth_is_that_of_the_loop(weight, keep_gates):
 def test_the_way_back_is_that_of_the_loop(weight):
     wanted, before, *gates = (numbers(seed, STEPS, EPISODES, WIDTH) for seed in range(3, 9))
     given = (wanted, before, Gates(*gates), weight)
-    by_kernel = jax.vmap(partial(kernels.walk_back, interpret=True))(*given)
-    agree(by_kernel, jax.vmap(loops.walk_back)(*given))
+    by_kernel = jax.vmap(partial(kernels.backward, interpret=True))(*given)
+    agree(by_kernel, jax.vmap(loops.backward)(*given))
 
 
 @pytest.mark.parametrize("length", [1, 4])

@@ -1,7 +1,7 @@
 import numpy as np
 
 from decentral.environments.host.interface import Percepts, Step
-from decentral.training.host.rollout import Sheet
+from decentral.training.host.rollout import EpisodeSheet
 from tests.host_worlds import Counting
 
 
@@ -11,7 +11,7 @@ def percepts(number):
 
 def played(*ends):
     """What is written of an episode of at most four steps, the last of which ends as told."""
-    sheet = Sheet(Counting())
+    sheet = EpisodeSheet(Counting())
     sheet.begin(percepts(0))
     for number in range(1, 3):
         end = dict(zip(("terminated", "truncated"), ends, strict=True)) if number == 2 else {"terminated": False}

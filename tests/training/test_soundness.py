@@ -127,6 +127,6 @@ def test_a_seed_that_diverges_is_named_and_the_others_go_on(tmp_path, capsys, fa
         sound, beside = (RunDirectory(tmp_path / name).read_agent(0, agent) for name in ("sound", "spoiled"))
         for name in sound:
             np.testing.assert_array_equal(sound[name], beside[name])
-    moments = [Checkpoints.of(run.directory).moment(turn) for turn in Checkpoints.of(run.directory).turns()]
+    moments = [Checkpoints.of(run.directory).info(turn) for turn in Checkpoints.of(run.directory).turns()]
     assert [len(moment.diverged) for moment in moments] == [1, 1, 0]  # two, and the last one that was sound
     assert moments[-1].turn < own["step"] <= moments[1].turn

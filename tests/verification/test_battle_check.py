@@ -15,13 +15,13 @@ from decentral.environments.battles import BATTLES
 from decentral.environments.battles.actions import ATTACK
 from decentral.tensors import write_arrays
 from decentral.verification.battle_check import check as checking
-from decentral.verification.battle_check import episodes_of, read_recording, speaks_for, write_recording
+from decentral.verification.battle_check import episodes_of, fitting_values, read_recording, write_recording
 from decentral.verification.battle_check.check import Check, variants
 from decentral.verification.battle_check.errors import STATES, better_by, errors_of, nothing_changes
 from decentral.verification.battle_check.live import record, record_stage
 from decentral.verification.battle_check.readings import paces, periods
 from decentral.verification.battle_check.recording import GameRecording
-from decentral.verification.battle_check.replay import drawn_jitter, foresee, play_on, usual_jitter
+from decentral.verification.battle_check.replay import drawn_jitter, simulate_episodes, simulate_steps, usual_jitter
 from decentral.verification.battle_check.starts import start_in
 from tests.cli.test_cli import outcome
 from tests.pages import blocks
@@ -80,11 +80,11 @@ def test_too_few_episodes_or_enemies_tell_nothing_of_ids(recording):
 
 def test_a_step_whose_chance_is_known_is_foreseen_exactly(episodes):
     jitter = drawn_jitter(WORLD, episodes, jax.random.key(3))
-    played = play_on(WORLD, episodes, jitter)
+    played = simulate_episodes(WORLD, episodes, jitter)
     simulated = checking.as_recorded(WORLD, episodes, played)
     still = errors_of(WORLD, simulated, nothing_changes(simulated))
-    exact = errors_of(WORLD, simulated, foresee(WORLD, simulated, jitter))
-    usual = errors_of(WORLD, simulated, foresee(WORLD, simulated, usual_jitter(WORLD, simulated)))
+    exact = errors_of(WORLD, simulated, simulate_steps(WORLD, simulated, jitter))
+    usual = errors_of(WORLD, simulated, simulate_steps(WORLD, simulated, usual_jitter(WORLD, simulated)))
     assert all(exact.mean(subject) < 1e-5 < still.mean(subject) for subject in (*STATES, "reward"))
     assert 0.001 < usual.shares(still).mean() < 0.3  # what hidden chance alone does
 
@@ -94,7 +94,7 @@ def test_the_rule_of_a_recording_is_recognised_among_others(episodes, monkeypatc
     monkeypatch.setattr(checking, "variants", lambda world: list(variants(world))[-1:])
     trials = list(Check(WORLD, episodes, 0).trials())
     assert [(trial.value, trial.verdict) for trial in trials[1:]] == [("until_dead", "fits better")]
-    assert speaks_for(WORLD, trials) == {"keep_target": ["until_dead"]}
+    assert fitting_values(WORLD, trials) == {"keep_target": ["until_dead"]}
 
 
 def test_a_recording_in_which_nothing_happens_tells_little_but_is_no_trouble():

@@ -9,7 +9,7 @@ import pytest
 
 from decentral.runs.lanes import LaneBatch
 from decentral.types import Episode, Percept
-from decentral.verification.audit.learning import teach_alone
+from decentral.verification.audit.learning import retrain_alone
 from decentral.verification.audit.logs import retrain_with_log
 from decentral.verification.audit.play import Chosen, Difference, Play, PlayAudit, compared
 from decentral.verification.environment_check.check import examine
@@ -27,7 +27,7 @@ def audited(leak):
     setup, found = trainee_with(leak), []
     for place, lived in retrain_with_log(setup, 0, [0, 1]).items():
         play = PlayAudit(setup, 0, place, lived)
-        alone = teach_alone(setup, 0, place, lived.log, play.watch)
+        alone = retrain_alone(setup, 0, place, lived.log, play.watch)
         found.append((same(alone, lived.agent), play))
     return found
 

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.agents.circumstances import Wiring
-from decentral.agents.diary import Diary
-from decentral.agents.life import Life, init_life
+from decentral.agents.agent_config import AgentConfig
+from decentral.agents.episode_buffer import EpisodeBuffer
+from decentral.agents.learner import LearnerState, init_learner
 from decentral.plain_files import parse_json
 from decentral.runs.memory import free_bytes
 from decentral.settings import Refused
@@ -19,38 +19,40 @@ from decentral.tensors import MOST_BYTES, Stored, read_arrays, write_arrays
 from decentral.training.parameters import as_arrays, fill
 
 FORMAT = 1
-STANDING = {"phase": ("between episodes", "to act", "to observe"), "may_learn": (False, True)}
+FLAGS = {"phase": ("between episodes", "to act", "to observe"), "may_learn": (False, True)}
 
 
-def store(file: Path, wiring: Wiring, life: Life, diary: Diary, standing: dict[str, Any]) -> None:
+def store(
+    file: Path, agent_config: AgentConfig, state: LearnerState, buffer: EpisodeBuffer, flags: dict[str, Any]
+) -> None:
     """Write the complete state of an agent, atomically."""
-    arrays = as_arrays({"life": jax.tree.map(_plain, life), "diary": diary.arrays()})
-    note = {"format": FORMAT, **wiring.as_data(), **standing, "step": diary.steps}
+    arrays = as_arrays({"life": jax.tree.map(_plain, state), "diary": buffer.arrays()})
+    note = {"format": FORMAT, **agent_config.as_data(), **flags, "step": buffer.steps}
     write_arrays(file, arrays, {"agent": json.dumps(note)})
 
 
-def restore(file: Path) -> tuple[Wiring, Life, Diary, dict[str, Any]]:
+def restore(file: Path) -> tuple[AgentConfig, LearnerState, EpisodeBuffer, dict[str, Any]]:
     """Read what `store` wrote."""
     stored = read_arrays(file, min(MOST_BYTES, free_bytes()), follow=True)
     data = _note_of(stored, file)
     try:
-        wiring = Wiring.from_data(data)
+        agent_config = AgentConfig.from_data(data)
     except Refused as refusal:
         raise Refused(f"{file}: {refusal}") from None
-    limit = wiring.circumstances.time_limit
-    for key, choices in STANDING.items():
+    limit = agent_config.agent_settings.time_limit
+    for key, choices in FLAGS.items():
         if data.get(key) not in choices:
             raise Refused(f"{file}: {key} must be one of {choices}, got {data.get(key)!r:.40}")
     most = limit if data["phase"] == "between episodes" else limit - 1
     if type(data.get("step")) is not int or not 0 <= data["step"] <= most:
         raise Refused(f"{file}: step must be a whole number from 0 to {most}, got {data.get('step')!r:.40}")
-    initial = partial(init_life, wiring.squad, wiring.plan, wiring.padded, limit, 0, 0)
-    life, plain = jax.eval_shape(initial), jax.eval_shape(lambda: jax.tree.map(_plain, initial()))
-    blank = Diary.blank(wiring.padded, limit)
+    initial = partial(init_learner, agent_config.squad, agent_config.plan, agent_config.padded, limit, 0, 0)
+    state, plain = jax.eval_shape(initial), jax.eval_shape(lambda: jax.tree.map(_plain, initial()))
+    blank = EpisodeBuffer.blank(agent_config.padded, limit)
     filled = fill({"life": plain, "diary": blank.arrays()}, stored.arrays, str(file))
-    diary = Diary(**{name: np.array(array) for name, array in filled["diary"].items()}, steps=data["step"])
-    standing = {key: data[key] for key in STANDING}
-    return wiring, jax.tree.map(_restored, life, filled["life"]), diary, standing
+    buffer = EpisodeBuffer(**{name: np.array(array) for name, array in filled["diary"].items()}, steps=data["step"])
+    flags = {key: data[key] for key in FLAGS}
+    return agent_config, jax.tree.map(_restored, state, filled["life"]), buffer, flags
 
 
 def _note_of(stored: Stored, file: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.q_learning import Dice, Scene, risen, roll
+from decentral.algorithms.q_learning import Dice, Scene, linear_ramp, roll
 from decentral.settings import Settings, setting
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
@@ -107,7 +107,7 @@ class Algorithm(Settings):
 
     def learning_rewards(self, episodes: Episode, episodes_so_far: Int[Array, ""]) -> Episode:
         """The episodes with the rewards to learn from: early on, penalties may count for less (`forgive`)."""
-        counts = risen(self.forgive, self.forgive_fade, episodes_so_far)
+        counts = linear_ramp(self.forgive, self.forgive_fade, episodes_so_far)
         return replace(episodes, rewards=jnp.maximum(episodes.rewards, counts * episodes.rewards))
 
     def learns_now(self, clock: TeamClock) -> Bool[Array, ""] | bool:

@@ -26,7 +26,7 @@ from decentral.types import AgentSpec, Episode, Metrics, Percept
 RESOLUTION, BUCKETS = 0.1, 2**20  # of the hash that tells observations apart
 
 
-class Wanderer(eqx.Module):
+class RandomPolicies(eqx.Module):
     """The fixed random policies that one agent may explore by, one after the other. Not trained."""
 
     first: Float[Array, ""]  # the number of the first policy, from a range so wide that agents hardly ever share one
@@ -50,7 +50,7 @@ class BQLModels(eqx.Module):
 
     expected: ValueNetwork  # Q_e, whose target network gives the targets of Q_i
     best: ValueNetwork  # Q_i, which acts
-    wanderer: Wanderer
+    wanderer: RandomPolicies
 
 
 class BQL(MultiNetworkLearner):
@@ -66,7 +66,7 @@ class BQL(MultiNetworkLearner):
 
     def build(self, spec: AgentSpec) -> BQLModels:
         expected, best = ValueNetwork.described(spec, self.hidden), ValueNetwork.described(spec, self.hidden)
-        return BQLModels(expected, best, Wanderer(jnp.asarray(2.0**22), jnp.zeros(())))
+        return BQLModels(expected, best, RandomPolicies(jnp.asarray(2.0**22), jnp.zeros(())))
 
     def acting(self, models: BQLModels) -> ValueNetwork:
         return models.best

@@ -10,7 +10,7 @@ import optax
 from jaxtyping import Array, Bool, Float
 
 from decentral.algorithms.gradient import one_optimiser_per_part
-from decentral.algorithms.q_learning import episode_inputs, masked_mean, taken_and_wanted, td_target
+from decentral.algorithms.q_learning import episode_inputs, masked_mean, td_target, values_and_targets
 from decentral.algorithms.value_learner import MultiNetworkLearner, ValueNetwork, mean_squares
 from decentral.networks.layers import Perceptron
 from decentral.settings import setting
@@ -59,7 +59,7 @@ class I2Q(MultiNetworkLearner):
         inputs = episode_inputs(episode)
         states = jax.lax.stop_gradient(target.value.trunk.unroll(inputs))
         values, target_values = online.value.head(online.value.trunk.unroll(inputs)), target.value.head(states)
-        taken, by_value = taken_and_wanted(values, target_values, episode, self.discount, self.double_q)
+        taken, by_value = values_and_targets(values, target_values, episode, self.discount, self.double_q)
         by_state = td_target(episode, self.discount, target.state(states[1:])[:, 0])
         pairs = jnp.concatenate([states[:-1], states[1:]], axis=-1)
         return {

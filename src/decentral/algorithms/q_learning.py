@@ -110,7 +110,7 @@ def td_target(
     return jax.lax.stop_gradient(episode.rewards + discount * jnp.where(episode.terminated, 0.0, following))
 
 
-def taken_and_wanted(
+def values_and_targets(
     online: Float[Array, "P *B actions"],
     target: Float[Array, "P *B actions"],
     episode: Episode,
@@ -123,7 +123,7 @@ def taken_and_wanted(
     return taken, td_target(episode, discount, following)
 
 
-def risen(
+def linear_ramp(
     start: Float[Array, ""] | float, ramp: Float[Array, ""] | float, episodes: Int[Array, ""] | Float[Array, ""]
 ) -> Float[Array, ""]:
     """A linear ramp: 0 during the first `start` episodes, then rising to 1 over the next `ramp`."""

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from decentral.algorithms.q_learning import episode_inputs, mask_unavailable, masked_mean, taken_and_wanted
+from decentral.algorithms.q_learning import episode_inputs, mask_unavailable, masked_mean, values_and_targets
 from decentral.algorithms.value_learner import ContextValue, MultiNetworkLearner, ValueNetwork, mean_squares
 from decentral.networks.heads import CONTEXT_HEADS
 from decentral.networks.trunk import Trunk
@@ -66,11 +66,11 @@ class RAC(MultiNetworkLearner):
         contexts = jnp.broadcast_to(context, (*hidden.shape[:-1], self.contexts))  # one for the whole episode
         values = online.context.head(hidden, contexts)
         target_values = target.context.head(target_hidden, contexts)
-        taken_in_context, context_target = taken_and_wanted(
+        taken_in_context, context_target = values_and_targets(
             values, target_values, episode, self.discount, self.double_q
         )
         acting, target_acting = online.acting.unroll(episode), target.acting.unroll(episode)
-        taken, acting_target = taken_and_wanted(acting, target_acting, episode, self.discount, self.double_q)
+        taken, acting_target = values_and_targets(acting, target_acting, episode, self.discount, self.double_q)
         phi = jax.lax.stop_gradient(jnp.max(online.context.head.every(hidden), axis=-2))  # over contexts
         available = episode.percepts.available
         divergence = boltzmann_divergence(mask_unavailable(acting, available), mask_unavailable(phi, available))

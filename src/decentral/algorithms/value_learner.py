@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Key
 
 from decentral.algorithms.base import Models, Values
 from decentral.algorithms.gradient import GradientLearner
-from decentral.algorithms.q_learning import Scene, episode_inputs, masked_mean, scene_inputs, taken_and_wanted
+from decentral.algorithms.q_learning import Scene, episode_inputs, masked_mean, scene_inputs, values_and_targets
 from decentral.networks.backend import gathered
 from decentral.networks.heads import ContextHead
 from decentral.networks.layers import Linear
@@ -120,7 +120,7 @@ def td_step(
     online: ValueNetwork, target: ValueNetwork, episode: Episode, discount: Float[Array, ""] | float, double_q: bool
 ) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
     """Q(h_t, a_t) of the online network, and its TD target."""
-    return taken_and_wanted(online.unroll(episode), target.unroll(episode), episode, discount, double_q)
+    return values_and_targets(online.unroll(episode), target.unroll(episode), episode, discount, double_q)
 
 
 def mean_squares(terms: Metrics, happened: Bool[Array, "B T"], *errors: str) -> tuple[Float[Array, ""], ...]:

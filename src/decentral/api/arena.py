@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from decentral.api.arguments import PathLike, TeamRequest, listeners_of, place_for, plan_of, resolved, wishes_of
+from decentral.api.arguments import PathLike, TeamRequest, file_settings_of, listeners_of, place_for, plan_of, resolved
 from decentral.api.train import Run, name_of
+from decentral.arenas.arena_settings import ArenaSettings
 from decentral.arenas.run import ArenaRequest, resume_arena, run_arena
-from decentral.arenas.terms import Terms
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.schedule import Saving
 from decentral.settings import Refused, build
@@ -41,9 +41,9 @@ def arena(
     """
     plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
-    wishes = wishes_of(config, "arena")
-    resolved_config = resolved(algorithm_name, environment_name, groups, wishes)
-    agreed = build(Terms, wishes.arena | (terms or {}), "arena")
+    file_settings = file_settings_of(config, "arena")
+    resolved_config = resolved(algorithm_name, environment_name, groups, file_settings)
+    agreed = build(ArenaSettings, file_settings.arena | (terms or {}), "arena")
     saving = build(Saving, checkpoints or {}, "checkpoints")
     if resume and out is None:
         raise Refused("out must be given with resume: it is the run to resume")

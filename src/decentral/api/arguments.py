@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from decentral.configs.config import Config, MemberRequest, resolve
-from decentral.configs.config_file import Wishes, read_config_file
+from decentral.configs.config_file import FileSettings, read_config_file
 from decentral.configs.registry import recorded_algorithm, take_names
 from decentral.environments.base import BaseEnvironment
 from decentral.environments.host.checks import build_environment
@@ -62,39 +62,43 @@ def plan_of(training: dict[str, Any] | None, **short: Any) -> dict[str, Any]:
     return (training or {}) | {key: value for key, value in short.items() if value is not None}
 
 
-def wishes_of(config: PathLike | None, verb: str) -> Wishes:
+def file_settings_of(config: PathLike | None, verb: str) -> FileSettings:
     """What a configuration file asks of a verb; nothing where there is none."""
     if config is None:
-        return Wishes()
-    wishes = read_config_file(Path(config))
-    wishes.check_groups(verb, Path(config))
-    return wishes
+        return FileSettings()
+    file_settings = read_config_file(Path(config))
+    file_settings.check_groups(verb, Path(config))
+    return file_settings
 
 
-def resolved(team: TeamRequest | None, environment_name: str | None, groups: dict[str, Any], wishes: Wishes) -> Config:
+def resolved(
+    team: TeamRequest | None, environment_name: str | None, groups: dict[str, Any], file_settings: FileSettings
+) -> Config:
     """The configuration of a run: what the caller says goes over what a file says, and that over presets.
 
     `groups` are the settings of `algorithm`, `environment` and `training`. No file decides what code is run.
     """
     if team is None:
-        team = _team_of(wishes)
+        team = _team_of(file_settings)
     if environment_name is None:
-        environment_name = wishes.name("environment")
+        environment_name = file_settings.name("environment")
         recorded_class(_given("environment", environment_name))
-    every = (wishes.settings(group) | (groups[group] or {}) for group in ("algorithm", "environment", "training"))
+    every = (
+        file_settings.settings(group) | (groups[group] or {}) for group in ("algorithm", "environment", "training")
+    )
     return resolve(team, environment_name, *every)
 
 
-def _team_of(wishes: Wishes) -> TeamRequest:
-    if wishes.agents is None:
-        name = _given("algorithm", wishes.name("algorithm"))
+def _team_of(file_settings: FileSettings) -> TeamRequest:
+    if file_settings.agents is None:
+        name = _given("algorithm", file_settings.name("algorithm"))
         recorded_algorithm(name)
         return name
-    for member in wishes.agents:
+    for member in file_settings.agents:
         name = member if isinstance(member, str) else member["name"]
         if not name.startswith("frozen:"):
             recorded_algorithm(name)
-    return wishes.agents
+    return file_settings.agents
 
 
 def _given(group: str, name: Any) -> Any:

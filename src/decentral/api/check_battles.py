@@ -15,8 +15,8 @@ from decentral.verification.battle_check import (
     GameRecording,
     check_new,
     episodes_of,
+    fitting_values,
     read_recording,
-    speaks_for,
     write_recording,
 )
 from decentral.verification.battle_check import record as record_game
@@ -61,7 +61,7 @@ def check_battles(
     summary, (errors, more) = check.summary(), check.steps()
     readings = [*check.readings(), *more]
     trials = list(check.trials()) if variants else []
-    fitting = speaks_for(battle, trials)
+    fitting = fitting_values(battle, trials)
     tried = [name for name, _ in variants_of(battle)]
     decided = {name: values for name, values in fitting.items() if len(values) < 1 + tried.count(name)}
     undecided = [name for name in fitting if name not in decided]

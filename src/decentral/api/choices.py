@@ -6,9 +6,9 @@ The command line makes its flags and its help from these.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from decentral.arenas.terms import Terms
+from decentral.arenas.arena_settings import ArenaSettings
 from decentral.configs.config import Config, MemberRequest, resolve
-from decentral.configs.config_file import READERS, Wishes, read_config_file
+from decentral.configs.config_file import READERS, FileSettings, read_config_file
 from decentral.configs.presets import PENALTIES
 from decentral.configs.registry import (
     ALGORITHM_FORM,
@@ -53,13 +53,13 @@ __all__ = [
     "SMAC_PREFIX",
     "TARGETS",
     "TRACKERS",
+    "ArenaSettings",
     "Defaults",
+    "FileSettings",
     "LearningSchedule",
     "MemberRequest",
     "Plan",
     "Saving",
-    "Terms",
-    "Wishes",
     "algorithm_class",
     "defaults",
     "defaults_of_several",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from decentral.api.arguments import PathLike, TeamRequest, plan_of, resolved, wishes_of
+from decentral.api.arguments import PathLike, TeamRequest, file_settings_of, plan_of, resolved
 
 
 def show(
@@ -22,4 +22,4 @@ def show(
     """The resolved configuration that `train` would run if called with the same words, as data for JSON."""
     plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
-    return resolved(algorithm_name, environment_name, groups, wishes_of(config, "show")).as_data()
+    return resolved(algorithm_name, environment_name, groups, file_settings_of(config, "show")).as_data()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from decentral.analysis.results import Curves, load_curves
-from decentral.api.arguments import PathLike, TeamRequest, listeners_of, place_for, plan_of, resolved, wishes_of
+from decentral.api.arguments import PathLike, TeamRequest, file_settings_of, listeners_of, place_for, plan_of, resolved
 from decentral.api.audit import SilentAudit, audit_all_messages, audit_logs
 from decentral.api.evaluate import evaluate
 from decentral.api.plot import plot
@@ -136,7 +136,7 @@ def train(
     """
     plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
-    resolved_config = resolved(algorithm_name, environment_name, groups, wishes_of(config, "train"))
+    resolved_config = resolved(algorithm_name, environment_name, groups, file_settings_of(config, "train"))
     if resume and out is None:
         raise Refused("out must be given with resume: it is the run to resume")
     place = place_for(out, name_of(resolved_config))

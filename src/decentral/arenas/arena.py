@@ -11,15 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from decentral.agents import Agent
-from decentral.agents.circumstances import PLANNED, Wiring
+from decentral.agents.agent_config import PLANNED, AgentConfig
+from decentral.arenas.arena_agent import AgentSetup
+from decentral.arenas.arena_settings import ArenaSettings, RewardLine
+from decentral.arenas.arena_state import ArenaState, SeatState
 from decentral.arenas.channel import AgentLine, ProcessLine
 from decentral.arenas.episode import Played, play
-from decentral.arenas.homes import FILE, Places, settle
+from decentral.arenas.homes import FILE, Places, prepare_home
 from decentral.arenas.log import MessageLog
-from decentral.arenas.resident import Birth
 from decentral.arenas.seat import Seat
-from decentral.arenas.standing import ArenaState, SeatStanding
-from decentral.arenas.terms import RewardLine, Terms
 from decentral.configs.config import Config
 from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.host.checks import CheckedStage
@@ -32,7 +32,7 @@ from decentral.training.evaluation import keys_of_test_episodes
 from decentral.training.host.rollout import seed_of
 from decentral.training.loop import environment_stream, key_of_test
 
-Open = Callable[[Birth, Path], AgentLine]
+Open = Callable[[AgentSetup, Path], AgentLine]
 
 
 class Arena:
@@ -61,20 +61,20 @@ class Arena:
         for seat in self.seats:
             seat.call(True, unless)
 
-    def save(self, turn: int) -> list[SeatStanding] | None:
+    def save(self, turn: int) -> list[SeatState] | None:
         """Let every agent save itself at a turn. None if one is away or dies while saving."""
         if not all(seat.present for seat in self.seats):
             return None
         files = [seat.save(turn) for seat in self.seats]
-        saved = [SeatStanding.of(seat, file) for seat, file in zip(self.seats, files, strict=True) if file is not None]
+        saved = [SeatState.of(seat, file) for seat, file in zip(self.seats, files, strict=True) if file is not None]
         return saved if len(saved) == len(self.seats) else None
 
-    def go_back(self, standing: ArenaState) -> None:
+    def restore(self, state: ArenaState) -> None:
         """Restore the environment's side from a checkpoint."""
-        self.steps, self.episodes = standing.steps, standing.episodes
-        self.stream = jax.random.wrap_key_data(jnp.asarray(standing.stream))
-        for seat, seat_standing in zip(self.seats, standing.seats, strict=True):
-            seat_standing.put_into(seat)
+        self.steps, self.episodes = state.steps, state.episodes
+        self.stream = jax.random.wrap_key_data(jnp.asarray(state.stream))
+        for seat, seat_state in zip(self.seats, state.seats, strict=True):
+            seat_state.put_into(seat)
 
     def test(self) -> list[Played]:
         """Greedy episodes of the whole team, in the same environments as the tests of a run with this seed."""
@@ -90,8 +90,8 @@ def _seeds(keys: jax.Array) -> list[int]:
 @contextmanager
 def opened(
     config: Config,
-    terms: Terms,
-    standing: ArenaState,
+    terms: ArenaSettings,
+    state: ArenaState,
     places: Places,
     open_line: Open = ProcessLine,
     unless: Callable[[], bool] = lambda: False,
@@ -100,29 +100,29 @@ def opened(
 
     When it closes, the agents that are between two episodes save themselves.
     """
-    seed, turn = standing.seed, standing.turn if standing.seats else None
+    seed, turn = state.seed, state.turn if state.seats else None
     with ExitStack() as closing:
         stage = _stage(config.setup.environment)
         closing.callback(stage.close)
-        held = [seat.log for seat in standing.seats] or [None] * len(config.members)
+        held = [seat.log for seat in state.seats] or [None] * len(config.members)
         logs = [_opened_log(places.log(seed, place), fingerprint, closing) for place, fingerprint in enumerate(held)]
         seats: list[Seat] = []
         closing.push(partial(_dismiss, seats))  # before the logs are closed, since it sends the last messages
-        for place, birth in enumerate(births(config, terms, seed)):
+        for place, agent_setup in enumerate(agent_setups(config, terms, seed)):
             home = places.home(seed, place)
-            settle(home, turn)
+            prepare_home(home, turn)
             rewards = RewardLine(terms.reward_delay, terms.reward_loss, np.random.default_rng([seed, place]))
-            seats.append(Seat(birth, partial(open_line, birth, home), rewards, terms, logs[place]))
+            seats.append(Seat(agent_setup, partial(open_line, agent_setup, home), rewards, terms, logs[place]))
         arena = Arena(config, seed, stage, seats, terms.wait)
-        if standing.seats:
-            arena.go_back(standing)
+        if state.seats:
+            arena.restore(state)
         arena.gather(unless)
         yield arena
         arena.gather()
 
 
-def births(config: Config, terms: Terms, seed: int) -> list[Birth]:
-    """What every agent of a configuration gets at its birth."""
+def agent_setups(config: Config, terms: ArenaSettings, seed: int) -> list[AgentSetup]:
+    """What every agent of a configuration knows before its first percept."""
     setup = config.setup
     environment, plan = setup.environment, as_data(setup.plan)
     common: dict[str, Any] = {key: plan[key] for key in PLANNED} | {
@@ -135,7 +135,7 @@ def births(config: Config, terms: Terms, seed: int) -> list[Birth]:
     for place, member in enumerate(config.members):
         settings = {"place": place, "update_period": member.schedule.update_period, **as_data(member.algorithm)}
         result.append(
-            Birth(Wiring.of(member.name, specs[place], common | settings, environment.spec), terms.save_every)
+            AgentSetup(AgentConfig.of(member.name, specs[place], common | settings, environment.spec), terms.save_every)
         )
     return result
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from decentral.arenas.arena import births as births_of
-from decentral.arenas.homes import keep_moments, log_file
-from decentral.arenas.resident import Birth, Resident
-from decentral.arenas.terms import Terms
+from decentral.arenas.arena import agent_setups as setups_of
+from decentral.arenas.arena_agent import AgentSetup, ArenaAgent
+from decentral.arenas.arena_settings import ArenaSettings
+from decentral.arenas.homes import keep_checkpoints, log_file
 from decentral.arenas.wire import ACTION, AWAKE, DONE, Message
 from decentral.settings import Refused, build
 from decentral.verification.audit.audit import Audited, fingerprint
@@ -47,30 +47,30 @@ def audit_messages(audited: Audited, messages: Path) -> AgentMessageAudit:
     terms = audited.directory.read_json("config.json").get("arena")
     if not isinstance(terms, dict):
         raise Refused(f"messages can be told of a run of an arena alone, got {audited.directory.path}, which is none")
-    births = births_of(audited.config, build(Terms, terms, "arena"), audited.seed)
+    agent_setups = setups_of(audited.config, build(ArenaSettings, terms, "arena"), audited.seed)
     stored = fingerprint(audited.directory.read_agent(audited.seed, audited.agent))
-    return retrain(births[audited.agent], log_file(messages, audited.seed, audited.agent), stored)
+    return retrain(agent_setups[audited.agent], log_file(messages, audited.seed, audited.agent), stored)
 
 
-def retrain(birth: Birth, log: Path, stored: str) -> AgentMessageAudit:
+def retrain(agent_setup: AgentSetup, log: Path, stored: str) -> AgentMessageAudit:
     """Train a new agent on the messages of a log, and compare its parameters with the stored hash."""
     with TemporaryDirectory() as home:
-        life = Relived(birth, Path(home))
-        for message in birth.wire.log(log):
-            life.next(message)
-        life.catch_up()
-        alone = fingerprint(life.resident.agent.parameters)
-    counts = {kind.decode(): count for kind, count in sorted(life.counts.items())}
-    place = birth.wiring.circumstances.place
-    return AgentMessageAudit(place, counts, life.size, life.other_actions, stored, alone)
+        replay = LogReplay(agent_setup, Path(home))
+        for message in agent_setup.wire.log(log):
+            replay.next(message)
+        replay.catch_up()
+        alone = fingerprint(replay.arena_agent.agent.parameters)
+    counts = {kind.decode(): count for kind, count in sorted(replay.counts.items())}
+    place = agent_setup.agent_config.agent_settings.place
+    return AgentMessageAudit(place, counts, replay.size, replay.other_actions, stored, alone)
 
 
-class Relived:
+class LogReplay:
     """An agent that gets the messages of a log in their original order."""
 
-    def __init__(self, birth: Birth, home: Path):
-        self.birth, self.home = birth, home
-        self.resident = Resident(birth, home)
+    def __init__(self, agent_setup: AgentSetup, home: Path):
+        self.agent_setup, self.home = agent_setup, home
+        self.arena_agent = ArenaAgent(agent_setup, home)
         self.heard: list[Message] = []  # since the agent's last message
         self.counts: Counter[bytes] = Counter()
         self.size = self.other_actions = 0
@@ -85,17 +85,17 @@ class Relived:
         self.size += len(body)
         if kind == AWAKE:
             self.heard.clear()
-            self.resident = Resident(self.birth, self.home)
+            self.arena_agent = ArenaAgent(self.agent_setup, self.home)
         elif kind == ACTION:
             self.other_actions += self.catch_up() != message
         elif kind == DONE:
             self.catch_up()
-            keep_moments(self.home, lambda turn: False)  # the agent restarts from its main file
+            keep_checkpoints(self.home, lambda turn: False)  # the agent restarts from its main file
         else:
             self.heard.append(message)
 
     def catch_up(self) -> Message | None:
         """Deliver the pending messages; returns the answer to the last of them."""
-        answers = [self.resident.hear(*message) for message in self.heard]
+        answers = [self.arena_agent.answer(*message) for message in self.heard]
         self.heard.clear()
         return answers[-1] if answers else None

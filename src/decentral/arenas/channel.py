@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from decentral.arenas.resident import Birth
+from decentral.arenas.arena_agent import AgentSetup
 from decentral.arenas.wire import BY_AGENTS, AgentWire, Message
 from decentral.environments.host.process import Process
 from decentral.environments.host.wire import FRAME
@@ -141,11 +141,11 @@ class AgentLine(ABC):
 class ProcessLine(AgentLine):
     """The line to an agent in its own process."""
 
-    def __init__(self, birth: Birth, home: Path):
-        what = (str(home), json.dumps(birth.as_data()))
+    def __init__(self, agent_setup: AgentSetup, home: Path):
+        what = (str(home), json.dumps(agent_setup.as_data()))
         # Agents may share a GPU: none of them must take all of its memory.
         self.process = Process("decentral.arenas.agent_process", *what, XLA_PYTHON_CLIENT_PREALLOCATE="false")
-        self.channel = Channel(self.process.answers, self.process.questions, birth.wire)
+        self.channel = Channel(self.process.answers, self.process.questions, agent_setup.wire)
 
     @property
     def name(self) -> str:

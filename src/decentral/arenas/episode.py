@@ -35,7 +35,7 @@ def play(environment: BaseEnvironment, stage: Stage, seats: Sequence[Seat], seed
             cut_off = step.truncated or taken == environment.time_limit
             over = step.terminated or cut_off
             for seat in seats:
-                seat.tell(step, cut_off)
+                seat.send_step(step, cut_off)
     except BrokenOff as broken:
         raise Failed(
             f"an episode broke off, and agents in processes of their own can't play it again: {broken}"

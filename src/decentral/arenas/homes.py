@@ -17,7 +17,7 @@ from decentral.plain_files import BLOCK, open_plain
 from decentral.records import durable
 
 FILE = "agent.safetensors"
-OWN = 0o700  # the mode of a directory that only its owner can enter
+PRIVATE = 0o700  # the mode of a directory that only its owner can enter
 LONGEST_WAIT = 60.0  # seconds to wait for a process that still uses a home
 
 
@@ -40,36 +40,36 @@ def log_file(messages: Path, seed: int, place: int) -> Path:
     return messages / f"seed-{seed}" / f"agent-{place}.messages"
 
 
-def moment_file(home: Path, turn: int) -> Path:
+def checkpoint_file(home: Path, turn: int) -> Path:
     """The file in which an agent saves itself at a turn."""
     return home / f"moment-{turn:012}.safetensors"
 
 
-def settle(home: Path, turn: int | None) -> None:
+def prepare_home(home: Path, turn: int | None) -> None:
     """Reset a home to what it was at a turn, or make a new one. Anything saved later is removed."""
-    make_own(home)
+    make_private(home)
     with alone_in(home):
-        keep_moments(home, lambda saved_turn: turn is not None and saved_turn <= turn)
+        keep_checkpoints(home, lambda saved_turn: turn is not None and saved_turn <= turn)
         if turn is None:
             (home / FILE).unlink(missing_ok=True)
         else:
-            let_be_last(home, turn)
+            make_latest(home, turn)
 
 
-def let_be_last(home: Path, turn: int) -> None:
+def make_latest(home: Path, turn: int) -> None:
     """Make the save of a turn the one that an agent restarts from if it dies: one file under two names."""
     aside = home / f".{FILE}.new"
     aside.unlink(missing_ok=True)  # left by a crash
     try:
-        os.link(moment_file(home, turn), aside)
+        os.link(checkpoint_file(home, turn), aside)
     except OSError:  # a file system without links
-        with open_plain(moment_file(home, turn)) as file:
+        with open_plain(checkpoint_file(home, turn)) as file:
             durable.write_file(aside, iter(lambda: file.read(BLOCK), b""))
     os.rename(aside, home / FILE)
     durable.sync_directory(home)
 
 
-def keep_moments(home: Path, keep: Callable[[int], bool]) -> None:
+def keep_checkpoints(home: Path, keep: Callable[[int], bool]) -> None:
     """Remove an agent's saves of all turns that are not to be kept."""
     for file in home.glob("moment-*.safetensors"):
         number = file.stem.removeprefix("moment-")
@@ -77,11 +77,11 @@ def keep_moments(home: Path, keep: Callable[[int], bool]) -> None:
             file.unlink(missing_ok=True)
 
 
-def make_own(directory: Path) -> None:
+def make_private(directory: Path) -> None:
     """Make a directory with its missing parents; the last two can be entered by their owner only."""
     directory.parent.parent.mkdir(parents=True, exist_ok=True)
     for path in (directory.parent, directory):
-        path.mkdir(mode=OWN, exist_ok=True)
+        path.mkdir(mode=PRIVATE, exist_ok=True)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from decentral.arenas.homes import make_own
+from decentral.arenas.homes import make_private
 from decentral.arenas.wire import AWAKE
 from decentral.environments.host.wire import CLOSE, framed
 from decentral.errors import Refused
@@ -55,7 +55,7 @@ class MessageLog:
 
 def _created(path: Path) -> int:
     """Create a log; one in which an agent only woke up and was dismissed is replaced: its seed starts anew."""
-    make_own(path.parent)
+    make_private(path.parent)
     most = MOST_AWAKENINGS * len(framed(AWAKE))
     if path.is_file() and not path.is_symlink() and path.stat().st_size <= most:
         held = read_plain(path, most)

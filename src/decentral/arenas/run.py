@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from decentral.agents.agent import check_room
-from decentral.arenas.arena import births, learned, opened
+from decentral.arenas.arena import agent_setups, learned, opened
+from decentral.arenas.arena_settings import ArenaSettings
+from decentral.arenas.arena_state import ArenaState
 from decentral.arenas.homes import Places
-from decentral.arenas.saving import ArenaCheckpoints, check_logged, find_start, standing_at
-from decentral.arenas.standing import ArenaState
-from decentral.arenas.terms import Terms
+from decentral.arenas.saving import ArenaCheckpoints, check_logged, find_start, state_at
 from decentral.arenas.training import ArenaTraining
 from decentral.configs.config import Config
 from decentral.records import RunDirectory
@@ -36,7 +36,7 @@ class ArenaRequest:
     """What to train, on which terms, and where the run goes."""
 
     config: Config
-    terms: Terms
+    terms: ArenaSettings
     out: Path
     messages: Path | None = None  # where they are logged
 
@@ -51,8 +51,8 @@ def run_arena(request: ArenaRequest, listeners: list[Listener], saving: Saving =
     _check(config)  # this and what follows refuse before anything is written
     _check_idle(request.out)
     _check_free(request.messages)
-    for birth in births(config, terms, config.setup.plan.seed):
-        check_room(birth.wiring)
+    for agent_setup in agent_setups(config, terms, config.setup.plan.seed):
+        check_room(agent_setup.agent_config)
     with RunDirectory.created_alone(request.out) as directory:
         write_description(PlannedRun(config, request.out), arena=as_data(terms))
         return _run_seeds(request, ResumePoint([directory], 1, [], []), listeners, saving)
@@ -69,7 +69,9 @@ def resume_arena(
     data = directory.read_json("config.json")
     if not isinstance(data.get("arena"), dict):
         raise Refused(f"out must hold a run of an arena, got {directory.path}, which is of decentral train")
-    request = ArenaRequest(Config.from_data(data), build(Terms, data["arena"], "arena"), directory.path, messages)
+    request = ArenaRequest(
+        Config.from_data(data), build(ArenaSettings, data["arena"], "arena"), directory.path, messages
+    )
     if expected is not None and (differing := difference(_as_data(request), _as_data(expected))):
         raise Refused(f"out must hold a run of the same configuration, got {directory.path} with {differing}")
     if is_finished(directory, request.config):
@@ -78,7 +80,7 @@ def resume_arena(
     with directory.alone():
         start = find_start(directory, request.places)
         if start.turn is not None:
-            check_logged(standing_at(directory, start.turn), messages)
+            check_logged(state_at(directory, start.turn), messages)
         note_resumption(directory, request.config, start.step)
         return _run_seeds(request, start, listeners, saving)
 
@@ -87,16 +89,16 @@ def _run_seeds(request: ArenaRequest, start: ResumePoint, listeners: list[Listen
     """Run every seed from where it is to its last test."""
     (directory,), plan = start.directories, request.config.setup.plan
     fresh = ArenaState(plan.seed, 0, request.messages is not None)
-    standing = fresh if start.turn is None else standing_at(directory, start.turn)
+    state = fresh if start.turn is None else state_at(directory, start.turn)
     start.discard_newer_files()
     keep_compiled_programs()
     checkpoints = ArenaCheckpoints(directory, request.places, saving)
-    checkpoints.diverged += [Divergence.from_data(data) for moment in start.moments for data in moment.diverged]
+    checkpoints.diverged += [Divergence.from_data(data) for info in start.moments for data in info.diverged]
     notes, seconds = [*start.notes, *start.differences()], start.seconds
     with Signals() as signals:
-        while standing.seed < plan.seed + plan.seeds:
-            with _announced(request, standing.seed, listeners, notes):
-                standing = _finish_seed(request, standing, checkpoints, listeners, signals, seconds)
+        while state.seed < plan.seed + plan.seeds:
+            with _announced(request, state.seed, listeners, notes):
+                state = _finish_seed(request, state, checkpoints, listeners, signals, seconds)
             notes, seconds = [], 0.0
         checkpoints.finish()
     return directory
@@ -119,29 +121,29 @@ def _announced(request: ArenaRequest, seed: int, listeners: list[Listener], note
 
 def _finish_seed(
     request: ArenaRequest,
-    standing: ArenaState,
+    state: ArenaState,
     checkpoints: ArenaCheckpoints,
     listeners: list[Listener],
     signals: Signals,
     seconds: float,
 ) -> ArenaState:
     """Run one seed to its last test; returns the initial state of the next one."""
-    config = _of_seed(request.config, standing.seed)
-    with opened(config, request.terms, standing, request.places, unless=lambda: signals.asked) as arena:
-        training = ArenaTraining(arena, standing, checkpoints, listeners, seconds)
+    config = _of_seed(request.config, state.seed)
+    with opened(config, request.terms, state, request.places, unless=lambda: signals.asked) as arena:
+        training = ArenaTraining(arena, state, checkpoints, listeners, seconds)
         training.finish(signals)
     row = checkpoints.directory.read_metrics()[-1]
     diverged = []
     for place in range(len(config.members)):
-        parameters = learned(request.places, standing.seed, place)
-        checkpoints.directory.write_agent(standing.seed, place, parameters)
+        parameters = learned(request.places, state.seed, place)
+        checkpoints.directory.write_agent(state.seed, place, parameters)
         diverged += _divergences(parameters, row, place)
     checkpoints.diverged += diverged
     for listener in listeners:
         for divergence in diverged:
             listener.noted(str(divergence))
         listener.finished([[row]], training.seconds)
-    following = ArenaState(standing.seed + 1, standing.before + arena.episodes + 1, standing.logged)
+    following = ArenaState(state.seed + 1, state.before + arena.episodes + 1, state.logged)
     if following.seed < request.config.setup.plan.seed + request.config.setup.plan.seeds:
         checkpoints.save(following, training.seconds)
     return following

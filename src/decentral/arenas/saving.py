@@ -6,13 +6,13 @@ from pathlib import Path
 
 import jax
 
-from decentral.arenas.homes import Places, keep_moments, moment_file
+from decentral.arenas.arena_state import ArenaState
+from decentral.arenas.homes import Places, checkpoint_file, keep_checkpoints
 from decentral.arenas.log import check_log
-from decentral.arenas.standing import ArenaState
 from decentral.records import RunDirectory
 from decentral.records.durable import check_unchanged
 from decentral.runs.checkpointing.files import CheckpointInfo, Checkpoints
-from decentral.runs.checkpointing.restore import ResumePoint, check_moment
+from decentral.runs.checkpointing.restore import ResumePoint, check_checkpoint
 from decentral.runs.checkpointing.schedule import Due, Saving, kept_turns, settings_digest
 from decentral.runs.divergence import Divergence
 from decentral.runs.provenance import package_versions
@@ -30,12 +30,12 @@ class ArenaCheckpoints:
         self.settings, self.due = settings_digest(directory), Due(saving.interval)
         self.diverged: list[Divergence] = []  # in seeds that are finished
 
-    def save(self, standing: ArenaState, seconds: float) -> None:
+    def save(self, state: ArenaState, seconds: float) -> None:
         """Write the environment's side, once all agents have saved themselves: this completes the checkpoint."""
         begun = time.perf_counter()
-        moment = CheckpointInfo(
-            turn=standing.turn,
-            step=standing.steps,
+        info = CheckpointInfo(
+            turn=state.turn,
+            step=state.steps,
             seconds=float(seconds),
             lanes=1,
             placement=[1, 1],
@@ -45,8 +45,8 @@ class ArenaCheckpoints:
             diverged=[divergence.as_data() for divergence in self.diverged],
             grown=self.directory.fingerprint_grown(),
         )
-        tensors = {name: Tensor.of(array) for name, array in standing.arrays().items()}
-        Checkpoints.of(self.directory).save(moment, {PART: tensors})
+        tensors = {name: Tensor.of(array) for name, array in state.arrays().items()}
+        Checkpoints.of(self.directory).save(info, {PART: tensors})
         self._forget(kept_turns(Checkpoints.of(self.directory), self.saving.keep))
         self.due.saved(begun)
 
@@ -58,7 +58,7 @@ class ArenaCheckpoints:
     def _forget(self, kept: set[int]) -> None:
         Checkpoints.of(self.directory).keep(kept)
         for home in self.places.homes.glob("seed-*/agent-*"):
-            keep_moments(home, kept.__contains__)
+            keep_checkpoints(home, kept.__contains__)
 
 
 def find_start(directory: RunDirectory, places: Places) -> ResumePoint:
@@ -66,30 +66,30 @@ def find_start(directory: RunDirectory, places: Places) -> ResumePoint:
     return ResumePoint.find([directory], 1, partial(_check, places))
 
 
-def standing_at(directory: RunDirectory, turn: int) -> ArenaState:
+def state_at(directory: RunDirectory, turn: int) -> ArenaState:
     """The environment's side at a turn."""
     return ArenaState.from_arrays(
         Checkpoints.of(directory).read(turn, PART), str(Checkpoints.of(directory).place(turn))
     )
 
 
-def check_logged(standing: ArenaState, messages: Path | None) -> None:
+def check_logged(state: ArenaState, messages: Path | None) -> None:
     """Refuse to log only part of the messages: an audit needs all of them."""
-    if standing.logged and messages is None:
+    if state.logged and messages is None:
         raise Refused("log-messages must be given again to resume: the messages of this arena are logged")
-    if messages is not None and not standing.logged:
+    if messages is not None and not state.logged:
         raise Refused(f"log-messages must be left out: this arena is not logged from its beginning, got {messages}")
 
 
 def _check(places: Places, directory: RunDirectory, turn: int) -> CheckpointInfo:
     """Refuse a checkpoint of which anything is broken or missing."""
-    moment = check_moment(directory, turn)
-    standing = standing_at(directory, turn)
-    if standing.turn != turn:
-        raise Refused(f"{Checkpoints.of(directory).place(turn)} is of turn {standing.turn}")
-    for place, seat in enumerate(standing.seats):
-        check_unchanged(moment_file(places.home(standing.seed, place), turn), seat.file)
-        log = places.log(standing.seed, place)
+    info = check_checkpoint(directory, turn)
+    state = state_at(directory, turn)
+    if state.turn != turn:
+        raise Refused(f"{Checkpoints.of(directory).place(turn)} is of turn {state.turn}")
+    for place, seat in enumerate(state.seats):
+        check_unchanged(checkpoint_file(places.home(state.seed, place), turn), seat.file)
+        log = places.log(state.seed, place)
         if log is not None and seat.log is not None:
             check_log(log, seat.log)
-    return moment
+    return info

@@ -6,36 +6,43 @@ from typing import NoReturn
 
 import numpy as np
 
+from decentral.arenas.arena_agent import AgentSetup
+from decentral.arenas.arena_settings import ArenaSettings, RewardLine
 from decentral.arenas.channel import GRACE, SLICE, AgentLine
 from decentral.arenas.log import MessageLog
-from decentral.arenas.resident import Birth
-from decentral.arenas.terms import RewardLine, Terms
-from decentral.arenas.wire import ACTION, AWAKE, DONE, MOMENT, PERCEPTS, SHOW, SHOWN, PerceptMessage, Told
+from decentral.arenas.wire import ACTION, AWAKE, DONE, PERCEPTS, SAVE, SHOW, SHOWN, PerceptMessage, StepMessage
 from decentral.environments.host.interface import Percepts, Step
 from decentral.environments.host.wire import CLOSE, RESET, STEP, framed
 from decentral.errors import Failed
 from decentral.records.durable import Fingerprint
 
 LOOKS = 10  # checks after which an agent that is still not awake may be overdue
-Hire = Callable[[], AgentLine]  # starts the agent's process, for the first time or again
+StartLine = Callable[[], AgentLine]  # starts the agent's process, for the first time or again
 
 
 class Seat:
     """One agent's seat. Of a joint step, the agent gets only its own percept, the reward and the end."""
 
-    def __init__(self, birth: Birth, hire: Hire, rewards: RewardLine, terms: Terms, log: MessageLog | None = None):
-        self.place = birth.wiring.circumstances.place
-        self.wire, self.rewards, self.terms, self.log = birth.wire, rewards, terms, log
-        self.unlearned = birth.wiring.plan.batch_episodes + 1  # episodes within which an agent first learns
+    def __init__(
+        self,
+        agent_setup: AgentSetup,
+        start_line: StartLine,
+        rewards: RewardLine,
+        terms: ArenaSettings,
+        log: MessageLog | None = None,
+    ):
+        self.place = agent_setup.agent_config.agent_settings.place
+        self.wire, self.rewards, self.terms, self.log = agent_setup.wire, rewards, terms, log
+        self.unlearned = agent_setup.agent_config.plan.batch_episodes + 1  # episodes within which an agent first learns
         self.rng = rewards.rng.spawn(1)[0]  # for random actions while the agent is away
         self.deaths: list[str] = []  # how its process ended, each time
         self.missed = 0  # episodes with random actions in its place, in whole or in part
         self.available = np.zeros(0, bool)
-        self.hire = hire
+        self.start_line = start_line
         self._start()
 
     def _start(self) -> None:
-        self.line, self.looked = self.hire(), time.monotonic()
+        self.line, self.looked = self.start_line(), time.monotonic()
         self.waited = 0.0  # seconds that it has had to wake up
         self.present = False  # has it said that it is awake?
         self.playing = False  # did the agent get the beginning of this episode?
@@ -61,7 +68,7 @@ class Seat:
                     return
                 kind, _ = self._receive(SLICE)
                 if kind != AWAKE:
-                    self._accuse(f"it must say first that it is awake, got kind {kind!r}")
+                    self._fail(f"it must say first that it is awake, got kind {kind!r}")
                 self.present = True
             except EOFError:
                 self._replace(self.grace)
@@ -73,7 +80,7 @@ class Seat:
         self.shown, self.playing = shown, self.present
         self.missed += not (shown or self.present)
         self.lived += not shown and self.present
-        self._tell(SHOW if shown else RESET, self.wire.of_percept(self._percept_of(percepts)))
+        self._send(SHOW if shown else RESET, self.wire.of_percept(self._percept_of(percepts)))
 
     def act(self) -> int:
         """The agent's action; a random one if it is away."""
@@ -86,20 +93,20 @@ class Seat:
                 self._leave(0.0, f"said nothing for {self.patience:g} s")
         return int(self.rng.choice(np.flatnonzero(self.available)))
 
-    def tell(self, step: Step, cut_off: bool) -> None:
+    def send_step(self, step: Step, cut_off: bool) -> None:
         """Send the agent its part of the result of the joint action; `cut_off`: the episode is truncated here."""
         percept = self._percept_of(step.percepts)
         if self.shown:
             if not (step.terminated or cut_off):
-                self._tell(SHOWN, self.wire.of_percept(percept))
+                self._send(SHOWN, self.wire.of_percept(percept))
             return
         reward, truncated = self.rewards.pass_on(step.reward), cut_off and not step.terminated
-        self._tell(STEP, self.wire.of_told(Told(reward, step.terminated, truncated, percept)))
+        self._send(STEP, self.wire.of_step(StepMessage(reward, step.terminated, truncated, percept)))
 
     def save(self, turn: int) -> Fingerprint | None:
         """Let the agent save itself at a turn; returns its file's fingerprint, None if it died while saving."""
         self.playing, self.shown = self.present, True
-        self._tell(MOMENT, self.wire.of_moment(turn))
+        self._send(SAVE, self.wire.of_save(turn))
         try:
             if not self.playing:
                 return None
@@ -111,7 +118,7 @@ class Seat:
             self._leave(0.0, f"said nothing for {self.patience:g} s")
             return None
         if kind != DONE:
-            self._accuse(f"it must say that it is saved, got kind {kind!r}")
+            self._fail(f"it must say that it is saved, got kind {kind!r}")
         return self.wire.done(body)
 
     def dismiss(self) -> str:
@@ -137,11 +144,11 @@ class Seat:
         self.available = percepts.available[self.place, : spec.actions.count]
         return PerceptMessage(percepts.observation[self.place, : spec.observation_size], self.available)
 
-    def _tell(self, kind: bytes, body: bytes = b"") -> None:
+    def _send(self, kind: bytes, body: bytes = b"") -> None:
         if not self.playing:
             return
         if unread := self.line.unread:
-            self._accuse(f"it must speak only when it is its turn, got {unread} bytes ahead of what it was to be told")
+            self._fail(f"it must speak only when it is its turn, got {unread} bytes ahead of what it was to be told")
         self.percepts += kind in PERCEPTS
         self._note(framed(kind, body))
         try:
@@ -152,24 +159,24 @@ class Seat:
     def _action(self) -> int:
         kind, body = self._receive(self.patience)
         if kind != ACTION:
-            self._accuse(f"it must answer a percept with an action, got kind {kind!r}")
+            self._fail(f"it must answer a percept with an action, got kind {kind!r}")
         action, number = self.wire.action(body)
         if number != self.percepts % 2**32:
-            self._accuse(f"it must answer percept {self.percepts}, got an action that answers percept {number}")
+            self._fail(f"it must answer percept {self.percepts}, got an action that answers percept {number}")
         if not (0 <= action < len(self.available) and self.available[action]):
             can = ", ".join(map(str, np.flatnonzero(self.available)))
-            self._accuse(f"it must answer with an action that is available ({can}), got {action}")
+            self._fail(f"it must answer with an action that is available ({can}), got {action}")
         return action
 
     def _receive(self, patience: float) -> tuple[bytes, bytes]:
         try:
             kind, body = self.line.receive(patience)
         except Failed as violation:
-            self._accuse(str(violation))
+            self._fail(str(violation))
         self._note(framed(kind, body))
         return kind, body
 
-    def _accuse(self, what: str) -> NoReturn:
+    def _fail(self, what: str) -> NoReturn:
         """End an agent that broke the rules, and the arena with it."""
         self.over = True
         self.line.end(0.0)

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from decentral.arenas.arena import Arena
+from decentral.arenas.arena_state import ArenaState
 from decentral.arenas.episode import Played
 from decentral.arenas.saving import ArenaCheckpoints
-from decentral.arenas.standing import ArenaState
 from decentral.errors import Interrupted
 from decentral.runs.runner import Listener, evaluation_steps
 from decentral.runs.signals import Signals
@@ -23,17 +23,17 @@ class ArenaTraining:
     def __init__(
         self,
         arena: Arena,
-        standing: ArenaState,
+        state: ArenaState,
         checkpoints: ArenaCheckpoints,
         listeners: list[Listener],
         seconds: float,
     ):
-        self.arena, self.standing, self.checkpoints, self.listeners = arena, standing, checkpoints, listeners
+        self.arena, self.state, self.checkpoints, self.listeners = arena, state, checkpoints, listeners
         self.deaths = [len(seat.deaths) for seat in arena.seats]
-        self.returns = list(standing.returns)  # of episodes since the last test
-        self.tested = standing.tested  # a seed is saved only after the tests that are due
+        self.returns = list(state.returns)  # of episodes since the last test
+        self.tested = state.tested  # a seed is saved only after the tests that are due
         self.begun, self.seconds_before = time.perf_counter(), seconds
-        self.saved_turn = standing.turn if standing.seats else None
+        self.saved_turn = state.turn if state.seats else None
 
     @property
     def seconds(self) -> float:
@@ -44,7 +44,7 @@ class ArenaTraining:
         if signals.asked:
             raise self.interrupted  # while its agents were starting: nothing has changed since the last checkpoint
         self._note(", ".join(f"agent {seat.place}: {seat.line.name}" for seat in self.arena.seats))
-        if self.standing.logged and self.saved_turn is None:
+        if self.state.logged and self.saved_turn is None:
             self._save()  # so that its logs can be continued from here, whatever happens
         for step in evaluation_steps(self.arena.config.setup.plan):
             if self.tested and self.arena.steps >= step:
@@ -91,14 +91,14 @@ class ArenaTraining:
 
     def _save(self) -> bool:
         """Save this turn if all agents are present; returns whether it is saved now."""
-        turn = self.standing.before + self.arena.episodes
+        turn = self.state.before + self.arena.episodes
         if turn == self.saved_turn:
             return True
         seats = self.arena.save(turn)
         if seats is None:
             return False
         state = replace(
-            self.standing,
+            self.state,
             steps=self.arena.steps,
             episodes=self.arena.episodes,
             tested=self.tested,

@@ -27,7 +27,7 @@ from decentral.plain_files import open_plain
 from decentral.records.durable import Fingerprint
 from decentral.types import AgentSpec
 
-AWAKE, ACTION, SHOW, SHOWN, MOMENT, DONE = b"w", b"a", b"t", b"p", b"m", b"d"
+AWAKE, ACTION, SHOW, SHOWN, SAVE, DONE = b"w", b"a", b"t", b"p", b"m", b"d"
 BY_AGENTS = (AWAKE, ACTION, DONE)
 PERCEPTS = (RESET, STEP, SHOW, SHOWN)  # kinds that hold one
 _ACTION = struct.Struct("<iI")  # the action, which percept it answers
@@ -44,7 +44,7 @@ class PerceptMessage(NamedTuple):
     available: np.ndarray  # [actions]
 
 
-class Told(NamedTuple):
+class StepMessage(NamedTuple):
     """What one agent gets after it acted."""
 
     reward: float
@@ -64,7 +64,7 @@ class AgentWire:
         """The bytes of every kind of message."""
         percept = 4 * self.spec.observation_size + self.spec.actions.count
         percept_sizes = dict.fromkeys((RESET, SHOW, SHOWN), percept)
-        other_sizes = {AWAKE: 0, ACTION: _ACTION.size, MOMENT: _MOMENT.size, DONE: _DONE.size, CLOSE: 0}
+        other_sizes = {AWAKE: 0, ACTION: _ACTION.size, SAVE: _MOMENT.size, DONE: _DONE.size, CLOSE: 0}
         return percept_sizes | {STEP: OUTCOME.size + percept} | other_sizes
 
     def announced(self, header: bytes, kinds: Collection[bytes] | None = None) -> tuple[bytes, int]:
@@ -98,13 +98,13 @@ class AgentWire:
         )
         return PerceptMessage(observations[0], available[0])
 
-    def of_told(self, outcome: Told) -> bytes:
+    def of_step(self, outcome: StepMessage) -> bytes:
         return OUTCOME.pack(outcome.reward, outcome.terminated, outcome.truncated) + self.of_percept(outcome.percept)
 
-    def told(self, body: bytes) -> Told:
-        """The inverse of `of_told`."""
+    def step(self, body: bytes) -> StepMessage:
+        """The inverse of `of_step`."""
         reward, terminated, truncated = OUTCOME.unpack(body[: OUTCOME.size])
-        return Told(reward, terminated, truncated, self.percept(body[OUTCOME.size :]))
+        return StepMessage(reward, terminated, truncated, self.percept(body[OUTCOME.size :]))
 
     def of_action(self, action: int, number: int) -> bytes:
         return _ACTION.pack(action, number % 2**32)
@@ -113,11 +113,11 @@ class AgentWire:
         """The inverse of `of_action`."""
         return _ACTION.unpack(body)
 
-    def of_moment(self, turn: int) -> bytes:
+    def of_save(self, turn: int) -> bytes:
         return _MOMENT.pack(turn)
 
-    def moment(self, body: bytes) -> int:
-        """The inverse of `of_moment`."""
+    def save_turn(self, body: bytes) -> int:
+        """The inverse of `of_save`."""
         return _MOMENT.unpack(body)[0]
 
     def of_done(self, file: Fingerprint) -> bytes:

@@ -13,10 +13,10 @@ from decentral.api.choices import (
     ENVIRONMENT_FORMS,
     ENVIRONMENTS,
     EVERY_ALGORITHM,
+    FileSettings,
     LearningSchedule,
     MemberRequest,
     Plan,
-    Wishes,
     algorithm_class,
     defaults,
     defaults_of_several,
@@ -42,7 +42,7 @@ class Request:
     algorithm: str | None  # none: a team
     environment: str
     agents: list[MemberRequest]  # the team's, from --agents or the file
-    file: Wishes
+    file: FileSettings
     parser: Parser
 
     @staticmethod
@@ -139,10 +139,10 @@ def _explain_settings(command: str, algorithm: str, words: list[str]) -> NoRetur
     raise Refused(f"an environment must follow {algorithm}: one of {', '.join([*ENVIRONMENTS, *ENVIRONMENT_FORMS])}")
 
 
-def _file(words: list[str]) -> Wishes:
+def _file(words: list[str]) -> FileSettings:
     """The settings of the file that --config names; empty without one."""
     path = _value_of("--config", words)
-    return read_config_file(Path(path)) if path is not None else Wishes()
+    return read_config_file(Path(path)) if path is not None else FileSettings()
 
 
 def _value_of(flag: str, words: list[str]) -> str | None:
@@ -152,7 +152,7 @@ def _value_of(flag: str, words: list[str]) -> str | None:
     return finder.parse_known_args(words)[0].value
 
 
-def _named(names: list[str], file: Wishes, agents: str | None) -> tuple[Any, Any]:
+def _named(names: list[str], file: FileSettings, agents: str | None) -> tuple[Any, Any]:
     """Algorithm, none for a team, and environment: those that the command line names, else the file's."""
     if len(names) == 2:
         return names[0], names[1]
@@ -160,7 +160,7 @@ def _named(names: list[str], file: Wishes, agents: str | None) -> tuple[Any, Any
     return algorithm, names[0] if names else file.name("environment")
 
 
-def _agents(words: list[str], file: Wishes) -> list[MemberRequest]:
+def _agents(words: list[str], file: FileSettings) -> list[MemberRequest]:
     """The members of a team: as --agents lists them, else the file."""
     text = _value_of("--agents", words)
     listed = [name.strip() for name in text.split(",")] if text else file.agents or []

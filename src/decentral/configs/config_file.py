@@ -24,7 +24,7 @@ KEYS = ("format", "algorithm", "agents", "environment", "training", "arena", "se
 
 
 @dataclass(frozen=True)
-class Wishes:
+class FileSettings:
     """What a file asks for."""
 
     algorithm: dict[str, Any] = field(default_factory=dict)  # with a `name`, or without
@@ -68,7 +68,7 @@ class Wishes:
         return [name for name in named if not name.startswith("frozen:")]
 
 
-def read_config_file(path: Path) -> Wishes:
+def read_config_file(path: Path) -> FileSettings:
     """What a file asks for. Keys that are not part of a configuration are refused."""
     content = _content(path)
     for key in content:
@@ -80,7 +80,7 @@ def read_config_file(path: Path) -> Wishes:
     for group, settings in groups.items():
         if not isinstance(settings, dict):
             raise Refused(f"{group} must be a table of settings, got {settings!r:.40}")
-    return Wishes(**groups, agents=_agents(content.get("agents")))
+    return FileSettings(**groups, agents=_agents(content.get("agents")))
 
 
 def _content(path: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from decentral.training.rollout import hand_out, play, random_player
 from decentral.types import AgentSpec, Episode, Metrics, time_first
 
 
-class Student(eqx.Module):
+class ContextModelState(eqx.Module):
     """One agent's context model while it learns."""
 
     model: ContextModel
@@ -31,33 +31,37 @@ class Student(eqx.Module):
     key: Key[Array, ""]  # its random stream
 
 
-def init_student(learner: ContextLearner, spec: AgentSpec, key: Key[Array, ""]) -> Student:
+def init_model_state(learner: ContextLearner, spec: AgentSpec, key: Key[Array, ""]) -> ContextModelState:
     """A context model as a new DAC agent has it."""
     key_build, key_life = jax.random.split(key)
     model = draw(learner.build_context_model(spec), key_build)
-    return Student(model, clipped_rmsprop(learner).init(model), key_life)
+    return ContextModelState(model, clipped_rmsprop(learner).init(model), key_life)
 
 
-def study(
-    learner: ContextLearner, student: Student, episodes: Episode, batch: int, updates: Int[Array, ""] | int
-) -> tuple[Student, Metrics]:
+def train_context_model(
+    learner: ContextLearner,
+    model_state: ContextModelState,
+    episodes: Episode,
+    batch: int,
+    updates: Int[Array, ""] | int,
+) -> tuple[ContextModelState, Metrics]:
     """`updates` steps along the gradient of L_V, each on `batch` of the episodes, drawn with replacement.
 
     Returns the metrics of the last update too. How the updates are cut into calls makes no difference.
     """
     count = episodes.rewards.shape[0]
 
-    def update(student: Student) -> tuple[Student, Metrics]:
-        key_batch, key_sample, key_life = jax.random.split(student.key, 3)
+    def update(model_state: ContextModelState) -> tuple[ContextModelState, Metrics]:
+        key_batch, key_sample, key_life = jax.random.split(model_state.key, 3)
         chosen = jax.random.randint(key_batch, (batch,), 0, count)
         drawn = jax.tree.map(lambda kept: kept[chosen], episodes)
-        gradient, metrics = jax.grad(loss, has_aux=True, argnums=1)(learner, student.model, drawn, key_sample)
-        step, optimiser = clipped_rmsprop(learner).update(gradient, student.optimiser, student.model)
-        return Student(optax.apply_updates(student.model, step), optimiser, key_life), metrics
+        gradient, metrics = jax.grad(loss, has_aux=True, argnums=1)(learner, model_state.model, drawn, key_sample)
+        step, optimiser = clipped_rmsprop(learner).update(gradient, model_state.optimiser, model_state.model)
+        return ContextModelState(optax.apply_updates(model_state.model, step), optimiser, key_life), metrics
 
-    shapes = jax.eval_shape(lambda: update(student)[1])
+    shapes = jax.eval_shape(lambda: update(model_state)[1])
     nothing = {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
-    return jax.lax.fori_loop(0, updates, lambda _, carry: update(carry[0]), (student, nothing))
+    return jax.lax.fori_loop(0, updates, lambda _, carry: update(carry[0]), (model_state, nothing))
 
 
 def loss(
@@ -105,7 +109,9 @@ class ContextStudy:
         keep_compiled_programs()
         seeds = jnp.arange(self.seed, self.seed + self.seeds)
         students, episodes, fresh, modes = jax.jit(jax.vmap(self._begin))(seeds)
-        learn = jax.jit(jax.vmap(partial(study, self.learner), (0, 0, None, None)), static_argnums=2, donate_argnums=0)
+        learn = jax.jit(
+            jax.vmap(partial(train_context_model, self.learner), (0, 0, None, None)), static_argnums=2, donate_argnums=0
+        )
         begun, done = time.perf_counter(), 0
         while done < self.updates:
             count = min(-(-self.updates // PARTS), self.updates - done)
@@ -117,11 +123,11 @@ class ContextStudy:
         contexts = jax.jit(jax.vmap(most_likely_contexts))(students.model, fresh)
         return np.asarray(contexts), np.asarray(modes)
 
-    def _begin(self, seed: Int[Array, ""]) -> tuple[Student, Episode, Episode, Modes]:
+    def _begin(self, seed: Int[Array, ""]) -> tuple[ContextModelState, Episode, Episode, Modes]:
         keys = jax.random.split(jax.random.key(seed), 3)
         episodes, _ = self._play_randomly(keys[0], self.episodes)
         fresh, modes = self._play_randomly(keys[1], self.fresh_episodes)
-        return init_student(self.learner, self.environment.spec, keys[2]), episodes, fresh, modes
+        return init_model_state(self.learner, self.environment.spec, keys[2]), episodes, fresh, modes
 
     def _play_randomly(self, key: Key[Array, ""], count: int) -> tuple[Episode, Modes]:
         """Episodes of random actions, and the mode of every step, which the agent does not see."""

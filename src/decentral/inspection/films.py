@@ -22,7 +22,7 @@ from decentral.types import Episode, Percept
 MOST_VIEWS = 6  # most agents whose views are shown: more would make the page large
 
 
-class Mind(NamedTuple):
+class AgentValues(NamedTuple):
     """One agent's values and contexts at every step of an episode."""
 
     values: Array  # [P, actions]
@@ -45,17 +45,17 @@ def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
         trained.config.setup.team, environment, acting_models, key_of_environments(0), episode
     )
     episodes = hand_out(played)
-    minds = [
+    values_of_agents = [
         _THINK(*trained.agent(seed, place), jax.tree.map(lambda leaf, at=place: leaf[at], episodes))
         for place in range(environment.num_agents)
     ]
-    frames = frames_of(environment, *jax.tree.map(np.asarray, (played, environments, minds)))
+    frames = frames_of(environment, *jax.tree.map(np.asarray, (played, environments, values_of_agents)))
     title = f"{name} on {trained.config.environment_name}, seed {seed}, episode {episode}"
     return Film(title, environment.agent_names, environment.action_names, frames)
 
 
 def frames_of(
-    environment: Environment, played: Trajectory, environments: State, minds: list[Mind]
+    environment: Environment, played: Trajectory, environments: State, values_of_agents: list[AgentValues]
 ) -> tuple[Frame, ...]:
     """A frame for every step that happened, and one for where the last of them led. All arrays are NumPy's."""
     steps = int(played.happened.sum())
@@ -68,20 +68,22 @@ def frames_of(
     frames = []
     for step in range(steps):
         state, percepts = at(step)
-        of_each = zip(minds, actions[step].tolist(), percepts.available, _views(environment, percepts), strict=True)
-        turns = tuple(_turn(mind, step, *rest) for mind, *rest in of_each)
+        of_each = zip(
+            values_of_agents, actions[step].tolist(), percepts.available, _views(environment, percepts), strict=True
+        )
+        turns = tuple(_turn(agent_values, step, *rest) for agent_values, *rest in of_each)
         frames.append(Frame(_picture(environment, state, actions[step]), turns, float(rewards[step]), totals[step]))
     state, percepts = at(steps)
     silent = tuple(Turn(None, (), view=view) for view in _views(environment, percepts))
     return (*frames, Frame(_picture(environment, state, None), silent, None, totals[-1]))
 
 
-def _turn(mind: Mind, step: int, action: int, available: Array, view: Picture | None) -> Turn:
-    known = (available & np.isfinite(mind.values[step])).tolist()
+def _turn(agent_values: AgentValues, step: int, action: int, available: Array, view: Picture | None) -> Turn:
+    known = (available & np.isfinite(agent_values.values[step])).tolist()
     values = tuple(
-        value if is_known else None for value, is_known in zip(mind.values[step].tolist(), known, strict=True)
+        value if is_known else None for value, is_known in zip(agent_values.values[step].tolist(), known, strict=True)
     )
-    context = -1 if mind.contexts is None else int(mind.contexts[step])
+    context = -1 if agent_values.contexts is None else int(agent_values.contexts[step])
     return Turn(action, values, None if context < 0 else context, view)
 
 
@@ -108,13 +110,13 @@ def _replay(
     return played, environments_of(environment, played, number, EPISODES, key)
 
 
-def _think(algorithm: Algorithm, models: Models, episode: Episode) -> Mind:
+def _values_of(algorithm: Algorithm, models: Models, episode: Episode) -> AgentValues:
     """One agent's values and contexts, from its own record of an episode."""
     contexts = algorithm.contexts_in(models, episode)
     if contexts is not None:
         contexts = jnp.where(jnp.any(contexts > 0, axis=-1), jnp.argmax(contexts, axis=-1), -1)
-    return Mind(action_values(algorithm, models, episode), contexts)
+    return AgentValues(action_values(algorithm, models, episode), contexts)
 
 
 _REPLAY = jax.jit(_replay)
-_THINK = jax.jit(_think)
+_THINK = jax.jit(_values_of)

@@ -14,7 +14,7 @@ from jax.experimental.pallas import triton
 from jaxtyping import Array
 
 from decentral.networks.backend import BLOCK
-from decentral.networks.loops import Gates, Shares, WayBack, next_memory, open_gates, parts_of_slope
+from decentral.networks.loops import GateGradients, Gates, Shares, next_memory, open_gates, parts_of_slope
 
 WARPS = 4
 
@@ -47,8 +47,8 @@ def recur(
     return after, Gates(*gates) if keep_gates else None
 
 
-def walk_back(cotangents: Array, after: Array, gates: Gates, weight: Array, interpret: bool = False) -> WayBack:
-    """`loops.walk_back` as one kernel."""
+def backward(cotangents: Array, after: Array, gates: Gates, weight: Array, interpret: bool = False) -> GateGradients:
+    """`loops.backward` as one kernel."""
     steps, batch, width = cotangents.shape
 
     def walk(cotangents: Any, after: Any, *rest: Any) -> None:
@@ -78,7 +78,7 @@ def walk_back(cotangents: Array, after: Array, gates: Gates, weight: Array, inte
     of_episodes = (cotangents, after, *jax.tree.leaves(gates))
     outputs = [(steps, 3 * width), (steps, 3 * width), (1, 4 * width)]
     by_input, by_memory, sums = _call(walk, outputs, of_episodes, (weight,), (steps, batch), interpret)
-    return WayBack.of(by_input, by_memory, *jnp.split(jnp.sum(sums, axis=(0, 1)), 4))
+    return GateGradients.of(by_input, by_memory, *jnp.split(jnp.sum(sums, axis=(0, 1)), 4))
 
 
 def _dot(rows: Array, matrix: Array) -> Array:

@@ -68,7 +68,7 @@ def recur(inputs: GateInputs, weight: Weight, bias: Bias, keep_gates: bool) -> t
     return jax.lax.scan(step, (start, inputs[0]), 1 + jnp.arange(inputs.shape[0]))[1]
 
 
-class WayBack(NamedTuple):
+class GateGradients(NamedTuple):
     """The derivatives by the input's and the memory's terms of the gates, and by the biases of both."""
 
     input: GateInputs
@@ -79,16 +79,16 @@ class WayBack(NamedTuple):
     @staticmethod
     def of(
         by_input: GateInputs, by_memory: GateInputs, reset: Array, update: Array, candidate: Array, forgotten: Array
-    ) -> "WayBack":
+    ) -> "GateGradients":
         """Assembled from the sums over the three gates and over the memory's term of the candidate.
 
         In the other two gates both terms have the same derivative.
         """
         of_input, of_memory = (jnp.concatenate([reset, update, last]) for last in (candidate, forgotten))
-        return WayBack(by_input, by_memory, of_input, of_memory)
+        return GateGradients(by_input, by_memory, of_input, of_memory)
 
 
-def walk_back(cotangents: Memories, after: Memories, gates: Gates, weight: Weight) -> WayBack:
+def backward(cotangents: Memories, after: Memories, gates: Gates, weight: Weight) -> GateGradients:
     """Backpropagation through time, from the derivatives `cotangents` by the memory after each step."""
     before = earlier(after)
     reset, update, candidate = parts_of_slope(before, gates)
@@ -104,7 +104,7 @@ def walk_back(cotangents: Memories, after: Memories, gates: Gates, weight: Weigh
     by_input = in_one_row(jnp.stack([slope * totals for slope in (reset, update, candidate)], axis=-2))
     by_memory = in_one_row(of_memory * totals[:, :, None])
     slopes = (reset, update, candidate, candidate * gates.reset)
-    return WayBack.of(by_input, by_memory, *(jnp.sum(slope * totals, axis=(0, 1)) for slope in slopes))
+    return GateGradients.of(by_input, by_memory, *(jnp.sum(slope * totals, axis=(0, 1)) for slope in slopes))
 
 
 def in_one_row(gates: Float[Array, "*batch 3 width"]) -> Float[Array, "*batch gates"]:

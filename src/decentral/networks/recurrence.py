@@ -81,7 +81,7 @@ def _forth(layers: Layers, inputs: Inputs) -> tuple[Memories, tuple[Layers, Inpu
 
 def _back(kept: tuple[Layers, Inputs, Memories, Memories, Gates], cotangents: Memories) -> tuple[Layers, Inputs]:
     (entry, from_input, from_memory), inputs, entered, after, gates = kept
-    by = _implementation(cotangents).walk_back(cotangents, after, gates, from_memory.weight)
+    by = _implementation(cotangents).backward(cotangents, after, gates, from_memory.weight)
     by_entered = jnp.where(entered > 0, by.input @ from_input.weight, 0.0)
     by_layers = (
         derivative(entry, inputs, by_entered),

@@ -21,7 +21,7 @@ ROWS = 64  # windows, or steps, in one program
 LEAST = 16  # columns that a tensor core needs; a single output does without one
 
 
-class Given(NamedTuple):
+class KernelInputs(NamedTuple):
     """What both kernels read: rows of steps, contexts, targets and weights, and the layer."""
 
     steps: Any
@@ -40,7 +40,7 @@ def side_by_side(
     outputs = 1 if kept == 1 else max(LEAST, 1 << (kept - 1).bit_length())
     rows, blocks = count * batch, -(-count * batch // ROWS)
     more = ((0, 0), (0, outputs - kept))
-    given = Given(
+    given = KernelInputs(
         steps.reshape(rows, width),
         contexts.reshape(rows, width),
         jnp.pad(targets.reshape(rows, kept), more),
@@ -50,7 +50,7 @@ def side_by_side(
     )
 
     def through_windows(*refs: Any) -> None:
-        given, (by_contexts, *sums) = Given(*refs[:6]), refs[6:]
+        given, (by_contexts, *sums) = KernelInputs(*refs[:6]), refs[6:]
         weight, bias, mine = given.weight[:, :], given.bias[0], _rows_of_program()
         context, window_weights = given.contexts[_held(mine, rows)], _weights(given, mine, rows)
 
@@ -75,7 +75,7 @@ def side_by_side(
             ref[0] = jnp.sum(by_row, axis=0)
 
     def through_steps(*refs: Any) -> None:
-        given, by_steps = Given(*refs[:6]), refs[6]
+        given, by_steps = KernelInputs(*refs[:6]), refs[6]
         weight, bias, mine = given.weight[:, :], given.bias[0], _rows_of_program()
         steps, targets = given.steps[_held(mine, rows)], given.targets[_held(mine, rows)]
 
@@ -119,7 +119,7 @@ def _held(numbers: Array, rows: int) -> Array:
     return jnp.clip(numbers, 0, rows - 1)
 
 
-def _weights(given: Given, ends: Array, rows: int) -> Array:
+def _weights(given: KernelInputs, ends: Array, rows: int) -> Array:
     return jnp.where((ends < rows)[:, None], given.weights[_held(ends, rows)], 0)
 
 

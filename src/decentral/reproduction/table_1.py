@@ -26,7 +26,7 @@ READING = (
 
 
 @dataclass(frozen=True)
-class Judged:
+class LearnedTable:
     """The values that one agent has learned, and their largest errors against the payoff."""
 
     seed: int
@@ -38,7 +38,7 @@ class Judged:
     phi_error: float
 
     @staticmethod
-    def of(data: Data, payoff: np.ndarray) -> "Judged":
+    def of(data: Data, payoff: np.ndarray) -> "LearnedTable":
         """Compare a stored table with the payoff."""
         phi, by_context, inferred = (np.asarray(data[name]) for name in ("values", "by_context", "inferred"))
         agent = data["agent"]
@@ -46,7 +46,7 @@ class Judged:
         best = np.moveaxis(payoff, agent, 0).reshape(len(phi), -1).max(axis=1)
         errors = (float(np.abs(off).max()) for off in (entries, phi - best))
         occurs = occurring(inferred, agent, by_context.shape)
-        return Judged(data["seed"], agent, phi, by_context, occurs, *errors)
+        return LearnedTable(data["seed"], agent, phi, by_context, occurs, *errors)
 
 
 class TableOne(Target):
@@ -62,13 +62,13 @@ class TableOne(Target):
     def draw(self, results: Results) -> "Figure":
         from decentral.analysis.plots.value_tables import value_tables_figure
 
-        payoff, every = judged(results)
+        payoff, every = compared_with_payoff(results)
         first = [agent for agent in every if agent.seed == every[0].seed]
         shown = [(agent.phi, agent.by_context, agent.occurs) for agent in first]
         return value_tables_figure(payoff, shown, f"{self.title} (seed {every[0].seed})")
 
     def tabulate(self, results: Results) -> str:
-        payoff, every = judged(results)
+        payoff, every = compared_with_payoff(results)
         first = [agent for agent in every if agent.seed == every[0].seed]
         return "\n\n".join(
             [
@@ -80,7 +80,7 @@ class TableOne(Target):
         )
 
     def findings(self, results: Results) -> dict[str, ClaimFinding]:
-        _, every = judged(results)
+        _, every = compared_with_payoff(results)
         phi = np.stack([agent.phi for agent in every])
         means = ", ".join(mean_and_spread(of_agents) for of_agents in phi.T)
         numbers = (
@@ -95,13 +95,13 @@ class TableOne(Target):
         }
 
 
-def judged(results: Results, piece: str = "dac") -> tuple[np.ndarray, list[Judged]]:
+def compared_with_payoff(results: Results, piece: str = "dac") -> tuple[np.ndarray, list[LearnedTable]]:
     """The payoff, and the table of every seed and agent compared with it."""
     payoff = np.asarray(results[piece].settings["environment"]["payoff"])
-    return payoff, [Judged.of(table, payoff) for table in results[piece].result["tables"]]
+    return payoff, [LearnedTable.of(table, payoff) for table in results[piece].result["tables"]]
 
 
-def untrained_gaps(every: list[Judged]) -> dict[int, float]:
+def untrained_gaps(every: list[LearnedTable]) -> dict[int, float]:
     """By seed: how far the agents' values lie apart at most, in entries that neither of them can attain.
 
     Nothing trains such an entry, so separate networks have no reason to agree there. In the paper's Table 1 both
@@ -135,7 +135,7 @@ def _payoff_table(payoff: np.ndarray) -> str:
     return markdown_table(["payoff", *names], rows)
 
 
-def _agent_table(table: Judged) -> str:
+def _agent_table(table: LearnedTable) -> str:
     contexts = [f"c={number}" for number in range(table.by_context.shape[1])]
     rows = []
     for action, phi in enumerate(table.phi):
@@ -145,7 +145,7 @@ def _agent_table(table: Judged) -> str:
     return markdown_table([f"agent {table.agent + 1}, seed {table.seed}", "phi", *contexts], rows)
 
 
-def _errors_table(every: list[Judged], curves: Curves) -> str:
+def _errors_table(every: list[LearnedTable], curves: Curves) -> str:
     final = dict(zip(curves.seeds, curves.returns[:, -1], strict=True))
     heads = ["seed", "agent", "phi", "largest error of phi", "largest error of an attainable entry", "greedy return"]
     rows = []

@@ -136,5 +136,5 @@ def _state_of(place: Path) -> str:
     turns = Checkpoints.of(directory).turns()
     with suppress(Refused):
         if turns:
-            return f"saved at step {Checkpoints.of(directory).moment(turns[0]).step:,}"
+            return f"saved at step {Checkpoints.of(directory).info(turns[0]).step:,}"
     return "begun"

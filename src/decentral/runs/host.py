@@ -2,7 +2,7 @@
 
 from decentral.environments.host.interface import HostEnvironment
 from decentral.environments.host.stages import Stages
-from decentral.environments.host.user_code import kept_in
+from decentral.environments.host.user_code import errors_as_failures
 from decentral.terminal import complain
 from decentral.training.host.rollout import HostRollout
 from decentral.training.loop import TrainingSetup
@@ -16,7 +16,7 @@ def rollout_for(setup: TrainingSetup, stages: int | None = None) -> HostRollout:
     environment, plan = setup.environment, setup.plan
     if not isinstance(environment, HostEnvironment):
         raise TypeError(f"{type(environment).__name__} is compiled")
-    with kept_in(environment.address, "before it is opened"):
+    with errors_as_failures(environment.address, "before it is opened"):
         environment.check_ready()
     count = plan.workers if stages is None else stages
     return HostRollout(Stages(environment, count, plan.workers > 1, float(plan.worker_timeout)), complain)

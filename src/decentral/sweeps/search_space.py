@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from decentral.configs.config import Config, resolve
-from decentral.configs.config_file import Wishes, read_config_file
+from decentral.configs.config_file import FileSettings, read_config_file
 from decentral.configs.registry import recorded_algorithm
 from decentral.environments.registry import recorded_class
 from decentral.settings import Refused, Settings, build, setting
@@ -62,11 +62,11 @@ class Space:
 
 def read_search(file: Path) -> tuple[Space, SearchPlan]:
     """What a file asks for. A setting is open where it is a list of values, or a table of `low`, `high` and `log`."""
-    wishes = read_config_file(file)
-    wishes.check_groups("search", file)
-    plan = build(SearchPlan, wishes.search, "search")
-    algorithm, environment = _names(wishes)
-    said = {(group, key): value for group in GROUPS for key, value in wishes.settings(group).items()}
+    file_settings = read_config_file(file)
+    file_settings.check_groups("search", file)
+    plan = build(SearchPlan, file_settings.search, "search")
+    algorithm, environment = _names(file_settings)
+    said = {(group, key): value for group in GROUPS for key, value in file_settings.settings(group).items()}
     candidates = {key: _candidates(key, value) for key, value in said.items()}
     fixed = {key: first for key, (first, *others) in candidates.items() if not others}
     opened = {key: value for key, value in said.items() if key not in fixed}
@@ -81,10 +81,10 @@ def read_search(file: Path) -> tuple[Space, SearchPlan]:
     return Space(algorithm, environment, fixed, domains), plan
 
 
-def _names(wishes: Wishes) -> tuple[str, str]:
-    if wishes.agents is not None:
+def _names(file_settings: FileSettings) -> tuple[str, str]:
+    if file_settings.agents is not None:
         raise Refused("agents can't be searched: name one algorithm for the whole team")
-    algorithm, environment = wishes.name("algorithm"), wishes.name("environment")
+    algorithm, environment = file_settings.name("algorithm"), file_settings.name("environment")
     if isinstance(algorithm, list):
         raise Refused(f"algorithm.name must be one name in a search, got {algorithm!r:.60}")
     recorded_algorithm(algorithm)

@@ -82,15 +82,15 @@ class SweepUnit:
 
 def units_of(file: Path, out: Path) -> list[SweepUnit]:
     """The units that a file asks for, with their runs under `out`. Existing runs of other settings are refused."""
-    wishes = read_config_file(file)
-    wishes.check_groups("sweep", file)
-    if wishes.agents is not None:
+    file_settings = read_config_file(file)
+    file_settings.check_groups("sweep", file)
+    if file_settings.agents is not None:
         raise Refused("agents can't be swept: name algorithms, each for a whole team")
-    names, environment = _several(wishes.name("algorithm")), wishes.name("environment")
+    names, environment = _several(file_settings.name("algorithm")), file_settings.name("environment")
     for name in names:
         recorded_algorithm(name)
     recorded_class(environment)
-    settings = {group: wishes.settings(group) for group in GROUPS}
+    settings = {group: file_settings.settings(group) for group in GROUPS}
     planned = grid(names, environment, settings, out.absolute())  # it may run with another working directory
     finished_runs(planned)
     return [SweepUnit(run) for run in planned]

@@ -8,7 +8,7 @@ from typing import Any
 from decentral.records import RunDirectory
 from decentral.records.durable import Fingerprint, check_unchanged
 from decentral.runs.checkpointing.files import Checkpoints
-from decentral.runs.checkpointing.restore import check_moment
+from decentral.runs.checkpointing.restore import check_checkpoint
 from decentral.settings import Refused
 
 
@@ -37,7 +37,7 @@ def verify(directory: RunDirectory) -> Verification:
         for name, expected in directory.finished_files.items():
             verification.look(name, _check_file, directory, name, expected)
         for turn in Checkpoints.of(directory).turns():
-            verification.look(f"checkpoint of turn {turn}", check_moment, directory, turn)
+            verification.look(f"checkpoint of turn {turn}", check_checkpoint, directory, turn)
     except Refused as refusal:
         verification.broken.append(str(refusal))
     return verification

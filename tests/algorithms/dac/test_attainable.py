@@ -9,7 +9,7 @@ import pytest
 from decentral.algorithms.dac.attainable import cross_entropy, likely_enough, restricted_to
 from decentral.algorithms.dac.context_model import Contexts
 from decentral.algorithms.dac.extensions import ExtendedDAC
-from decentral.algorithms.q_learning import Scene, risen, roll
+from decentral.algorithms.q_learning import Scene, linear_ramp, roll
 from decentral.settings import Refused
 from decentral.types import Percept
 from tests.algorithms.dac.test_dac import SPEC, TABLE, lived
@@ -52,9 +52,9 @@ def test_the_maximum_is_over_the_named_contexts_of_each_action():
 
 
 def test_delta_waits_then_rises_episode_by_episode():
-    rising = [0.4 * float(risen(10.0, 4.0, jnp.asarray(float(age)))) for age in (0, 9, 10, 11, 12, 13, 99)]
+    rising = [0.4 * float(linear_ramp(10.0, 4.0, jnp.asarray(float(age)))) for age in (0, 9, 10, 11, 12, 13, 99)]
     np.testing.assert_allclose(rising, [0, 0, 0.1, 0.2, 0.3, 0.4, 0.4], rtol=1e-6)
-    assert 0.4 * float(risen(0.0, 0.0, jnp.zeros(()))) == pytest.approx(0.4)
+    assert 0.4 * float(linear_ramp(0.0, 0.0, jnp.zeros(()))) == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(("delta", "phi"), [(0.0, [5.0, 3.0]), (0.1, [1.0, 3.0])])

@@ -34,7 +34,7 @@ from decentral.algorithms.dac.dac import (
 from decentral.algorithms.dac.settings import OpenChoices
 from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop, one_optimiser_per_part
 from decentral.algorithms.hashing import bucket_of
-from decentral.algorithms.q_learning import Scene, masked_mean, one_hot_actions, risen, scene_inputs
+from decentral.algorithms.q_learning import Scene, linear_ramp, masked_mean, one_hot_actions, scene_inputs
 from decentral.algorithms.value_learner import Hidden
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Episode, Metrics
@@ -100,7 +100,7 @@ class ExtendedDAC(DAC):
 
     def delta(self, prior: ContextPrior) -> Float[Array, ""]:
         """The share of the likeliest context's probability that a context needs at this time to be attainable."""
-        return self.attainable * risen(self.attainable_start, self.attainable_ramp, prior.episodes)
+        return self.attainable * linear_ramp(self.attainable_start, self.attainable_ramp, prior.episodes)
 
     def prior_terms(self, prior: ContextPrior, hidden: Array, contexts: Array, actions: Array) -> Terms:
         """The prior's cross-entropy at each step, and how many contexts were attainable by the action taken."""

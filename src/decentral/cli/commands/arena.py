@@ -1,7 +1,7 @@
 """`decentral arena`: every agent in its own process."""
 
 from decentral.api import arena
-from decentral.api.choices import Saving, Terms
+from decentral.api.choices import ArenaSettings, Saving
 from decentral.cli.exits import exit_if_diverged
 from decentral.cli.flags import add_flags, overrides
 from decentral.cli.request import Request
@@ -14,7 +14,7 @@ def arena_command(words: list[str]) -> None:
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
     parser.add_argument("--resume", action="store_true", help="go on with the arena in --out, if one has begun there")
     parser.add_argument("--log-messages", metavar="DIR", help="write every message of each agent there, for an auditor")
-    add_flags(parser, "arena", Terms())
+    add_flags(parser, "arena", ArenaSettings())
     add_flags(parser, "checkpoints", Saving())
     args = request.read()
     run = arena(
@@ -24,7 +24,7 @@ def arena_command(words: list[str]) -> None:
         algorithm=request.given(args, "algorithm"),
         environment=request.given(args, "environment"),
         training=request.given(args, "training"),
-        terms=overrides(args, "arena", Terms),
+        terms=overrides(args, "arena", ArenaSettings),
         out=args.out,
         log_messages=args.log_messages,
         checkpoints=overrides(args, "checkpoints", Saving),

@@ -108,7 +108,7 @@ def _statement(audited: Audited, agents: list[int]) -> str:
 def _print(audit: AgentAudit) -> None:
     say(f"agent {audit.agent}, learning: {audit.turns:,} turns; SHA-256 of its parameters")
     say(f"as the run left them      {audit.stored}")
-    say(f"in the team, once more    {audit.lived_again}")
+    say(f"in the team, once more    {audit.in_team}")
     say(f"alone with its own log    {audit.alone}")
     if not audit.learned_alone:
         say(f"agent {audit.agent}, play: not checked, for it would act with other parameters")

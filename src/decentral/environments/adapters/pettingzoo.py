@@ -13,9 +13,9 @@ import numpy as np
 
 from decentral.environments.adapters.spaces import MASK, REST, action_count, as_numbers, mask_in, observation_size
 from decentral.environments.base import AgentSpaces
-from decentral.environments.host.checks import LARGEST, number_of, numbers_in, told_briefly
+from decentral.environments.host.checks import LARGEST, brief_text, number_of, numbers_in
 from decentral.environments.host.interface import HostEnvironment, Percepts, Stage, Step
-from decentral.environments.host.user_code import imported, kept_in
+from decentral.environments.host.user_code import errors_as_failures, imported
 from decentral.errors import Failed, Refused, words_of
 from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete
@@ -24,7 +24,7 @@ from decentral.types import AgentSpec, Discrete
 def check_names(what: str, by_agent: Any, known: Iterable[Any], needed: Iterable[Any]) -> None:
     """Refuse what is not a dict by agent, names an unknown agent, or leaves out one who is still there."""
     if not isinstance(by_agent, Mapping):
-        raise Refused(f"{what} must be told by agent, in a dict, got {told_briefly(by_agent)}")
+        raise Refused(f"{what} must be told by agent, in a dict, got {brief_text(by_agent)}")
     known = set(known)
     for name in by_agent:
         if name not in known:
@@ -38,7 +38,7 @@ def check_flags(what: str, by_agent: Mapping[Any, Any]) -> None:
     """Refuse what is neither true nor false."""
     for name, flag in by_agent.items():
         if not isinstance(flag, bool | np.bool_) and numbers_in(flag) is None:
-            raise Refused(f"{what} of {name!r:.80} must be true or false, got {told_briefly(flag)}")
+            raise Refused(f"{what} of {name!r:.80} must be true or false, got {brief_text(flag)}")
 
 
 def check_observation(name: Any, observation: Any, info: Any, space: Any, actions: Any) -> None:
@@ -47,12 +47,12 @@ def check_observation(name: Any, observation: Any, info: Any, space: Any, action
         raise Refused(f"observation of {name!r:.80} must hold {REST} and {MASK}, got {list(observation)!r:.80}")
     _check_numbers(name, observation[REST] if isinstance(observation, Mapping) else observation, space)
     if not isinstance(info, Mapping):
-        raise Refused(f"info of {name!r:.80} must be a dict, got {told_briefly(info)}")
+        raise Refused(f"info of {name!r:.80} must be a dict, got {brief_text(info)}")
     mask, count = mask_in(observation, info), action_count(actions, f"{name}")
     if mask is not None:
         numbers = numbers_in(mask)
         if numbers is None or numbers.shape != (count,) or not np.isin(numbers, (0, 1)).all():
-            raise Refused(f"{MASK} of {name!r:.80} must be {count} times 1 or 0, got {told_briefly(mask)}")
+            raise Refused(f"{MASK} of {name!r:.80} must be {count} times 1 or 0, got {brief_text(mask)}")
 
 
 def _check_numbers(name: Any, observation: Any, space: Any) -> None:
@@ -61,10 +61,10 @@ def _check_numbers(name: Any, observation: Any, space: Any) -> None:
     if _is(inner, "Discrete"):
         if numbers is None or numbers.size != 1 or float(numbers.item()) - int(inner.start) not in range(size):
             words = f"a whole number from {inner.start} to {inner.start + size - 1}"
-            raise Refused(f"observation of {name!r:.80} must be {words}, got {told_briefly(observation)}")
+            raise Refused(f"observation of {name!r:.80} must be {words}, got {brief_text(observation)}")
     elif numbers is None or numbers.size != size or not (np.abs(numbers) <= LARGEST).all():
         words = f"{size} finite numbers that float32 can hold"
-        raise Refused(f"observation of {name!r:.80} must be {words}, got {told_briefly(observation)}")
+        raise Refused(f"observation of {name!r:.80} must be {words}, got {brief_text(observation)}")
 
 
 def _is(space: Any, kind: str) -> bool:
@@ -163,13 +163,13 @@ def pettingzoo_environment(place: str) -> type[PettingZoo]:
     if not callable(make):
         raise Refused(f"environment {name} must name a function that makes an environment, got {make!r:.80}")
     try:
-        with kept_in("it", "when made"):
+        with errors_as_failures("it", "when made"):
             environment = make()
     except Failed as failure:
         raise Refused(f"environment {name} can't be made ({words_of(failure.__cause__ or failure)})") from failure
-    with kept_in(name, "when asked for its spaces"):
+    with errors_as_failures(name, "when asked for its spaces"):
         read_sizes = PettingZooSizes.of(environment, name)
-    with kept_in(name, "when closed"):
+    with errors_as_failures(name, "when closed"):
         environment.close()
 
     class MadeByPettingZoo(PettingZoo):

@@ -9,7 +9,7 @@ import numpy as np
 
 from decentral.environments.base import BaseEnvironment
 from decentral.environments.host.interface import HostEnvironment, Percepts, Stage, Step
-from decentral.environments.host.user_code import StandardStreams, kept_in, told_in_one_line
+from decentral.environments.host.user_code import StandardStreams, errors_as_failures, errors_in_one_line
 from decentral.errors import Failed, Refused
 from decentral.settings import build
 from decentral.types import AgentSpec
@@ -17,10 +17,10 @@ from decentral.types import AgentSpec
 
 def build_environment(kind: type[BaseEnvironment], settings: dict[str, Any], name: str) -> BaseEnvironment:
     """An environment from its settings. Errors in its code, or in its sizes, become one line that names it."""
-    with kept_in(name, "when made"):
+    with errors_as_failures(name, "when made"):
         environment: BaseEnvironment = build(kind, settings, "environment")
     if isinstance(environment, HostEnvironment):
-        with kept_in(name, "when asked for its sizes"):
+        with errors_as_failures(name, "when asked for its sizes"):
             _check_sizes(environment, name)
     return environment
 
@@ -88,7 +88,7 @@ class CheckedStage(Stage):
     @contextmanager
     def _asked(self, when: str) -> Iterator[None]:
         """Wraps a call of the environment's code."""
-        with told_in_one_line(self.environment.address, when):
+        with errors_in_one_line(self.environment.address, when):
             yield
         try:
             self.streams.check()
@@ -127,10 +127,10 @@ def _unsound_rows(sound: np.ndarray) -> np.ndarray | tuple[()]:
 
 def _check(sound: bool, what: str, must_be: str, got: Any) -> None:
     if not sound:
-        raise Refused(f"{what} must be {must_be}, got {told_briefly(got)}")
+        raise Refused(f"{what} must be {must_be}, got {brief_text(got)}")
 
 
-def told_briefly(value: Any) -> str:
+def brief_text(value: Any) -> str:
     """A value of the environment as text for a message, on one line."""
     plain = isinstance(value, np.ndarray) and value.size < 100 and value.dtype.kind in "biufc"
     shown = value.tolist() if plain else value
@@ -141,7 +141,7 @@ def number_of(what: str, value: Any) -> float:
     """One finite number that float32 can hold, or a refusal that names it. Flags are numbers, texts are not."""
     number = numbers_in(value)
     if number is None or number.size != 1 or not (np.abs(number) <= LARGEST).all():
-        raise Refused(f"{what} must be a number, {FINITE}, got {told_briefly(value)}")
+        raise Refused(f"{what} must be a number, {FINITE}, got {brief_text(value)}")
     return float(number.item())
 
 
@@ -153,7 +153,7 @@ def table_of(what: str, value: Any, shape: tuple[int, int]) -> np.ndarray:
     if table is None and isinstance(value, list | tuple | np.ndarray) and len(value) == shape[0]:
         for agent, row in enumerate(value):
             _check(numbers_in(row) is not None, f"{what} of agent {agent}", f"{shape[1]} numbers", row)
-    got = told_briefly(value) if table is None else table.shape
+    got = brief_text(value) if table is None else table.shape
     raise Refused(f"{what} must be numbers of the shape {shape}, agents first, got {got}")
 
 

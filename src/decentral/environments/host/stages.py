@@ -10,7 +10,7 @@ from contextlib import suppress
 from decentral.environments.host.checks import CheckedStage
 from decentral.environments.host.interface import BrokenOff, HostEnvironment
 from decentral.environments.host.process import Process
-from decentral.environments.host.wire import CLOSE, Answer, Ear, Late, Question, Wire, read, write
+from decentral.environments.host.wire import CLOSE, Answer, AnswerTimeout, PipeReader, Question, Wire, read, write
 from decentral.errors import Failed, Refused
 from decentral.settings import as_data
 
@@ -62,7 +62,7 @@ class Stages:
         return [] if self.broken else list(dict.fromkeys(troubles))
 
     def _open(self) -> "StageLine":
-        return Elsewhere(self.environment, self.seconds) if self.apart else Here(self.environment)
+        return WorkerStageLine(self.environment, self.seconds) if self.apart else LocalStageLine(self.environment)
 
     def _answer(self, place: int) -> Answer | BrokenOff:
         try:
@@ -98,7 +98,7 @@ class StageLine(ABC):
         """Close the stage, and wait for it."""
 
 
-class Here(StageLine):
+class LocalStageLine(StageLine):
     """The connection to a stage in this process."""
 
     def __init__(self, environment: HostEnvironment):
@@ -119,7 +119,7 @@ class Here(StageLine):
         self.stage.close()
 
 
-class Elsewhere(StageLine):
+class WorkerStageLine(StageLine):
     """The connection to a stage in its own process."""
 
     def __init__(self, environment: HostEnvironment, seconds: float = LONGEST_WAIT):
@@ -127,7 +127,7 @@ class Elsewhere(StageLine):
         self.seconds = seconds
         what = (environment.address, json.dumps(as_data(environment)))
         self.worker = Process("decentral.environments.host.worker", *what)
-        self.ear = Ear(self.worker.answers, lambda: self.worker.process.poll() is None)
+        self.ear = PipeReader(self.worker.answers, lambda: self.worker.process.poll() is None)
 
     def ask(self, question: Question) -> None:
         self.ear.left = self.seconds
@@ -139,7 +139,7 @@ class Elsewhere(StageLine):
             return self.wire.answer(*read(self.ear, self.wire.longest))
         except EOFError:
             raise Failed(f"{self.wire.environment.address}: its {self._end()}") from None
-        except Late:
+        except AnswerTimeout:
             self._kill()
             self.worker.end(PATIENCE)
             late = f"did not answer within {self.seconds:g} s (training.worker_timeout) and was ended"
@@ -160,7 +160,7 @@ class Elsewhere(StageLine):
             how = self._end()
             if self.worker.process.returncode:
                 raise Failed(f"{self.wire.environment.address} when closed: its {how}") from None
-        except Late:
+        except AnswerTimeout:
             how = self._end(min(PATIENCE, 1.0))
             raise Failed(f"{self.wire.environment.address} did not close within {PATIENCE:g} s: its {how}") from None
         finally:

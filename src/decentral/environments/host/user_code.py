@@ -19,9 +19,9 @@ STREAMS = {0: "input", 1: "output", 2: "error"}
 
 
 @contextmanager
-def told_in_one_line(address: str, when: str) -> Iterator[None]:
+def errors_in_one_line(address: str, when: str) -> Iterator[None]:
     """Turn any error of the environment into one line that says which environment it was, and when."""
-    with kept_in(address, when):
+    with errors_as_failures(address, when):
         try:
             yield
         except Refused as refusal:
@@ -29,7 +29,7 @@ def told_in_one_line(address: str, when: str) -> Iterator[None]:
 
 
 @contextmanager
-def kept_in(address: str, when: str) -> Iterator[None]:
+def errors_as_failures(address: str, when: str) -> Iterator[None]:
     """The same, except for refusals, which pass unchanged.
 
     Whatever is raised, not only an `Exception`: after `sys.exit(0)` in a step a run must not look finished. A
@@ -128,7 +128,7 @@ def imported(place: str, address: str, what: str = "environment") -> Any:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        with kept_in("it", "when run"):
+        with errors_as_failures("it", "when run"):
             module = importlib.import_module(module_name)
     except Failed as failure:
         why = words_of(failure.__cause__ or failure)

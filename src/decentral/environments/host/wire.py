@@ -37,11 +37,11 @@ def write(stream: BinaryIO, kind: bytes, body: bytes = b"") -> None:
     stream.flush()
 
 
-class Late(Exception):
+class AnswerTimeout(Exception):
     """An answer did not come in time."""
 
 
-class Ear:
+class PipeReader:
     """The reading end of a pipe, with a time limit, and only while the process at the other end is alive.
 
     A process that has died may leave the pipe open: to others that it has started. Only time really spent waiting
@@ -71,11 +71,11 @@ class Ear:
             if events or not lives:
                 return bool(events)
             if self.left <= 0:
-                raise Late
+                raise AnswerTimeout
             lives = self.lives()  # then read once more: its last message may have arrived in between
 
 
-def read(stream: BinaryIO | Ear, longest: int = 2**16) -> tuple[bytes, bytes]:
+def read(stream: BinaryIO | PipeReader, longest: int = 2**16) -> tuple[bytes, bytes]:
     """Receive one message of at most `longest` bytes. The end of the stream is an EOFError."""
     kind, length = FRAME.unpack(_exactly(stream, FRAME.size))
     if length > longest:
@@ -83,7 +83,7 @@ def read(stream: BinaryIO | Ear, longest: int = 2**16) -> tuple[bytes, bytes]:
     return kind, _exactly(stream, length)
 
 
-def _exactly(stream: BinaryIO | Ear, count: int) -> bytes:
+def _exactly(stream: BinaryIO | PipeReader, count: int) -> bytes:
     received = stream.read(count)
     if len(received) < count:
         raise EOFError("the stream ended")

@@ -60,19 +60,19 @@ class Checkpoints:
         """The directory of a turn's checkpoint."""
         return self.path / f"{turn:012}"
 
-    def save(self, moment: CheckpointInfo, parts: Mapping[str, Mapping[str, Tensor]]) -> None:
+    def save(self, info: CheckpointInfo, parts: Mapping[str, Mapping[str, Tensor]]) -> None:
         """Write a checkpoint. It does not count until the rename at the end."""
         if not self.path.is_dir():
             os.mkdir(self.path)
             durable.sync_directory(self.path.parent)
-        aside, place = self.path / SAVING, self.place(moment.turn)
+        aside, place = self.path / SAVING, self.place(info.turn)
         if aside.is_dir():  # left by a crash
             durable.remove_directory(aside)
         os.mkdir(aside)
         files = {}
         for name, tensors in parts.items():
             files[name] = durable.write_file(aside / f"{name}.safetensors", pieces(tensors))
-        content = {"format": FORMAT, **asdict(moment), "files": {name: asdict(held) for name, held in files.items()}}
+        content = {"format": FORMAT, **asdict(info), "files": {name: asdict(held) for name, held in files.items()}}
         durable.write_file(aside / MANIFEST, [sealed(content)])
         durable.sync_directory(aside)
         if place.is_dir():  # it must be broken: the run would have resumed from it otherwise
@@ -80,16 +80,16 @@ class Checkpoints:
         os.rename(aside, place)
         durable.sync_directory(self.path)
 
-    def moment(self, turn: int) -> CheckpointInfo:
+    def info(self, turn: int) -> CheckpointInfo:
         """What the manifest of a checkpoint says about the run."""
         return self._manifest(turn)[0]
 
     def check(self, turn: int) -> CheckpointInfo:
         """Refuse a checkpoint unless all of its files are as written."""
-        moment, files = self._manifest(turn)
+        info, files = self._manifest(turn)
         for name, expected in files.items():
             durable.check_unchanged(self._file(turn, name), expected)
-        return moment
+        return info
 
     def read(self, turn: int, part: str) -> dict[str, np.ndarray]:
         """The arrays of one part of a checkpoint."""
@@ -124,11 +124,11 @@ class Checkpoints:
                 raise ValueError("another format")
             files = {_part(name): Fingerprint.from_data(held) for name, held in content.pop("files").items()}
             content["grown"] = {name: Fingerprint.from_data(held) for name, held in content["grown"].items()}
-            moment = CheckpointInfo(**content)
-            _check_types(moment, turn)
+            info = CheckpointInfo(**content)
+            _check_types(info, turn)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Refused(f"{file} makes no sense ({error!s:.80})") from None
-        return moment, files
+        return info, files
 
 
 def _part(name: str) -> str:
@@ -138,16 +138,16 @@ def _part(name: str) -> str:
     return name
 
 
-def _check_types(moment: CheckpointInfo, turn: int) -> None:
+def _check_types(info: CheckpointInfo, turn: int) -> None:
     kinds = {"turn": int, "step": int, "seconds": float, "lanes": int, "placement": list, "platform": str}
     kinds |= {"packages": dict, "settings": str, "diverged": list}
     for name, kind in kinds.items():
-        if type(getattr(moment, name)) is not kind:
+        if type(getattr(info, name)) is not kind:
             raise ValueError(f"{name} must be {kind.__name__}")
-    if moment.turn != turn:
-        raise ValueError(f"it is of turn {moment.turn}")
-    counts = moment.placement
+    if info.turn != turn:
+        raise ValueError(f"it is of turn {info.turn}")
+    counts = info.placement
     if len(counts) != 2 or not all(type(count) is int and count >= 1 for count in counts) or math.prod(counts) > 1024:
         raise ValueError("placement must be two numbers of devices, 1024 of them at most")
-    if not all(isinstance(entry, dict) for entry in moment.diverged):
+    if not all(isinstance(entry, dict) for entry in info.diverged):
         raise ValueError("diverged must list objects")

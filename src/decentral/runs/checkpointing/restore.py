@@ -44,7 +44,7 @@ class ResumePoint:
         notes: list[str] = []
         for turn in sorted(common, reverse=True):
             try:
-                moments = [(check or check_moment)(directory, turn) for directory in directories]
+                moments = [(check or check_checkpoint)(directory, turn) for directory in directories]
             except Refused as refusal:
                 notes.append(f"{refusal}: going back to an earlier checkpoint")
                 continue
@@ -99,9 +99,9 @@ class ResumePoint:
     def health(self, lane_batch: LaneBatch) -> Health:
         """The seeds that had diverged by the time of the checkpoint."""
         known = Health()
-        for moment, share in zip(self.moments, lane_batch.shares, strict=bool(self.moments)):
+        for info, share in zip(self.moments, lane_batch.shares, strict=bool(self.moments)):
             lanes = {int(lane_batch.seeds[lane]): lane for lane in share}
-            for divergence in map(Divergence.from_data, moment.diverged):
+            for divergence in map(Divergence.from_data, info.diverged):
                 if divergence.seed in lanes:
                     known.found[lanes[divergence.seed]] = divergence
         return known
@@ -143,13 +143,13 @@ def note_resumption(directory: RunDirectory, config: Config, step: int) -> None:
         directory.write_json("config.json", stored | {"training": config.as_data()["training"]})
 
 
-def check_moment(directory: RunDirectory, turn: int) -> CheckpointInfo:
+def check_checkpoint(directory: RunDirectory, turn: int) -> CheckpointInfo:
     """Refuse a checkpoint that can't be resumed from: it is broken, or does not fit the other files of the run."""
-    moment = Checkpoints.of(directory).check(turn)
+    info = Checkpoints.of(directory).check(turn)
     place = Checkpoints.of(directory).place(turn)
-    if moment.settings != settings_digest(directory):
+    if info.settings != settings_digest(directory):
         raise Refused(f"{place} is of another configuration than config.json")
-    if moment.grown.keys() != set(GROWING):
+    if info.grown.keys() != set(GROWING):
         raise Refused(f"{place} does not tell how long {' and '.join(GROWING)} were")
-    directory.check_grown(moment.grown)
-    return moment
+    directory.check_grown(info.grown)
+    return info

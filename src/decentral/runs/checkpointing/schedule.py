@@ -72,7 +72,7 @@ class CheckpointSchedule:
             return
         begun = time.perf_counter()
         for directory, share, settings in zip(self.directories, lane_batch.shares, self.settings, strict=True):
-            moment = CheckpointInfo(
+            info = CheckpointInfo(
                 turn=lane_batch.turn,
                 step=int(lane_batch.steps[share.start : share.stop].min()),
                 seconds=float(seconds),
@@ -84,7 +84,7 @@ class CheckpointSchedule:
                 diverged=health.of(share),
                 grown=directory.fingerprint_grown(),
             )
-            Checkpoints.of(directory).save(moment, as_tensors(lane_batch.lanes, share))
+            Checkpoints.of(directory).save(info, as_tensors(lane_batch.lanes, share))
         for directory in self.directories:  # only after all are saved: they must have a turn in common
             Checkpoints.of(directory).keep(kept_turns(Checkpoints.of(directory), self.saving.keep))
         self.saved_turn = lane_batch.turn
@@ -108,7 +108,7 @@ def kept_turns(checkpoints: Checkpoints, keep: int) -> set[int]:
     sound: dict[int, int] = {}  # how many seeds had diverged
     for turn in checkpoints.turns():
         with suppress(Refused):
-            sound[turn] = len(checkpoints.moment(turn).diverged)
+            sound[turn] = len(checkpoints.info(turn).diverged)
     turns = list(sound)
     before_a_divergence = {turn for later, turn in itertools.pairwise(turns) if sound[turn] < sound[later]}
     return {*turns[:keep], *before_a_divergence}

@@ -25,7 +25,7 @@ from decentral.types import Percept
 Written = dict[str, Any]  # arrays by name, and by name those of the facts
 
 
-class Sheet:
+class EpisodeSheet:
     """Room for one episode of a whole team: T steps and P = T + 1 percepts."""
 
     def __init__(self, environment: HostEnvironment):
@@ -133,7 +133,7 @@ class HostRollout:
 
     def play(self, casts: Cast, keys: Key[Array, "lanes episodes"]) -> Trajectory:
         """An episode for every key [lanes, episodes, ...], played by its lane's cast [lanes, ...]."""
-        played: dict[tuple[int, ...], Sheet] = {}
+        played: dict[tuple[int, ...], EpisodeSheet] = {}
         bits = np.asarray(jax.random.key_data(keys))
         waiting = deque(Job(*place) for place in np.ndindex(keys.shape))
         while waiting:
@@ -146,12 +146,12 @@ class HostRollout:
         every = [played[place].written() for place in np.ndindex(keys.shape)]
         return _as_trajectories(jax.tree.map(lambda *of: np.stack(of).reshape(*keys.shape, *of[0].shape), *every))
 
-    def _play_together(self, casts: Cast, bits: np.ndarray, jobs: Sequence[Job]) -> list[Sheet]:
+    def _play_together(self, casts: Cast, bits: np.ndarray, jobs: Sequence[Job]) -> list[EpisodeSheet]:
         """The records of a few episodes, one per stage; the record of one that broke off is not `over`."""
         alike = [*jobs, *[jobs[0]] * (self.stages.count - len(jobs))]  # as many as stages: one shape, one program
         lanes, episodes = (np.asarray([getattr(job, name) for job in alike]) for name in ("lane", "episode"))
         cast, memories, actions = _enter(casts, lanes, episodes, self.environment.num_agents)
-        sheets = [Sheet(self.environment) for _ in alike]
+        sheets = [EpisodeSheet(self.environment) for _ in alike]
         answers = self._ask(jobs, {stage: job.seed(bits) for stage, job in enumerate(jobs)})
         for stage, percepts in answers.items():
             sheets[stage].begin(percepts)

@@ -38,23 +38,23 @@ def squad_of(setup: TrainingSetup, place: int) -> TrainingSetup:
     return TrainingSetup(Team(squads), setup.environment, setup.plan)
 
 
-def begin_alone(setup: TrainingSetup, seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Lane:
+def init_alone(setup: TrainingSetup, seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Lane:
     """The agent of a place before its first turn, with copies of itself in the places of its squad."""
     (squad,) = setup.team.squads
     key = agent_stream(seed, place)
     return init_lane(setup, seed, (jnp.broadcast_to(key, (len(squad.places),)),))
 
 
-def told_turns(setup: TrainingSetup, lane: Lane, log: AgentLog, which: Int[Array, "2"], learning: bool) -> Lane:
+def learn_logged_turns(setup: TrainingSetup, lane: Lane, log: AgentLog, which: Int[Array, "2"], learning: bool) -> Lane:
     """The turns `which` (from, to) of a log instead of played ones: the agent remembers its record, then learns."""
 
     def retrain(turn: Int[Array, ""], lane: Lane) -> Lane:
-        return told_turn(setup, lane, jax.tree.map(lambda leaf: leaf[turn], log), learning)
+        return learn_logged_turn(setup, lane, jax.tree.map(lambda leaf: leaf[turn], log), learning)
 
     return jax.lax.fori_loop(which[0], which[1], retrain, lane)
 
 
-def told_turn(setup: TrainingSetup, lane: Lane, log: AgentLog, learning: bool) -> Lane:
+def learn_logged_turn(setup: TrainingSetup, lane: Lane, log: AgentLog, learning: bool) -> Lane:
     """One turn of a log."""
     (squad,) = setup.team.squads
     agents, (_, keys_learn) = squad.draw_keys(lane.agents[0], 2)

@@ -14,7 +14,7 @@ from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.placement import use_every_core
 from decentral.settings import Refused
 from decentral.training.parameters import as_arrays, from_arrays
-from decentral.verification.audit.learning import teach_alone
+from decentral.verification.audit.learning import retrain_alone
 from decentral.verification.audit.logs import RetrainedAgent, retrain_with_log, same_state
 from decentral.verification.audit.play import Play, PlayAudit
 
@@ -26,7 +26,7 @@ class AgentAudit:
     agent: int
     turns: int
     stored: str  # the parameters in the run's files
-    lived_again: str  # retrained with the team
+    in_team: str  # retrained with the team
     alone: str  # learned alone
     same_state: bool  # is all else the same alone as in the team: optimiser, target, statistics, random stream?
     training: Play | None  # its actions while it learned; None if they can't be compared
@@ -35,7 +35,7 @@ class AgentAudit:
     @property
     def repeats(self) -> bool:
         """Does the run give the same parameters again on this machine?"""
-        return self.stored == self.lived_again
+        return self.stored == self.in_team
 
     @property
     def learned_alone(self) -> bool:
@@ -109,12 +109,12 @@ class Audited:
         file = str(self.directory.agent_file(self.seed, self.agent))
         stored = from_arrays(member.algorithm, setup.environment.spec, arrays, file)
         play = PlayAudit(setup, self.seed, self.agent, retrained)
-        alone = teach_alone(setup, self.seed, self.agent, retrained.log, play.watch)
+        alone = retrain_alone(setup, self.seed, self.agent, retrained.log, play.watch)
         return AgentAudit(
             self.agent,
             len(retrained.log.steps),
             stored=fingerprint(as_arrays(stored)),
-            lived_again=fingerprint(as_arrays(retrained.agent.online)),
+            in_team=fingerprint(as_arrays(retrained.agent.online)),
             alone=fingerprint(as_arrays(alone.online)),
             same_state=same_state(alone, retrained.agent),
             training=play.training if setup.plan.replay_type == "float32" else None,

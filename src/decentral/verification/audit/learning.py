@@ -13,7 +13,7 @@ from decentral.runs.lanes import programs
 from decentral.runs.placement import Placement
 from decentral.training.loop import TrainingSetup
 from decentral.training.spread import SEEDS
-from decentral.verification.audit.alone import AgentLog, begin_alone, squad_of, told_turns
+from decentral.verification.audit.alone import AgentLog, init_alone, learn_logged_turns, squad_of
 from decentral.verification.audit.logs import agent_at
 
 MOST_TURNS = 256  # per call of the program
@@ -23,7 +23,7 @@ Watch = Callable[
 ]  # is called before every turn and after the last, with its number and the agent
 
 
-def teach_alone(setup: TrainingSetup, seed: int, place: int, log: AgentLog, watch: Watch | None = None) -> AgentState:
+def retrain_alone(setup: TrainingSetup, seed: int, place: int, log: AgentLog, watch: Watch | None = None) -> AgentState:
     """The agent at a place, retrained from its own log alone."""
     seeds, alone = setup.plan.seeds, squad_of(setup, place)
     placement = Placement.of(setup, seeds)
@@ -74,8 +74,8 @@ def _programs_of_one(placement: Placement) -> tuple[Callable[..., Any], Callable
     mesh = placement.mesh
     lanes = None if mesh is None else placement.of_lanes(mesh)
     every_lane = partial(jax.vmap, spmd_axis_name=None if mesh is None else SEEDS)
-    retrain = every_lane(told_turns, (None, 0, None, None, None))
+    retrain = every_lane(learn_logged_turns, (None, 0, None, None, None))
     return (
-        jax.jit(every_lane(begin_alone, (None, 0, None)), out_shardings=lanes),
+        jax.jit(every_lane(init_alone, (None, 0, None)), out_shardings=lanes),
         jax.jit(retrain, static_argnums=4, donate_argnums=1, out_shardings=lanes),
     )

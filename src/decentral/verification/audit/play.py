@@ -61,7 +61,7 @@ def choose_alone(
 
 
 @jax.jit
-def chance_of_turn(
+def epsilon_and_keys(
     squad: Squad, plan: Plan, agent: AgentState, steps: Int[Array, ""] | int
 ) -> tuple[Float[Array, ""], Key[Array, " E"]]:
     """The epsilon of an agent in its next turn, and its key for each of the episodes, from its own stream."""
@@ -71,7 +71,7 @@ def chance_of_turn(
 
 
 @jax.jit
-def chance_of_test(
+def agent_keys_of_test(
     squad: Squad, plan: Plan, place: Int[Array, ""] | int, steps: Int[Array, ""] | int, seed: Int[Array, ""] | int
 ) -> Key[Array, " E"]:
     """The keys of the agent at a place for each episode of the test after so many steps."""
@@ -131,7 +131,7 @@ class PlayAudit:
             self.steps += int(self.retrained.log.steps[turn])
 
     def _trained(self, agent: AgentState, turn: int) -> Play:
-        epsilon, keys = chance_of_turn(self.squad, self.plan, agent, self.steps)
+        epsilon, keys = epsilon_and_keys(self.squad, self.plan, agent, self.steps)
         play, first = self.training, turn * self.plan.num_environments
         for number, key in enumerate(keys):
             episode = jax.tree.map(lambda leaf, number=number: leaf[turn, number], self.retrained.log.episodes)
@@ -140,7 +140,7 @@ class PlayAudit:
         return play
 
     def _tested(self, agent: AgentState, test: Test) -> Play:
-        keys = chance_of_test(self.squad, self.plan, self.place, test.steps, self.seed)
+        keys = agent_keys_of_test(self.squad, self.plan, self.place, test.steps, self.seed)
         play = self.testing
         for number, key in enumerate(keys):
             episode = jax.tree.map(lambda leaf, number=number: leaf[number], test.episodes)

@@ -23,11 +23,11 @@ from decentral.verification.battle_check.errors import (
 )
 from decentral.verification.battle_check.readings import headings, paces, periods, shifted
 from decentral.verification.battle_check.replay import (
-    Course,
+    SimulatedSteps,
     drawn_jitter,
-    foresee,
-    play_on,
     shown,
+    simulate_episodes,
+    simulate_steps,
     start_of,
     usual_jitter,
 )
@@ -109,13 +109,15 @@ class Check:
         environment, episodes = self.environment, self.episodes
         jitter = usual_jitter(environment, episodes)
         foreseen, still = (
-            foresee(environment, episodes, jitter),
+            simulate_steps(environment, episodes, jitter),
             errors_of(environment, episodes, nothing_changes(episodes)),
         )
         keys = jax.random.split(jax.random.key(self.seed))
-        played, again = (play_on(environment, episodes, drawn_jitter(environment, episodes, key)) for key in keys)
+        played, again = (
+            simulate_episodes(environment, episodes, drawn_jitter(environment, episodes, key)) for key in keys
+        )
         simulated = as_recorded(environment, episodes, played)
-        chance = errors_of(environment, simulated, foresee(environment, simulated, jitter))
+        chance = errors_of(environment, simulated, simulate_steps(environment, simulated, jitter))
         ours = errors_of(environment, episodes, foreseen)
         errors = [StepError(what, *(one.mean(what) for one in (ours, chance, still))) for what in (*STATES, REWARD)]
         return errors, [*self._headings(foreseen.after), self._parting(played.before, again.before)]
@@ -126,7 +128,7 @@ class Check:
         still = errors_of(self.environment, self.episodes, nothing_changes(self.episodes))
 
         def tried(environment: Battle) -> Errors:
-            return errors_of(environment, self.episodes, foresee(environment, self.episodes, jitter))
+            return errors_of(environment, self.episodes, simulate_steps(environment, self.episodes, jitter))
 
         base = tried(self.environment)
         yield TriedVariant(ASKED, None, float(base.shares(still).mean()), 0.0, 0.0)
@@ -211,7 +213,7 @@ class Check:
         )
 
 
-def speaks_for(environment: Battle, trials: list[TriedVariant]) -> dict[str, list[Any]]:
+def fitting_values(environment: Battle, trials: list[TriedVariant]) -> dict[str, list[Any]]:
     """By setting, the values that fit the recording; all of them if it shows no difference."""
     fitting = {}
     for name in dict.fromkeys(trial.setting for trial in trials if trial.setting != ASKED):
@@ -236,7 +238,7 @@ def _same(agrees: bool) -> str:
     return AGREES if agrees else DIFFERS
 
 
-def as_recorded(environment: Battle, episodes: RecordedEpisodes, played: Course) -> RecordedEpisodes:
+def as_recorded(environment: Battle, episodes: RecordedEpisodes, played: SimulatedSteps) -> RecordedEpisodes:
     """The simulator's episodes in the form of a recording, up to the end of each battle."""
     alive = played.before.alive
     goes_on = alive[..., environment.roster.our_side].any(axis=-1) & alive[..., environment.roster.their_side].any(

@@ -8,7 +8,7 @@ from decentral.deviation import sample_deviation
 from decentral.environments.battles.battle import Battle
 from decentral.verification.battle_check.episodes import RecordedEpisodes, Visible
 from decentral.verification.battle_check.readings import shifted
-from decentral.verification.battle_check.replay import Course
+from decentral.verification.battle_check.replay import SimulatedSteps
 
 STATES = ("allies' places", "enemies' places", "allies' health", "enemies' health")
 REWARD = "reward"
@@ -36,7 +36,7 @@ class Errors:
         return np.mean(parts, axis=0) if parts else np.zeros(len(self.sums[REWARD]))
 
 
-def errors_of(environment: Battle, episodes: RecordedEpisodes, foreseen: Course) -> Errors:
+def errors_of(environment: Battle, episodes: RecordedEpisodes, foreseen: SimulatedSteps) -> Errors:
     """The errors of what was predicted against what was recorded."""
     visible, after = episodes.visible, shifted(episodes.visible)
     there = visible.alive & episodes.followed[..., None]
@@ -54,9 +54,9 @@ def errors_of(environment: Battle, episodes: RecordedEpisodes, foreseen: Course)
     return Errors(sums, counts)
 
 
-def nothing_changes(episodes: RecordedEpisodes) -> Course:
+def nothing_changes(episodes: RecordedEpisodes) -> SimulatedSteps:
     """The baseline: everyone stays where and as it is, and the reward is zero."""
-    return Course(episodes.visible, episodes.visible, np.zeros_like(episodes.rewards))
+    return SimulatedSteps(episodes.visible, episodes.visible, np.zeros_like(episodes.rewards))
 
 
 def better_by(one: Errors, other: Errors, still: Errors) -> tuple[float, float]:

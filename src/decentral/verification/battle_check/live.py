@@ -15,7 +15,7 @@ from decentral.environments.battles import BATTLES
 from decentral.environments.battles.battle import Battle
 from decentral.environments.battles.battlefield import Battlefield
 from decentral.environments.host.interface import BrokenOff
-from decentral.environments.host.user_code import told_in_one_line
+from decentral.environments.host.user_code import errors_in_one_line
 from decentral.errors import Failed, Refused
 from decentral.settings import build
 from decentral.verification.battle_check.episodes import enemies_by_kind, visible_in
@@ -44,7 +44,7 @@ def record_live(map_name: str, episodes: int, share: float, seed: int) -> GameRe
     starcraft_class()  # refuses at once if the package is missing
     check_game(map_name)
     stage = SmacStage(map_name, timeout_ends=True)
-    with told_in_one_line(f"{PREFIX}{map_name}", "while it was recorded"):
+    with errors_in_one_line(f"{PREFIX}{map_name}", "while it was recorded"):
         try:
             return record_stage(BATTLES[map_name](), stage, episodes, share, seed)
         finally:

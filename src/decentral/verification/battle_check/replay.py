@@ -18,7 +18,7 @@ from decentral.verification.battle_check.episodes import Column, RecordedEpisode
 Jitter = Float[Array, "*episodes T units"]
 
 
-class Course(eqx.Module):
+class SimulatedSteps(eqx.Module):
     """The simulator's result of every step."""
 
     before: Visible  # [E, T, ...]
@@ -36,12 +36,12 @@ def drawn_jitter(environment: Battle, episodes: RecordedEpisodes, key: Key[Array
     return jax.random.uniform(key, (*episodes.rewards.shape, environment.roster.units), minval=EARLIEST, maxval=LATEST)
 
 
-def foresee(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> Course:
+def simulate_steps(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> SimulatedSteps:
     """Where each recorded step leads in the simulator, from the recorded state and by the recorded actions."""
     return _follow(environment, episodes, jitter, is_led=True)
 
 
-def play_on(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> Course:
+def simulate_episodes(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter) -> SimulatedSteps:
     """The recorded actions from the recorded starts, without correction by the recording in between."""
     return _follow(environment, episodes, jitter, is_led=False)
 
@@ -69,13 +69,13 @@ def start_of(roster: Roster, first: Visible, enemy_of_id: Column) -> Battlefield
     return fresh_battlefield(roster, (jnp.asarray(first.x), jnp.asarray(first.y)), jnp.asarray(enemy_of_id), ahead)
 
 
-def what_is_visible(roster: Roster, field: Battlefield) -> Visible:
+def visible_units(roster: Roster, field: Battlefield) -> Visible:
     """What SMAC's state would show."""
     ready_at_0 = jnp.maximum(field.cooldown[roster.our_side], 0.0)
     return Visible(field.x, field.y, field.health, field.shield, ready_at_0)
 
 
-def _follow(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter, is_led: bool) -> Course:
+def _follow(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter, is_led: bool) -> SimulatedSteps:
     recorded = (episodes.visible, episodes.enemy_of_id, episodes.actions, jitter)
     return jax.device_get(_courses(environment, *recorded, jnp.asarray(is_led)))
 
@@ -83,17 +83,17 @@ def _follow(environment: Battle, episodes: RecordedEpisodes, jitter: Jitter, is_
 @eqx.filter_jit
 def _courses(
     environment: Battle, visible: Visible, enemy_of_id: Column, actions: Column, jitter: Jitter, is_led: Bool[Array, ""]
-) -> Course:
+) -> SimulatedSteps:
     """Episodes side by side, in one program whether they follow the recording or not."""
     roster = environment.roster
 
-    def one(visible: Visible, enemy_of_id: Array, actions: Array, jitter: Array) -> Course:
-        def step(field: Battlefield, inputs: tuple) -> tuple[Battlefield, Course]:
+    def one(visible: Visible, enemy_of_id: Array, actions: Array, jitter: Array) -> SimulatedSteps:
+        def step(field: Battlefield, inputs: tuple) -> tuple[Battlefield, SimulatedSteps]:
             visible_now, chosen, jitter_now = inputs
             led = shown(roster, field, visible_now)
             field = jax.tree.map(lambda corrected, free: jnp.where(is_led, corrected, free), led, field)
             after, outcome = environment.step_with(field, chosen, jitter_now)
-            return after, Course(what_is_visible(roster, field), what_is_visible(roster, after), outcome.reward)
+            return after, SimulatedSteps(visible_units(roster, field), visible_units(roster, after), outcome.reward)
 
         start = start_of(roster, jax.tree.map(lambda column: column[0], visible), enemy_of_id)
         return jax.lax.scan(step, start, (visible, actions, jitter))[1]

@@ -9,12 +9,12 @@ from decentral.environments.adapters.jaxmarl import JaxMARL
 from decentral.environments.adapters.pettingzoo import PettingZoo
 from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.host.interface import BrokenOff, HostEnvironment, Stage
-from decentral.environments.host.user_code import told_in_one_line
+from decentral.environments.host.user_code import errors_in_one_line
 from decentral.errors import Failed, Refused
 from decentral.runs.trained import check_environments
 from decentral.verification.environment_check.episodes import PlayedEpisode, play, stage_of
 from decentral.verification.environment_check.findings import Finding
-from decentral.verification.environment_check.pettingzoo import Overheard, overheard_stage, zoo_findings
+from decentral.verification.environment_check.pettingzoo import RecordingWrapper, recording_stage, zoo_findings
 from decentral.verification.environment_check.repeats import compiled, repeats
 from decentral.verification.environment_check.rules import actions, ends, finite, reward, shapes, sharing
 from decentral.verification.environment_check.secrets import secrets
@@ -28,14 +28,14 @@ def examine(environment: BaseEnvironment, episodes: int, seed: int) -> list[Find
     if isinstance(environment, HostEnvironment):
         environment.check_ready()
     try:
-        with told_in_one_line("the environment", "when opened"):
-            stage, heard = (
-                overheard_stage(environment) if isinstance(environment, PettingZoo) else (stage_of(environment), None)
+        with errors_in_one_line("the environment", "when opened"):
+            stage, recorded = (
+                recording_stage(environment) if isinstance(environment, PettingZoo) else (stage_of(environment), None)
             )
     except TROUBLE as trouble:
         return [Finding("play", "wrong", str(trouble))]
     findings: list[Finding] = []
-    played = _trouble(lambda: _examine(environment, stage, heard, range(seed, seed + episodes), findings))
+    played = _trouble(lambda: _examine(environment, stage, recorded, range(seed, seed + episodes), findings))
     closed = _trouble(lambda: _close(stage))
     broke = played or closed
     whole = f"random episodes that were played without trouble: {episodes}"
@@ -54,23 +54,23 @@ def _trouble(act: Callable[[], None]) -> str | None:
 
 
 def _close(stage: Stage) -> None:
-    with told_in_one_line("the environment", "when closed"):
+    with errors_in_one_line("the environment", "when closed"):
         stage.close()
 
 
 def _examine(
-    environment: BaseEnvironment, stage: Stage, heard: Overheard | None, seeds: range, findings: list[Finding]
+    environment: BaseEnvironment, stage: Stage, recorded: RecordingWrapper | None, seeds: range, findings: list[Finding]
 ) -> None:
     """Add to the findings; those made so far stay even if the environment fails."""
     rng = np.random.default_rng(seeds[0])
     episodes, times, trouble = _played(environment, stage, seeds, rng)
-    with told_in_one_line("the environment", "when judged"):
-        findings += _findings(environment, heard, [episode for episode in episodes if episode.start is not None])
+    with errors_in_one_line("the environment", "when judged"):
+        findings += _findings(environment, recorded, [episode for episode in episodes if episode.start is not None])
     if trouble is not None:
         raise trouble
     if any(finding.verdict == "wrong" and finding.rule in ("compiled", "shapes", "spaces") for finding in findings):
         return
-    with told_in_one_line("the environment", "when played again"):
+    with errors_in_one_line("the environment", "when played again"):
         findings.append(again := repeats(environment, stage, episodes))
         if again.verdict == "right":
             findings.append(secrets(environment, stage, rng))
@@ -90,7 +90,7 @@ def _played(
     for seed in seeds:
         episodes.append(PlayedEpisode(seed))
         try:
-            with told_in_one_line(f"seed {seed}", "in play"):
+            with errors_in_one_line(f"seed {seed}", "in play"):
                 play(environment, stage, episodes[-1], rng, environment.time_limit)
         except TROUBLE as trouble:
             return episodes, times, trouble
@@ -98,7 +98,9 @@ def _played(
     return episodes, times, None
 
 
-def _findings(environment: BaseEnvironment, heard: Overheard | None, episodes: list[PlayedEpisode]) -> list[Finding]:
+def _findings(
+    environment: BaseEnvironment, recorded: RecordingWrapper | None, episodes: list[PlayedEpisode]
+) -> list[Finding]:
     """The findings from the episodes, rule by rule."""
     findings = [compiled(environment)] if isinstance(environment, Environment) else []
     findings += (
@@ -108,8 +110,8 @@ def _findings(environment: BaseEnvironment, heard: Overheard | None, episodes: l
     )
     if whole := [episode for episode in episodes if episode.over or len(episode.steps) == environment.time_limit]:
         findings.append(ends(environment, whole))
-    if heard is not None and isinstance(environment, PettingZoo):
-        findings += zoo_findings(environment, heard)
+    if recorded is not None and isinstance(environment, PettingZoo):
+        findings += zoo_findings(environment, recorded)
     if isinstance(environment, JaxMARL):
         findings.append(sharing(environment, episodes))
     return findings

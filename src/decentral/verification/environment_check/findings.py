@@ -16,7 +16,7 @@ class Finding:
     said: str
 
 
-def judged(rule: str, faults: Iterable[str], right: str) -> Finding:
+def finding_of_rule(rule: str, faults: Iterable[str], right: str) -> Finding:
     """The finding of a rule: right if there is no fault, otherwise the first fault."""
     fault = next(iter(faults), None)
     return Finding(rule, "right", right) if fault is None else Finding(rule, "wrong", fault)

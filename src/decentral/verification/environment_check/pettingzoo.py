@@ -6,7 +6,7 @@ from typing import Any
 
 from decentral.environments.adapters.pettingzoo import PettingZoo, PettingZooStage
 from decentral.environments.host.interface import Stage
-from decentral.verification.environment_check.findings import Finding, judged
+from decentral.verification.environment_check.findings import Finding, finding_of_rule
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class SpaceAnswers:
     truncations: Any = None
 
 
-class Overheard:
+class RecordingWrapper:
     """A parallel environment that records all of its answers."""
 
     def __init__(self, environment: Any):
@@ -59,37 +59,39 @@ class Overheard:
         self.environment.close()
 
 
-def overheard_stage(environment: PettingZoo) -> tuple[Stage, Overheard]:
+def recording_stage(environment: PettingZoo) -> tuple[Stage, RecordingWrapper]:
     """A stage of a PettingZoo environment, and the wrapper that records what the environment returns."""
-    listener = Overheard(type(environment).factory())
+    listener = RecordingWrapper(type(environment).factory())
     rewards = "mean" if environment.rewards == "shared" else environment.rewards
     return PettingZooStage(listener, environment.sizes, rewards), listener
 
 
-def zoo_findings(environment: PettingZoo, heard: Overheard) -> list[Finding]:
+def zoo_findings(environment: PettingZoo, recorded: RecordingWrapper) -> list[Finding]:
     """The findings from the recorded answers."""
     shared = "all agents are given the same reward"
     if environment.rewards != "shared":
         shared = f"the team's reward is the {environment.rewards} of the agents' own"
     return [
-        judged("spaces", _outside(heard), "every observation lies in its agent's space"),
-        judged("sharing", _unequal(heard) if environment.rewards == "shared" else (), shared),
-        judged("leaving", _overstaying(heard), "agents leave when they end or their time is up, and only then"),
+        finding_of_rule("spaces", _outside(recorded), "every observation lies in its agent's space"),
+        finding_of_rule("sharing", _unequal(recorded) if environment.rewards == "shared" else (), shared),
+        finding_of_rule(
+            "leaving", _overstaying(recorded), "agents leave when they end or their time is up, and only then"
+        ),
     ]
 
 
-def _outside(heard: Overheard) -> Iterator[str]:
-    for said in heard.said:
+def _outside(recorded: RecordingWrapper) -> Iterator[str]:
+    for said in recorded.said:
         for agent in said.staying:
             if agent not in said.observations:
                 yield f"{said.when}: {agent} must be given an observation, got none"
-            elif not heard.observation_space(agent).contains(said.observations[agent]):
-                got, space = said.observations[agent], heard.observation_space(agent)
+            elif not recorded.observation_space(agent).contains(said.observations[agent]):
+                got, space = said.observations[agent], recorded.observation_space(agent)
                 yield f"{said.when}: the observation of {agent} must lie in {space!s:.80}, got {_brief(got)}"
 
 
-def _unequal(heard: Overheard) -> Iterator[str]:
-    for said in heard.said:
+def _unequal(recorded: RecordingWrapper) -> Iterator[str]:
+    for said in recorded.said:
         if said.rewards is not None and len({float(reward) for reward in said.rewards.values()}) > 1:
             given = {name: float(reward) for name, reward in said.rewards.items()}
             yield (
@@ -98,8 +100,8 @@ def _unequal(heard: Overheard) -> Iterator[str]:
             )
 
 
-def _overstaying(heard: Overheard) -> Iterator[str]:
-    for said in heard.said:
+def _overstaying(recorded: RecordingWrapper) -> Iterator[str]:
+    for said in recorded.said:
         if said.terminations is None:
             continue
         for agent in said.asked:

@@ -11,7 +11,7 @@ from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.host.interface import Percepts, Stage
 from decentral.types import Continuous
 from decentral.verification.environment_check.episodes import PlayedEpisode, replay, stage_of
-from decentral.verification.environment_check.findings import Finding, judged
+from decentral.verification.environment_check.findings import Finding, finding_of_rule
 
 
 def compiled(environment: Environment) -> Finding:
@@ -33,7 +33,7 @@ def compiled(environment: Environment) -> Finding:
             if _kind(getattr(outcome, name)) != expected:
                 yield f"{name} must be {expected}, got {_kind(getattr(outcome, name))}"
 
-    return judged("compiled", faults(), "the state keeps its shapes and types from step to step")
+    return finding_of_rule("compiled", faults(), "the state keeps its shapes and types from step to step")
 
 
 def _kind(leaf: Any) -> str:

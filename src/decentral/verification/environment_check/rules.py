@@ -6,16 +6,16 @@ import numpy as np
 
 from decentral.environments.adapters.jaxmarl import JaxMARL
 from decentral.environments.base import BaseEnvironment
-from decentral.environments.host.checks import EITHER, LARGEST, number_of, table_of, told_briefly
+from decentral.environments.host.checks import EITHER, LARGEST, brief_text, number_of, table_of
 from decentral.environments.host.interface import Percepts
 from decentral.errors import Refused
 from decentral.verification.environment_check.episodes import PlayedEpisode
-from decentral.verification.environment_check.findings import Finding, judged
+from decentral.verification.environment_check.findings import Finding, finding_of_rule
 
 
 def shapes(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> Finding:
     """Percepts are tables of the promised shapes."""
-    return judged(
+    return finding_of_rule(
         "shapes", _refusals(environment, episodes), "observations and available actions have the promised sizes"
     )
 
@@ -28,7 +28,7 @@ def finite(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> F
             for agent in np.flatnonzero(~(np.abs(observation) <= LARGEST).all(axis=1)):
                 yield f"{when}: the observation of agent {agent} must be finite, got {observation[agent]!s:.120}"
 
-    return judged("finite", faults(), "all observations are finite numbers")
+    return finding_of_rule("finite", faults(), "all observations are finite numbers")
 
 
 def actions(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> Finding:
@@ -37,11 +37,11 @@ def actions(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> 
     def faults() -> Iterator[str]:
         for when, _, available in _tables(environment, episodes):
             for agent in np.flatnonzero(~np.isin(available, (0, 1)).all(axis=1)):
-                yield f"{when}: available of agent {agent} must be {EITHER}, got {told_briefly(available[agent])}"
+                yield f"{when}: available of agent {agent} must be {EITHER}, got {brief_text(available[agent])}"
             for agent in np.flatnonzero(~available.any(axis=1)):
                 yield f"{when}: agent {agent} must have at least one available action, got none"
 
-    return judged("actions", faults(), "every agent always has an available action")
+    return finding_of_rule("actions", faults(), "every agent always has an available action")
 
 
 def reward(episodes: Sequence[PlayedEpisode]) -> Finding:
@@ -58,7 +58,7 @@ def reward(episodes: Sequence[PlayedEpisode]) -> Finding:
     problems = list(faults())
     paid = [] if problems else [float(step.reward) for episode in episodes for step in episode.steps]
     range_seen = f"between {min(paid):g} and {max(paid):g}" if paid else "of which none was seen"
-    return judged("reward", problems, f"one finite reward for all, {range_seen}")
+    return finding_of_rule("reward", problems, f"one finite reward for all, {range_seen}")
 
 
 def sharing(environment: JaxMARL, episodes: Sequence[PlayedEpisode]) -> Finding:
@@ -91,7 +91,7 @@ def ends(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> Fin
     said = f"episodes of {min(lengths)} to {max(lengths)} steps: {ended} ended, {up} ran out of time"
     if cut := len(lengths) - ended - up:
         said += f", {cut} went on and were cut off at time_limit {environment.time_limit}"
-    return judged("ends", faults(), said)
+    return finding_of_rule("ends", faults(), said)
 
 
 def _refusals(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> Iterator[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from decentral.settings import Settings, setting
 
 
-class Terms(Settings):
+class ArenaSettings(Settings):
     """The same for every agent. When an agent learns is set per agent: `update_period`."""
 
     reward_delay: int = setting(

@@ -9,7 +9,7 @@ from decentral.types import AgentSpec, Episode, Percept
 
 
 @dataclass
-class Diary:
+class EpisodeBuffer:
     """Room for one episode, of which the first `steps` are taken; the percept after them is known too."""
 
     observations: np.ndarray  # [P, features]
@@ -19,9 +19,9 @@ class Diary:
     steps: int = 0
 
     @staticmethod
-    def blank(spec: AgentSpec, time_limit: int) -> "Diary":
-        """An empty diary."""
-        return Diary(
+    def blank(spec: AgentSpec, time_limit: int) -> "EpisodeBuffer":
+        """An empty buffer."""
+        return EpisodeBuffer(
             np.zeros((time_limit + 1, spec.observation_size), np.float32),
             np.zeros((time_limit + 1, spec.actions.count), bool),
             np.zeros(time_limit, np.int32),
@@ -73,6 +73,6 @@ class Diary:
         return Episode(percepts, *map(jnp.array, (self.actions, self.rewards, ended, happened)))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The diary's arrays by name."""
+        """The arrays by name."""
         names = ("observations", "available", "actions", "rewards")
         return {name: getattr(self, name) for name in names}

@@ -5,55 +5,55 @@ from pathlib import Path
 from typing import Any
 
 from decentral.agents import Agent
-from decentral.agents.circumstances import Wiring
-from decentral.agents.life import Exhibition
-from decentral.arenas.homes import FILE, let_be_last, moment_file
-from decentral.arenas.wire import ACTION, DONE, MOMENT, PERCEPTS, SHOW, SHOWN, AgentWire, Message
+from decentral.agents.agent_config import AgentConfig
+from decentral.agents.learner import GreedyEpisode
+from decentral.arenas.homes import FILE, checkpoint_file, make_latest
+from decentral.arenas.wire import ACTION, DONE, PERCEPTS, SAVE, SHOW, SHOWN, AgentWire, Message
 from decentral.environments.host.wire import CLOSE, RESET, STEP
 from decentral.errors import Refused
 from decentral.records import durable
 
 
 @dataclass(frozen=True)
-class Birth:
+class AgentSetup:
     """All that an agent knows before its first percept."""
 
-    wiring: Wiring
+    agent_config: AgentConfig
     save_every: int  # episodes
 
     def as_data(self) -> dict[str, Any]:
-        return {"agent": self.wiring.as_data(), "save_every": self.save_every}
+        return {"agent": self.agent_config.as_data(), "save_every": self.save_every}
 
     @staticmethod
-    def from_data(data: dict[str, Any]) -> "Birth":
+    def from_data(data: dict[str, Any]) -> "AgentSetup":
         """The inverse of `as_data`."""
-        return Birth(Wiring.from_data(data["agent"]), data["save_every"])
+        return AgentSetup(AgentConfig.from_data(data["agent"]), data["save_every"])
 
     @property
     def wire(self) -> AgentWire:
-        return AgentWire(self.wiring.spec)
+        return AgentWire(self.agent_config.spec)
 
 
-class Resident:
+class ArenaAgent:
     """A learner in its home: new, or loaded from its last save."""
 
-    def __init__(self, birth: Birth, home: Path):
-        self.birth, self.home, self.wire = birth, home, birth.wire
+    def __init__(self, agent_setup: AgentSetup, home: Path):
+        self.agent_setup, self.home, self.wire = agent_setup, home, agent_setup.wire
         file = home / FILE
-        self.agent = Agent.load(file) if file.exists() else Agent.from_wiring(birth.wiring)
+        self.agent = Agent.load(file) if file.exists() else Agent.from_config(agent_setup.agent_config)
         self.resting = True  # between two episodes
         self.percepts = 0  # since it woke up
         self.shows = 0  # since its last training episode began
-        self.exhibition: Exhibition | None = None
+        self.greedy_episode: GreedyEpisode | None = None
 
-    def hear(self, kind: bytes, body: bytes) -> Message | None:
+    def answer(self, kind: bytes, body: bytes) -> Message | None:
         """The agent's answer to a message; None if there is none."""
         self.percepts += kind in PERCEPTS
         if kind == CLOSE:
             self._save()
             return None
-        if kind == MOMENT:
-            return DONE, self._save_moment(self.wire.moment(body))
+        if kind == SAVE:
+            return DONE, self._save_checkpoint(self.wire.save_turn(body))
         action = self._observe(body) if kind == STEP else self._look(kind, body)
         return None if action is None else (ACTION, self.wire.of_action(action, self.percepts))
 
@@ -65,20 +65,20 @@ class Resident:
             return self.agent.act(*percept)
         if kind == SHOW:
             self.shows += 1
-            self.exhibition = self.agent.exhibit(self.shows)
-        if kind in (SHOW, SHOWN) and self.exhibition is not None:
-            return self.exhibition.act(*percept)
+            self.greedy_episode = self.agent.greedy_episode(self.shows)
+        if kind in (SHOW, SHOWN) and self.greedy_episode is not None:
+            return self.greedy_episode.act(*percept)
         raise Refused(f"a message must be one that the environment says, got kind {kind!r}")
 
     def _observe(self, body: bytes) -> int | None:
         """Observe the result of the last action; act again, or learn if the episode is over."""
-        reward, terminated, truncated, (observation, available) = self.wire.told(body)
+        reward, terminated, truncated, (observation, available) = self.wire.step(body)
         over = self.agent.observe(reward, observation, terminated, available, truncated=truncated)
         if not over:
             return self.agent.act()
         self.resting = True
         self.agent.learn()
-        if self.agent.episodes % self.birth.save_every == 0:
+        if self.agent.episodes % self.agent_setup.save_every == 0:
             self._save()
         return None
 
@@ -87,11 +87,11 @@ class Resident:
         if self.resting:
             self.agent.save(self.home / FILE)
 
-    def _save_moment(self, turn: int) -> bytes:
+    def _save_checkpoint(self, turn: int) -> bytes:
         """Save the agent at a turn, for resuming the whole arena; returns the file's fingerprint."""
         if not self.resting:
             raise Refused(f"a moment must lie between two episodes, got one at turn {turn} within one")
-        file = moment_file(self.home, turn)
+        file = checkpoint_file(self.home, turn)
         self.agent.save(file)
-        let_be_last(self.home, turn)
+        make_latest(self.home, turn)
         return self.wire.of_done(durable.fingerprint(file))

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.agents.circumstances import Wiring
+from decentral.agents.agent_config import AgentConfig
 from decentral.algorithms.base import AgentState, Memory, Models, Statistics
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.training.batches import Batch
@@ -22,7 +22,7 @@ from decentral.training.squads.separate import Separate
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
-class Life(eqx.Module):
+class LearnerState(eqx.Module):
     """One agent between two percepts; unless stated otherwise, each array has the squad's axis [1] in front."""
 
     agent: AgentState
@@ -36,24 +36,24 @@ class Life(eqx.Module):
 
 
 @partial(jax.jit, static_argnames=("spec", "time_limit"))
-def init_life(
+def init_learner(
     squad: Separate,
     plan: Plan,
     spec: AgentSpec,
     time_limit: int,
     seed: Int[Array, ""] | int,
     place: Int[Array, ""] | int,
-) -> Life:
+) -> LearnerState:
     """A new agent, with the same random stream as the agent at this place in a run with this seed."""
     agent = squad.init_agents(spec, agent_stream(seed, place)[None])
     replay = squad.empty_replays(agent, blank_episode(spec, time_limit), plan.replay_episodes, plan.replay_type)
     zero, memory = jnp.zeros((), jnp.int32), squad.start(squad.acting_models(agent))
     unused = squad.roll(agent.key, time_limit)  # every episode draws new dice and a new key
-    return Life(agent, replay, zero, zero, memory, jnp.zeros(()), unused, agent.key)
+    return LearnerState(agent, replay, zero, zero, memory, jnp.zeros(()), unused, agent.key)
 
 
 @partial(jax.jit, static_argnames="time_limit")
-def wake(squad: Separate, plan: Plan, agent: AgentState, steps: Int[Array, ""], time_limit: int) -> tuple:
+def draw_episode(squad: Separate, plan: Plan, agent: AgentState, steps: Int[Array, ""], time_limit: int) -> tuple:
     """What is new at the start of an episode: the agent, its memory, epsilon, dice and key for learning."""
     agent, (key_act, key_learn) = squad.draw_keys(agent, 2)
     only = jax.vmap(jax.random.split, (0, None), 1)(key_act, 1)[0]  # of one environment
@@ -66,19 +66,19 @@ def wake(squad: Separate, plan: Plan, agent: AgentState, steps: Int[Array, ""], 
     )
 
 
-def begin_episode(squad: Separate, plan: Plan, life: Life) -> Life:
-    """The life before the first percept of an episode."""
-    agent, memory, epsilon, dice, key = wake(squad, plan, life.agent, life.steps, life.dice.action.shape[0])
-    return replace(life, agent=agent, memory=memory, epsilon=epsilon, dice=dice, key_learn=key)
+def begin_episode(squad: Separate, plan: Plan, state: LearnerState) -> LearnerState:
+    """The learner before the first percept of an episode."""
+    agent, memory, epsilon, dice, key = draw_episode(squad, plan, state.agent, state.steps, state.dice.action.shape[0])
+    return replace(state, agent=agent, memory=memory, epsilon=epsilon, dice=dice, key_learn=key)
 
 
-def enter_exhibition(squad: Separate, life: Life, number: int) -> Life:
-    """The life before the first percept of a greedy exhibition; its dice come from the agent's own stream."""
-    memory, dice = _enter(squad, life.agent, number, life.dice.action.shape[0])
-    return replace(life, memory=memory, dice=dice)
+def begin_greedy_episode(squad: Separate, state: LearnerState, number: int) -> LearnerState:
+    """The learner before the first percept of a greedy episode; its dice come from the agent's own stream."""
+    memory, dice = _enter(squad, state.agent, number, state.dice.action.shape[0])
+    return replace(state, memory=memory, dice=dice)
 
 
-class Look(NamedTuple):
+class StepPercept(NamedTuple):
     """All that is new at one step of an episode."""
 
     observation: Float[Array, " features"] | np.ndarray
@@ -87,29 +87,31 @@ class Look(NamedTuple):
     step: Int[Array, ""] | int
 
 
-def choose(squad: Separate, life: Life, look: Look, greedy: bool) -> tuple[int, Life]:
-    """The action at a step of the episode, and the life after its percept; greedily: without exploring."""
-    acting_models, statistics = squad.acting_models(life.agent), None if greedy else squad.statistics(life.agent)
-    action, memory = _choose(squad, acting_models, statistics, (life.memory, life.epsilon, life.dice), look, greedy)
-    return int(action), replace(life, memory=memory)
+def choose(squad: Separate, state: LearnerState, step_percept: StepPercept, greedy: bool) -> tuple[int, LearnerState]:
+    """The action at a step of the episode, and the learner after its percept; greedily: without exploring."""
+    acting_models, statistics = squad.acting_models(state.agent), None if greedy else squad.statistics(state.agent)
+    action, memory = _choose(
+        squad, acting_models, statistics, (state.memory, state.epsilon, state.dice), step_percept, greedy
+    )
+    return int(action), replace(state, memory=memory)
 
 
-def remember(squad: Separate, life: Life, episode: Episode, steps: int) -> Life:
-    """The life after an episode of so many steps: it is annotated and put into the replay."""
-    older = replace(life, steps=life.steps + steps, episodes=life.episodes + 1)
-    agent, replay = _remember(squad, life.agent, life.replay, episode, _clock(older))
+def remember(squad: Separate, state: LearnerState, episode: Episode, steps: int) -> LearnerState:
+    """The learner after an episode of so many steps: it is annotated and put into the replay."""
+    older = replace(state, steps=state.steps + steps, episodes=state.episodes + 1)
+    agent, replay = _remember(squad, state.agent, state.replay, episode, _clock(older))
     return replace(older, agent=agent, replay=replay)
 
 
-def learn(squad: Separate, plan: Plan, batch: Batch, life: Life) -> tuple[Life, Metrics]:
-    """The life after an episode's updates, and the means of their metrics."""
-    agent, metrics = _learn(squad, plan, batch, life.agent, life.replay, life.key_learn, _clock(life))
-    return replace(life, agent=agent), metrics
+def learn(squad: Separate, plan: Plan, batch: Batch, state: LearnerState) -> tuple[LearnerState, Metrics]:
+    """The learner after an episode's updates, and the means of their metrics."""
+    agent, metrics = _learn(squad, plan, batch, state.agent, state.replay, state.key_learn, _clock(state))
+    return replace(state, agent=agent), metrics
 
 
-def after_episodes(squad: Separate, life: Life) -> Life:
-    """The life after the algorithm has counted one more episode."""
-    return replace(life, agent=_after_episodes(squad, life.agent))
+def after_episodes(squad: Separate, state: LearnerState) -> LearnerState:
+    """The learner after the algorithm has counted one more episode."""
+    return replace(state, agent=_after_episodes(squad, state.agent))
 
 
 @partial(jax.jit, static_argnames="time_limit")
@@ -124,14 +126,14 @@ def _choose(
     acting_models: Models,
     statistics: Statistics | None,
     playing: tuple[Memory, Float[Array, ""], Dice],
-    look: Look,
+    step_percept: StepPercept,
     greedy: bool,
 ) -> tuple[Int[Array, ""], Memory]:
     memory, epsilon, dice = playing
-    percepts = Percept(jnp.asarray(look.observation)[None], jnp.asarray(look.available)[None])
-    last_actions = jax.nn.one_hot(look.last_action, look.available.shape[-1])[None]
+    percepts = Percept(jnp.asarray(step_percept.observation)[None], jnp.asarray(step_percept.available)[None])
+    last_actions = jax.nn.one_hot(step_percept.last_action, step_percept.available.shape[-1])[None]
     each = jnp.zeros(1) if greedy else epsilon[None]
-    scenes = Scene(percepts, last_actions, each, jax.tree.map(lambda rolled: rolled[look.step], dice))
+    scenes = Scene(percepts, last_actions, each, jax.tree.map(lambda rolled: rolled[step_percept.step], dice))
     actions, memory = squad.act(acting_models, statistics, memory, scenes)
     return actions[0], memory
 
@@ -166,22 +168,22 @@ def _after_episodes(squad: Separate, agent: AgentState) -> AgentState:
     return squad.after_episodes(agent, 1)
 
 
-def _clock(life: Life) -> TrainingClock:
-    return TrainingClock(life.steps, life.episodes, life.epsilon)
+def _clock(state: LearnerState) -> TrainingClock:
+    return TrainingClock(state.steps, state.episodes, state.epsilon)
 
 
-class Exhibition:
+class GreedyEpisode:
     """One greedy episode that does not change the agent."""
 
-    def __init__(self, wiring: Wiring, life: Life, number: int):
-        self._wiring = wiring
-        self._life = enter_exhibition(wiring.squad, life, number)
+    def __init__(self, agent_config: AgentConfig, state: LearnerState, number: int):
+        self._config = agent_config
+        self._state = begin_greedy_episode(agent_config.squad, state, number)
         self._last_action, self._step = -1, 0
 
     def act(self, observation: Any, available: Any = None) -> int:
         """The best action for this percept."""
-        padded, options = self._wiring.observation(observation), self._wiring.available(available)
-        look = Look(padded, options, self._last_action, self._step)
-        self._last_action, self._life = choose(self._wiring.squad, self._life, look, greedy=True)
+        padded, options = self._config.observation(observation), self._config.available(available)
+        step_percept = StepPercept(padded, options, self._last_action, self._step)
+        self._last_action, self._state = choose(self._config.squad, self._state, step_percept, greedy=True)
         self._step += 1
         return self._last_action

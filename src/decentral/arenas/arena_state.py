@@ -13,47 +13,47 @@ WORDS = 10  # of 32 bits: a generator's state
 
 
 @dataclass(frozen=True)
-class SeatStanding:
+class SeatState:
     """The state of one agent's seat."""
 
     missed: int  # episodes
     deaths: int
     underway: list[float]  # rewards that have not arrived yet
-    chances: np.ndarray  # [2, words]: generator states for rewards and for random actions
+    rng_states: np.ndarray  # [2, words]: generator states for rewards and for random actions
     file: Fingerprint  # the agent as it saved itself
     log: Fingerprint | None  # its messages, if they are logged
 
     @staticmethod
-    def of(seat: Seat, file: Fingerprint) -> "SeatStanding":
+    def of(seat: Seat, file: Fingerprint) -> "SeatState":
         """A seat whose agent has saved itself."""
-        chances = np.stack([_words(generator) for generator in (seat.rewards.rng, seat.rng)])
+        rng_states = np.stack([_words(generator) for generator in (seat.rewards.rng, seat.rng)])
         log = None if seat.log is None else seat.log.fingerprint()
-        return SeatStanding(seat.missed, len(seat.deaths), list(seat.rewards.underway), chances, file, log)
+        return SeatState(seat.missed, len(seat.deaths), list(seat.rewards.underway), rng_states, file, log)
 
     def put_into(self, seat: Seat) -> None:
         """Restore a seat."""
         seat.missed, seat.deaths = self.missed, ["before the arena was resumed"] * self.deaths
         seat.rewards.underway.extend(self.underway)
-        for generator, words in zip((seat.rewards.rng, seat.rng), self.chances, strict=True):
+        for generator, words in zip((seat.rewards.rng, seat.rng), self.rng_states, strict=True):
             _set_words(generator, words)
 
     def arrays(self) -> Arrays:
         return {
             "counts": np.asarray([self.missed, self.deaths]),
             "underway": np.asarray(self.underway, np.float64),
-            "chances": self.chances,
+            "chances": self.rng_states,
             "file": _as_array(self.file),
             "log": _as_array(self.log),
         }
 
     @staticmethod
-    def from_arrays(arrays: Arrays) -> "SeatStanding":
+    def from_arrays(arrays: Arrays) -> "SeatState":
         """The inverse of `arrays`."""
-        (missed, deaths), chances = arrays["counts"].tolist(), arrays["chances"].reshape(2, WORDS)
+        (missed, deaths), rng_states = arrays["counts"].tolist(), arrays["chances"].reshape(2, WORDS)
         file, log = _as_fingerprint(arrays["file"]), _as_fingerprint(arrays["log"])
         if file is None:
             raise ValueError("an agent without a file")
-        return SeatStanding(missed, deaths, arrays["underway"].tolist(), chances, file, log)
+        return SeatState(missed, deaths, arrays["underway"].tolist(), rng_states, file, log)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class ArenaState:
     tested: bool = False  # as far as tests are due
     stream: np.ndarray = field(default_factory=lambda: np.zeros(2, np.uint32))  # the environment's key
     returns: list[float] = field(default_factory=list)  # of episodes since the last test
-    seats: list[SeatStanding] = field(default_factory=list)  # empty: the seed has not begun
+    seats: list[SeatState] = field(default_factory=list)  # empty: the seed has not begun
 
     @property
     def turn(self) -> int:
@@ -96,7 +96,7 @@ class ArenaState:
             seed, before, logged, steps, episodes, tested, agents = arrays["clock"].tolist()
             names = ("counts", "underway", "chances", "file", "log")
             seats = [
-                SeatStanding.from_arrays({name: arrays[f"seat.{place}.{name}"] for name in names})
+                SeatState.from_arrays({name: arrays[f"seat.{place}.{name}"] for name in names})
                 for place in range(agents)
             ]
             returns = arrays["returns"].tolist()

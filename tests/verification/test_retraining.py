@@ -14,7 +14,7 @@ from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from decentral.training.squads.separate import LearningSchedule
 from decentral.verification.audit.audit import fingerprint
-from decentral.verification.audit.learning import teach_alone
+from decentral.verification.audit.learning import retrain_alone
 from decentral.verification.audit.logs import retrain_with_log, same_state
 from decentral.verification.audit.play import Play, PlayAudit
 from tests.small import each_of, small
@@ -36,7 +36,7 @@ def relived(setup, seed, place):
     """The agent in its team and alone, its log, and its play."""
     lived = retrain_with_log(setup, seed, [place])[place]
     play = PlayAudit(setup, seed, place, lived)
-    return lived.agent, teach_alone(setup, seed, place, lived.log, play.watch), lived.log, play
+    return lived.agent, retrain_alone(setup, seed, place, lived.log, play.watch), lived.log, play
 
 
 @algorithms
@@ -58,7 +58,7 @@ def learner():
 def test_another_log_makes_another_agent():
     setup, lived = learner()
     other = eqx.tree_at(lambda told: told.episodes.rewards, lived.log, -lived.log.episodes.rewards)
-    assert not same(lived.agent, teach_alone(setup, 0, 1, other))
+    assert not same(lived.agent, retrain_alone(setup, 0, 1, other))
 
 
 @together
@@ -79,7 +79,7 @@ def test_agents_of_a_mixed_team_with_clocks_of_their_own_become_the_same_alone()
     setup = TrainingSetup(team_of([Member("iql", small("iql")), late]), Noise(), plan)
     for place, lived in retrain_with_log(setup, 6, [0, 1]).items():
         log, play = lived.log, PlayAudit(setup, 6, place, lived)
-        assert same(lived.agent, teach_alone(setup, 6, place, log, play.watch))
+        assert same(lived.agent, retrain_alone(setup, 6, place, log, play.watch))
         assert play.training == Play(actions=72 - 18 * place) and play.testing.agrees
         blank = ~log.episodes.happened.any(axis=(1, 2))
         assert log.steps.tolist() == [6] * 12 and blank.tolist() == [place == 1 and turn < 3 for turn in range(12)]
@@ -92,7 +92,7 @@ def test_an_agent_whose_episodes_end_early_becomes_the_same_alone():
     setup = TrainingSetup.alike(small("iql", hidden=16), Fuse(limit=64, longest=60.0), plan)
     lived = retrain_with_log(setup, 1, [1])[1]
     (again, log), play = (lived.agent, lived.log), PlayAudit(setup, 1, 1, lived)
-    assert same(again, teach_alone(setup, 1, 1, log, play.watch))
+    assert same(again, retrain_alone(setup, 1, 1, log, play.watch))
     assert play.training == Play(actions=int(log.steps.sum())) and play.testing.agrees
     by_its_own_lengths = eqx.tree_at(lambda told: told.longest, log, np.zeros_like(log.longest))
-    assert not same(again, teach_alone(setup, 1, 1, by_its_own_lengths))
+    assert not same(again, retrain_alone(setup, 1, 1, by_its_own_lengths))

@@ -25,8 +25,8 @@ PLANNED = (
 LARGEST_SIZE = 2**20  # of an observation or of a choice
 
 
-class Circumstances(Settings):
-    """The circumstances of an agent."""
+class AgentSettings(Settings):
+    """The settings of one agent besides those of its algorithm and its training plan."""
 
     seed: int = setting(0, "seed of its random numbers", at_least=0)
     time_limit: int = setting(100, "steps after which an episode is cut off", at_least=1, at_most=2**20)
@@ -41,37 +41,37 @@ class Circumstances(Settings):
 
 
 @dataclass(frozen=True)
-class Wiring:
-    """Everything about an agent that never changes: its algorithm, its plan and its circumstances."""
+class AgentConfig:
+    """Everything about an agent that never changes: its algorithm, its plan and its own settings."""
 
     name: str  # of the algorithm
     squad: Separate  # of one
     plan: Plan
-    circumstances: Circumstances
+    agent_settings: AgentSettings
     spec: AgentSpec  # its own
     padded: AgentSpec  # of its networks: the largest sizes of its team; its own if it has no team
 
     @staticmethod
-    def of(name: Any, spec: Any, settings: dict[str, Any], padded: Any = None) -> "Wiring":
+    def of(name: Any, spec: Any, settings: dict[str, Any], padded: Any = None) -> "AgentConfig":
         """From a name and flat settings, each passed to the part that has it; unknown ones are refused."""
         if not isinstance(name, str) or name not in ALGORITHMS:
             raise Refused(f"algorithm must be one of {', '.join(ALGORITHMS)}, got {name!r:.40}")
-        around, learned = _names(Circumstances), _names(ALGORITHMS[name])
+        around, learned = _names(AgentSettings), _names(ALGORITHMS[name])
         for key in settings:
             if key not in {*around, *learned, *PLANNED}:
                 raise Refused(f"unknown setting {key}: {name} has {', '.join(sorted({*around, *learned, *PLANNED}))}")
-        circumstances = build(Circumstances, _of(settings, around), "agent")
+        agent_settings = build(AgentSettings, _of(settings, around), "agent")
         plan = build(Plan, _of(settings, set(PLANNED)), "agent")
         algorithm = build(ALGORITHMS[name], _of(settings, learned), "agent")
-        turn = circumstances.place if circumstances.team_size > 1 else 0
-        schedule = LearningSchedule(update_period=circumstances.update_period)
-        squad = Separate(algorithm, (turn,), circumstances.team_size, schedule)
+        turn = agent_settings.place if agent_settings.team_size > 1 else 0
+        schedule = LearningSchedule(update_period=agent_settings.update_period)
+        squad = Separate(algorithm, (turn,), agent_settings.team_size, schedule)
         agent_spec = as_spec(spec)
-        return Wiring(
+        return AgentConfig(
             name,
             squad,
             plan,
-            circumstances,
+            agent_settings,
             agent_spec,
             agent_spec if padded is None else _room_for(agent_spec, padded),
         )
@@ -84,18 +84,18 @@ class Wiring:
             "algorithm": self.name,
             "spec": _sizes(self.spec),
             **inside,
-            "settings": as_data(self.circumstances) | planned | as_data(self.squad.algorithm),
+            "settings": as_data(self.agent_settings) | planned | as_data(self.squad.algorithm),
         }
 
     @staticmethod
-    def from_data(data: dict[str, Any]) -> "Wiring":
+    def from_data(data: dict[str, Any]) -> "AgentConfig":
         """The inverse of `as_data`."""
         if not isinstance(data.get("settings"), dict):
             raise Refused(f"settings must be an object, got {data.get('settings')!r:.40}")
         spec, padded = (
             tuple(sizes) if isinstance(sizes, list) else sizes for sizes in (data.get("spec"), data.get("padded"))
         )
-        return Wiring.of(data.get("algorithm"), spec, data["settings"], padded)
+        return AgentConfig.of(data.get("algorithm"), spec, data["settings"], padded)
 
     def observation(self, given: Any) -> np.ndarray:
         """An observation of the agent's own size, checked and padded with zeros."""
@@ -110,8 +110,8 @@ class Wiring:
     @property
     def batch(self) -> Batch:
         """What every update is made from."""
-        limit = self.circumstances.time_limit
-        lengths = lengths_within(limit) if self.circumstances.may_end_early else (limit,)
+        limit = self.agent_settings.time_limit
+        lengths = lengths_within(limit) if self.agent_settings.may_end_early else (limit,)
         return Batch(self.plan.batch_episodes, lengths)
 
 
