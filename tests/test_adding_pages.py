@@ -35,7 +35,7 @@ def test_the_algorithm_of_the_page_learns_and_keeps_what_every_algorithm_promise
 
 
 def test_the_world_of_the_page_is_learned_and_keeps_what_every_world_promises():
-    world = run_page(DOCS / "adding" / "environment.md")["Rowers"]()
+    environment = run_page(DOCS / "adding" / "environment.md")["Rowers"]()
     assert decentral.load("runs/rowers").returns[:, -1].tolist() == [3.0, 3.0]
     for promise in (
         promised_of_worlds.test_percepts_have_the_shapes_and_types_that_the_spec_says,
@@ -47,4 +47,4 @@ def test_the_world_of_the_page_is_learned_and_keeps_what_every_world_promises():
         promised_of_worlds.test_a_step_means_the_same_compiled_and_side_by_side,
         promised_of_worlds.test_numbers_may_differ_between_lanes_of_one_program,
     ):
-        promise(world)
+        promise(environment)

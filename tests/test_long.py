@@ -5,7 +5,7 @@ import pytest
 
 import decentral
 from decentral.inspection.values import value_tables
-from decentral.reproduction.table_1 import Judged, tables_of, untrained_gaps
+from decentral.reproduction.table_1 import LearnedTable, tables_of, untrained_gaps
 from decentral.runs.trained import Trained
 
 pytestmark = pytest.mark.long
@@ -33,7 +33,7 @@ def test_agents_agree_where_nothing_is_trained_if_they_share_parameters_and_only
         "dac", "matrix-game", seeds=2, steps=8000, training=plan, out=tmp_path / "dac", progress=False
     )
     payoff = np.asarray(run.config["environment"]["payoff"])
-    every = [Judged.of(table, payoff) for table in tables_of(run.directory)["tables"]]
+    every = [LearnedTable.of(table, payoff) for table in tables_of(run.directory)["tables"]]
     gaps = untrained_gaps(every)
     assert len(gaps) == 2 and all((gap < 0.1) == sharing for gap in gaps.values())
 

@@ -128,7 +128,9 @@ def matrix_game():
 
 def test_training_through_pettingzoo_ends_as_training_in_the_compiled_world():
     stepped = environment_class("pettingzoo:tests.test_parallel:matrix_game")(time_limit=1)
-    (ours, (returns, *_)), (theirs, (their_returns, *_)) = (trained(world) for world in (stepped, MatrixGame()))
+    (ours, (returns, *_)), (theirs, (their_returns, *_)) = (
+        trained(environment) for environment in (stepped, MatrixGame())
+    )
     np.testing.assert_array_equal(returns, their_returns)
     expected = leaves(theirs.agents)
     for path, array in leaves(ours.agents).items():

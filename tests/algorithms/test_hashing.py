@@ -71,9 +71,9 @@ def test_the_places_of_a_wide_grid_around_zero_collide_no_more_than_by_chance():
 
 @pytest.mark.parametrize("coordinates", ["cells", "fractions"])
 def test_the_percepts_of_predator_prey_collide_no_more_than_by_chance(coordinates):
-    world = PredatorPrey(observe_teammate=True, coordinates=coordinates)
+    environment = PredatorPrey(observe_teammate=True, coordinates=coordinates)
     states = np.asarray(list(itertools.permutations(range(25), 3)), np.int32)  # all 25 * 24 * 23 = 13,800
-    perceive = jax.jit(jax.vmap(lambda cells: world.perceive(Hunt(cells)).observation))
+    perceive = jax.jit(jax.vmap(lambda cells: environment.perceive(Hunt(cells)).observation))
     seen = np.asarray(perceive(jnp.asarray(states)))
     percepts = np.unique(seen.reshape(-1, seen.shape[-1]), axis=0)
     assert len(percepts) == 2 * 13_800  # the id tells the two predators apart

@@ -60,7 +60,7 @@ def scripted(actions):
 
             def answer(kind, body):
                 number = next(percepts) if kind in PERCEPTS else 0
-                ends = kind == STEP and (self.wire.told(body).terminated or self.wire.told(body).truncated)
+                ends = kind == STEP and (self.wire.step(body).terminated or self.wire.step(body).truncated)
                 if kind in (RESET, STEP) and not ends:
                     return ACTION, self.wire.of_action(next(script), number)
                 return (DONE, bytes(40)) if kind == SAVE else None

@@ -32,33 +32,35 @@ class Relabelled(Noise):
         return super().step(state, actions.at[1].set(1 - actions[1]), key)
 
 
-def config_of(world, clocks=(LearningSchedule(), LearningSchedule())):
+def config_of(environment, clocks=(LearningSchedule(), LearningSchedule())):
     members = [Member("iql", small("iql"), clock) for clock in clocks]
-    return Config(members, "noise", TrainingSetup(team_of(members), world, PLAN))
+    return Config(members, "noise", TrainingSetup(team_of(members), environment, PLAN))
 
 
-def arena(path, *lines, world=None, terms=None, clocks=(LearningSchedule(), LearningSchedule())):
+def arena(path, *lines, environment=None, terms=None, clocks=(LearningSchedule(), LearningSchedule())):
     """An arena of two agents, whose messages are logged."""
 
     def line(agent_setup, home):
         return lines[agent_setup.agent_config.agent_settings.place](agent_setup, home)
 
     places = Places(path / "homes", path / "log")
-    return opened(config_of(world or Noise(), clocks), terms or ArenaSettings(), ArenaState(0, 0, True), places, line)
+    return opened(
+        config_of(environment or Noise(), clocks), terms or ArenaSettings(), ArenaState(0, 0, True), places, line
+    )
 
 
-def wire_of(world):
-    return agent_setups(config_of(world), ArenaSettings(), 0)[0].wire
+def wire_of(environment):
+    return agent_setups(config_of(environment), ArenaSettings(), 0)[0].wire
 
 
-def messages(path, place, world=None):
+def messages(path, place, environment=None):
     """All messages of one agent."""
-    return list(wire_of(world or Noise()).log(log_file(path / "log", 0, place)))
+    return list(wire_of(environment or Noise()).log(log_file(path / "log", 0, place)))
 
 
-def lived(path, script, world):
+def lived(path, script, environment):
     """Four episodes of three steps beside someone who acts by a script."""
-    with arena(path, Nearby, scripted(script), world=world) as playing:
+    with arena(path, Nearby, scripted(script), environment=environment) as playing:
         for _ in range(4):
             playing.play()
     return messages(path, 0), messages(path, 1)
@@ -79,7 +81,7 @@ def test_an_episode_is_told_as_percept_action_and_outcome_in_turn(tmp_path):
     told, _ = lived(tmp_path, ACTIONS, Noise())
     assert b"".join(kind for kind, _ in told) == b"w" + b"rasasas" * 4 + b"c"
     wire = wire_of(Noise())
-    outcomes = [wire.told(body) for kind, body in told if kind == STEP]
+    outcomes = [wire.step(body) for kind, body in told if kind == STEP]
     own = [wire.action(body)[0] for kind, body in told if kind == ACTION]
     assert [outcome.reward for outcome in outcomes] == [float(a == b) for a, b in zip(own, ACTIONS, strict=True)]
     assert [outcome.truncated for outcome in outcomes] == [False, False, True] * 4
@@ -142,7 +144,7 @@ def test_late_rewards_reach_the_agent_in_the_next_episode(tmp_path):
         totals = [playing.play().total for _ in range(2)]
     assert totals == [2.0, 0.0]  # as the world paid: 1, 0, 1 and 0, 0, 0
     wire = wire_of(Noise())
-    heard = [wire.told(body).reward for kind, body in messages(tmp_path, 0) if kind == STEP]
+    heard = [wire.step(body).reward for kind, body in messages(tmp_path, 0) if kind == STEP]
     assert heard == [0.0, 0.0, 1.0, 0.0, 1.0, 0.0]
 
 
@@ -161,10 +163,10 @@ def test_a_test_changes_nothing_of_what_is_learned(tmp_path):
 
 def test_a_world_that_lives_in_python_is_played_too(tmp_path):
     """Its task ends after three steps of four, and its third action is never available."""
-    with arena(tmp_path, scripted([0, 1, 1]), scripted([0, 1, 0]), world=Counting()) as playing:
+    with arena(tmp_path, scripted([0, 1, 1]), scripted([0, 1, 0]), environment=Counting()) as playing:
         assert playing.play().total == 2.0
     wire = wire_of(Counting())
-    told = [wire.told(body) for kind, body in messages(tmp_path, 0, Counting()) if kind == STEP]
+    told = [wire.step(body) for kind, body in messages(tmp_path, 0, Counting()) if kind == STEP]
     assert [(own.reward, own.terminated, own.truncated) for own in told] == [
         (1.0, False, False),
         (1.0, False, False),
@@ -174,9 +176,9 @@ def test_a_world_that_lives_in_python_is_played_too(tmp_path):
 
 
 def test_an_episode_that_breaks_off_ends_the_arena(tmp_path):
-    world = Counting(trouble="break off", in_episode=0)
+    environment = Counting(trouble="break off", in_episode=0)
     with (
         pytest.raises(Failed, match=r"an episode broke off, .* can't play it again: the line went dead"),
-        arena(tmp_path, scripted([0, 0]), scripted([0, 0]), world=world) as playing,
+        arena(tmp_path, scripted([0, 0]), scripted([0, 0]), environment=environment) as playing,
     ):
         playing.play()

@@ -22,12 +22,12 @@ def test_every_kind_has_one_size():
 
 
 def test_what_is_written_is_read():
-    reward, terminated, truncated, percept = WIRE.told(WIRE.of_step(StepMessage(-0.1, True, False, PERCEPT)))
+    reward, terminated, truncated, percept = WIRE.step(WIRE.of_step(StepMessage(-0.1, True, False, PERCEPT)))
     assert (reward, terminated, truncated) == (-0.1, True, False)
     for found in (percept, WIRE.percept(WIRE.of_percept(PERCEPT))):
         assert found.observation.tolist() == [0.5, -1.0, 3.0] and found.available.tolist() == [True, False]
     assert WIRE.action(WIRE.of_action(1, 2**32 - 1)) == (1, 2**32 - 1)
-    assert WIRE.moment(WIRE.of_save(2**40)) == 2**40
+    assert WIRE.save_turn(WIRE.of_save(2**40)) == 2**40
     assert WIRE.done(WIRE.of_done(Fingerprint(7, "ab" * 32))) == Fingerprint(7, "ab" * 32)
 
 

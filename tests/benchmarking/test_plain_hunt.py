@@ -22,8 +22,8 @@ def test_everyone_moves_as_in_predator_prey():
     chance = np.random.default_rng(0)
     cells = np.stack([chance.permutation(25)[:3] for _ in range(2000)])
     moves = chance.integers(5, size=(2000, 3))
-    world = PredatorPrey()
-    expected = jax.jit(jax.vmap(world.advance))(jnp.asarray(cells), jnp.asarray(moves))
+    environment = PredatorPrey()
+    expected = jax.jit(jax.vmap(environment.advance))(jnp.asarray(cells), jnp.asarray(moves))
     found = [advance(at, by) for at, by in zip(cells.tolist(), moves.tolist(), strict=True)]
     assert np.array_equal(np.asarray(found), expected)
 

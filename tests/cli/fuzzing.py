@@ -87,12 +87,12 @@ def no_work_fixture(tmp_path_factory):
 def untrained_run(path):
     """The directory of a run, as if it had been trained."""
     config = resolve("iql", "matrix-game", {"hidden": 2}, None, {"steps": 10})
-    member, world = config.members[0], config.setup.environment
+    member, environment = config.members[0], config.setup.environment
     (path / "agents" / "seed-0").mkdir(parents=True)
     (path / "config.json").write_text(json.dumps(config.as_data() | {"references": {}}))
     row = {"seed": 0, "step": 10, "episode": 10, "test_return_mean": 0.0, "test_return_std": 0.0}
     (path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
-    networks = {name: np.zeros_like(leaf) for name, leaf in as_arrays(member.algorithm.build(world.spec)).items()}
+    networks = {name: np.zeros_like(leaf) for name, leaf in as_arrays(member.algorithm.build(environment.spec)).items()}
     for place in range(2):
         save_file(networks, path / "agents" / "seed-0" / f"agent-{place}.safetensors")
 

@@ -80,15 +80,15 @@ def test_a_broken_configuration_is_refused(change, refusal):
 
 
 def test_networks_survive_the_way_through_named_arrays_and_others_are_refused():
-    world, algorithm = PredatorPrey(), ALGORITHMS["dac"](hidden=4)
-    models = jax.jit(lambda: algorithm.build(world.spec))()
+    environment, algorithm = PredatorPrey(), ALGORITHMS["dac"](hidden=4)
+    models = jax.jit(lambda: algorithm.build(environment.spec))()
     arrays = as_arrays(models)
     assert "value.trunk.entry.weight" in arrays
-    again = as_arrays(from_arrays(algorithm, world.spec, arrays, "here"))
+    again = as_arrays(from_arrays(algorithm, environment.spec, arrays, "here"))
     assert all((again[name] == array).all() for name, array in arrays.items())
     with pytest.raises(Refused, match=r"here: array value.head.bias is missing"):
-        from_arrays(algorithm, world.spec, {k: v for k, v in arrays.items() if k != "value.head.bias"}, "here")
+        from_arrays(algorithm, environment.spec, {k: v for k, v in arrays.items() if k != "value.head.bias"}, "here")
     with pytest.raises(Refused, match="array extra is not part of the agent"):
-        from_arrays(algorithm, world.spec, arrays | {"extra": arrays["value.head.bias"]}, "here")
+        from_arrays(algorithm, environment.spec, arrays | {"extra": arrays["value.head.bias"]}, "here")
     with pytest.raises(Refused, match=r"array value.head.bias must be float32\(10, 5\), got float32\(5, 10\)"):
-        from_arrays(algorithm, world.spec, arrays | {"value.head.bias": arrays["value.head.bias"].T}, "here")
+        from_arrays(algorithm, environment.spec, arrays | {"value.head.bias": arrays["value.head.bias"].T}, "here")

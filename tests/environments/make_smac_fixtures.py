@@ -61,26 +61,26 @@ def answers(package, name, story, randomness):
     walkable[tuple(zip(*story.scenes[0].walkable, strict=True))] = True
     game = Game(lambda: Puppets(story.scenes), walkable)
     with mock.patch.object(package.run_configs, "get", lambda **_: game):
-        world = package.StarCraft2Env(map_name=name)
-        world.reset()
-        rows = [answer(world, story.scenes[0], [-1] * world.n_agents, BEGINNING)]
+        environment = package.StarCraft2Env(map_name=name)
+        environment.reset()
+        rows = [answer(environment, story.scenes[0], [-1] * environment.n_agents, BEGINNING)]
         for scene in story.scenes[1:]:
             assert not rows[-1]["terminated"], "a story must not go on after the end of its episode"
-            actions = [randomness.choice(np.flatnonzero(available)) for available in world.get_avail_actions()]
-            rows.append(answer(world, scene, actions, world.step(actions)))
-        world.close()
+            actions = [randomness.choice(np.flatnonzero(available)) for available in environment.get_avail_actions()]
+            rows.append(answer(environment, scene, actions, environment.step(actions)))
+        environment.close()
     told = range(story.told_from, len(rows))
     return [rows[number] | {"steps": number, "follows": number > story.told_from} for number in told]
 
 
-def answer(world, scene, actions, outcome):
+def answer(environment, scene, actions, outcome):
     """One scene as told to the class, and all that the class says of it."""
     reward, terminated, info = outcome
     return columns_of(scene) | {
         "actions": actions,
-        "observation": world.get_obs(),
-        "state": world.get_state(),
-        "available": world.get_avail_actions(),
+        "observation": environment.get_obs(),
+        "state": environment.get_state(),
+        "available": environment.get_avail_actions(),
         "reward": reward,
         "terminated": terminated,
         "won": info["battle_won"],

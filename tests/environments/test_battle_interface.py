@@ -17,18 +17,18 @@ from tests.environments.smac_situations import columns_of, scene_of
 SCENES = 12
 
 
-def battlefield_of(world, scene):
+def battlefield_of(environment, scene):
     """The same situation as the simulator has it."""
-    return changed(world.reset(jax.random.key(0)), **columns_of(scene))
+    return changed(environment.reset(jax.random.key(0)), **columns_of(scene))
 
 
 @pytest.mark.parametrize("name", list(MAPS))
 def test_percepts_and_state_are_those_of_a_plain_reading(name):
-    world, randomness = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
-    perceive, vector = jax.jit(world.perceive), jax.jit(world.state_vector)
+    environment, randomness = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
+    perceive, vector = jax.jit(environment.perceive), jax.jit(environment.state_vector)
     for _ in range(SCENES):
         scene = plain_smac.random_scene(scene_of(name), randomness)
-        field = battlefield_of(world, scene)
+        field = battlefield_of(environment, scene)
         last = [randomness.randrange(6 + len(scene.enemies)) for _ in scene.allies]
         percepts = perceive(field)
         agents = range(len(scene.allies))
@@ -41,10 +41,10 @@ def test_percepts_and_state_are_those_of_a_plain_reading(name):
 
 @pytest.mark.parametrize("name", list(MAPS))
 def test_rewards_are_those_of_a_plain_reading(name):
-    world, randomness = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
-    paid = jax.jit(lambda before, after: reward(world.roster, before, after, True))
+    environment, randomness = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
+    paid = jax.jit(lambda before, after: reward(environment.roster, before, after, True))
     for _ in range(SCENES):
         before = plain_smac.random_scene(scene_of(name), randomness)
         after = plain_smac.later_scene(before, randomness)
-        found = paid(battlefield_of(world, before), battlefield_of(world, after))
+        found = paid(battlefield_of(environment, before), battlefield_of(environment, after))
         assert float(found) == pytest.approx(plain_smac.reward(before, after), abs=1e-4)

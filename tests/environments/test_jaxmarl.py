@@ -9,7 +9,7 @@ from decentral.settings import build
 from decentral.training.rollout import play, random_player
 
 
-def world(name="Zoo", **settings):
+def environment(name="Zoo", **settings):
     return build(environment_class(f"jaxmarl:tests.environments.jax_zoo:{name}"), settings, "environment")
 
 
@@ -25,20 +25,20 @@ def after(zoo, *joint_actions):
 
 
 def test_sizes_are_those_of_the_largest_agent_and_the_time_limit_is_the_worlds():
-    zoo = world()
+    zoo = environment()
     assert (zoo.num_agents, zoo.spec.observation_size, zoo.spec.actions.count, zoo.time_limit) == (2, 4, 3, 4)
     assert zoo.agent_names == ("tall", "small")
 
 
 def test_what_an_agent_lacks_is_padded_with_zeros_and_never_available():
-    zoo = world()
+    zoo = environment()
     (_, moment), _ = after(zoo, [0, 0])
     assert zoo.perceive(moment).observation.tolist() == [[1, 1, 1, 1], [1, 0, 0, 0]]
     assert zoo.perceive(moment).available.tolist() == [[True] * 3, [True, True, False]]
 
 
 def test_the_worlds_own_masks_are_padded_too():
-    zoo = world("Masked")
+    zoo = environment("Masked")
     moments, _ = after(zoo, [1, 0])
     tall, small = zip(*(zoo.perceive(moment).available.tolist() for moment in moments), strict=True)
     assert tall == ([False, True, False], [True, True, True])
@@ -47,24 +47,24 @@ def test_the_worlds_own_masks_are_padded_too():
 
 @pytest.mark.parametrize(("rewards", "team"), [("mean", 1.5), ("sum", 3.0)])
 def test_the_teams_reward_is_made_of_the_agents_own(rewards, team):
-    _, (outcome,) = after(world(rewards=rewards), [2, 1])
+    _, (outcome,) = after(environment(rewards=rewards), [2, 1])
     assert (outcome.reward, outcome.facts["rewards_apart"]) == (team, 1.0)
 
 
 def test_an_end_before_the_time_limit_ends_the_task_and_the_world_stands_still():
-    moments, outcomes = after(world(), *[[0, 0]] * 4)
+    moments, outcomes = after(environment(), *[[0, 0]] * 4)
     assert [bool(outcome.terminated) for outcome in outcomes] == [False, False, True, True]
     assert [int(moment.inner["taken"]) for moment in moments] == [0, 1, 2, 3, 3]
 
 
 @pytest.mark.parametrize("ends", [False, True])
 def test_an_end_at_the_time_limit_is_running_out_of_time_unless_told_otherwise(ends):
-    _, outcomes = after(world("Long", timeout_ends=ends), *[[0, 0]] * 4)
+    _, outcomes = after(environment("Long", timeout_ends=ends), *[[0, 0]] * 4)
     assert [bool(outcome.terminated) for outcome in outcomes] == [False, False, False, ends]
 
 
 def test_whole_episodes_are_compiled():
-    zoo = world("Masked", rewards="sum")
+    zoo = environment("Masked", rewards="sum")
     keys = jax.random.split(jax.random.key(1))
     lived = jax.jit(lambda: play(zoo, random_player(zoo, keys[0]), keys[1]))()
     assert lived.happened.tolist() == [True, True, True, False]

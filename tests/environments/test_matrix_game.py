@@ -69,14 +69,14 @@ def test_a_table_that_makes_no_sense_is_refused_in_a_sentence(table, complaint):
 
 
 def test_a_revealed_joint_action_is_a_state_of_its_own_and_pays_one_step_later():
-    world = MatrixGame(revealed=True)
+    environment = MatrixGame(revealed=True)
     shown = set()
     for joint in itertools.product(range(3), range(3)):
-        state, outcome = world.step(world.reset(jax.random.key(0)), jnp.asarray(joint), jax.random.key(1))
+        state, outcome = environment.step(environment.reset(jax.random.key(0)), jnp.asarray(joint), jax.random.key(1))
         assert float(outcome.reward) == 0.0 and not bool(outcome.terminated)
-        percepts = world.perceive(state)
+        percepts = environment.perceive(state)
         np.testing.assert_array_equal(percepts.observation[0], percepts.observation[1])
         shown.add(int(percepts.observation[0].argmax()))
-        state, outcome = world.step(state, jnp.asarray([2, 1]), jax.random.key(2))
-        assert float(outcome.reward) == float(world.payoff[joint]) and bool(outcome.terminated)
-    assert shown == set(range(1, 10)) and world.spec.observation_size == 11 and world.time_limit == 2
+        state, outcome = environment.step(state, jnp.asarray([2, 1]), jax.random.key(2))
+        assert float(outcome.reward) == float(environment.payoff[joint]) and bool(outcome.terminated)
+    assert shown == set(range(1, 10)) and environment.spec.observation_size == 11 and environment.time_limit == 2

@@ -7,16 +7,16 @@ from decentral.environments.registry import environment_class
 from decentral.settings import Refused, build
 
 
-def world(name, **settings):
+def environment(name, **settings):
     return build(environment_class(f"pettingzoo:tests.environments.zoo:{name}"), settings, "environment")
 
 
 def stage(name="Zoo", **settings):
-    return CheckedStage(world(name, **settings))
+    return CheckedStage(environment(name, **settings))
 
 
 def test_sizes_are_those_of_the_largest_agent():
-    zoo = world("Zoo", time_limit=7)
+    zoo = environment("Zoo", time_limit=7)
     assert (zoo.num_agents, zoo.spec.observation_size, zoo.spec.actions.count, zoo.time_limit) == (2, 4, 3, 7)
 
 

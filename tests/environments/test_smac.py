@@ -47,9 +47,9 @@ def play(played, steps):
 
 
 def test_sizes_come_from_the_package_and_no_game_is_started(package):
-    world = environment_class("smac/5m_vs_6m")()
-    assert (world.num_agents, world.spec.observation_size, world.spec.actions.count) == (5, 55, 12)
-    assert (world.time_limit, world.address, world.may_restart) == (70, "smac/5m_vs_6m", True)
+    environment = environment_class("smac/5m_vs_6m")()
+    assert (environment.num_agents, environment.spec.observation_size, environment.spec.actions.count) == (5, 55, 12)
+    assert (environment.time_limit, environment.address, environment.may_restart) == (70, "smac/5m_vs_6m", True)
     assert package.started == []
 
 

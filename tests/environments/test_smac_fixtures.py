@@ -36,16 +36,16 @@ def told(name):
 @cache
 def found(name):
     """What the simulator says of all of them: percepts, states, and the outcome of the step from the row before."""
-    world, rows = battle(name), told(name)
+    environment, rows = battle(name), told(name)
 
     def say(columns, steps, actions):
-        fields = jax.vmap(lambda own, count: changed(world.reset(jax.random.key(0)), **own, steps=count))(
+        fields = jax.vmap(lambda own, count: changed(environment.reset(jax.random.key(0)), **own, steps=count))(
             columns, steps
         )
         before = jax.tree.map(lambda column: jnp.roll(column, 1, axis=0), fields)
-        randomness = jnp.zeros((steps.size, world.roster.units))
-        outcomes = jax.vmap(world.recompute_outcome)(before, actions, randomness, fields)
-        return jax.vmap(world.perceive)(fields), jax.vmap(world.state_vector)(fields, actions), outcomes
+        randomness = jnp.zeros((steps.size, environment.roster.units))
+        outcomes = jax.vmap(environment.recompute_outcome)(before, actions, randomness, fields)
+        return jax.vmap(environment.perceive)(fields), jax.vmap(environment.state_vector)(fields, actions), outcomes
 
     columns = {key: jnp.asarray(rows[key]) for key in COLUMNS}
     return jax.jit(say)(columns, jnp.asarray(rows["steps"], jnp.int32), jnp.asarray(rows["actions"], jnp.int32))

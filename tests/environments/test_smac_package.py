@@ -87,8 +87,13 @@ def win(stage, seed):
     ("name", "sizes"), {"5m_vs_6m": (5, 55, 12, 70), "2s_vs_1sc": (2, 17, 7, 300), "3s5z": (8, 128, 14, 150)}.items()
 )
 def test_sizes_are_those_of_the_maps(name, sizes):
-    world = map_of_smac(name)()
-    assert (world.num_agents, world.spec.observation_size, world.spec.actions.count, world.time_limit) == sizes
+    environment = map_of_smac(name)()
+    assert (
+        environment.num_agents,
+        environment.spec.observation_size,
+        environment.spec.actions.count,
+        environment.time_limit,
+    ) == sizes
 
 
 @pytest.mark.parametrize("name", LARGEST_REWARDS)

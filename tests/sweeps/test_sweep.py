@@ -178,6 +178,6 @@ def test_commas_within_brackets_part_nothing():
 def test_no_setting_stands_in_two_groups():
     """So that flags and names of runs can do without the group."""
     kinds = ({*EVERY_ALGORITHM.values()}, {*ENVIRONMENTS.values()}, {Plan})
-    algorithm, world, plan = ({field.name for kind in group for field in setting_fields(kind)} for group in kinds)
-    assert not algorithm & world and not algorithm & plan and not world & plan
-    assert not {"out", "track", "help"} & (algorithm | world | plan)
+    algorithm, environment, plan = ({field.name for kind in group for field in setting_fields(kind)} for group in kinds)
+    assert not algorithm & environment and not algorithm & plan and not environment & plan
+    assert not {"out", "track", "help"} & (algorithm | environment | plan)

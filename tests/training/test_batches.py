@@ -34,9 +34,9 @@ def test_lengths_are_shares_of_the_time_limit_rounded_up_and_without_repeats():
     assert lengths_within(1) == (1,)
 
 
-@pytest.mark.parametrize("world", [PredatorPrey(), MatrixGame(), SwitchingWind()])
-def test_where_every_episode_lasts_to_the_limit_there_is_one_length(world):
-    assert Batch.of(world, 32).lengths == (world.time_limit,)
+@pytest.mark.parametrize("environment", [PredatorPrey(), MatrixGame(), SwitchingWind()])
+def test_where_every_episode_lasts_to_the_limit_there_is_one_length(environment):
+    assert Batch.of(environment, 32).lengths == (environment.time_limit,)
     assert Batch.of(EarlyEnd(), 32).lengths == (2, 3, 4, 5)
 
 
@@ -101,9 +101,9 @@ def test_seeds_side_by_side_still_choose_one_branch():
     assert switches(PredatorPrey(length=3)) == []
 
 
-def switches(world):
+def switches(environment):
     """The number of branches of every switch in the compiled turns of two seeds."""
-    setup = TrainingSetup.alike(small("iql"), world, Plan(batch_episodes=4, replay_episodes=8))
+    setup = TrainingSetup.alike(small("iql"), environment, Plan(batch_episodes=4, replay_episodes=8))
     lanes = jax.eval_shape(jax.vmap(begin, (None, 0)), setup, jnp.arange(2))
     program = jax.make_jaxpr(jax.vmap(lambda lane, count: turns(setup, lane, count, True), (0, None)))(lanes, 1)
     return [len(equation.params["branches"]) for equation in equations(program) if equation.primitive.name == "cond"]

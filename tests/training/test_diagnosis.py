@@ -133,21 +133,21 @@ def test_contexts_by_reward_are_the_intervals_of_what_was_paid():
 
 
 def test_the_optimal_policy_agrees_with_the_oracle_and_random_moves_do_not():
-    world = PredatorPrey(size=3, length=6)
+    environment = PredatorPrey(size=3, length=6)
     moves = jnp.stack(jnp.meshgrid(jnp.arange(5), jnp.arange(5), indexing="ij"), axis=-1).reshape(25, 2)
 
     def agreements(key):
-        oracle = world.oracle()
+        oracle = environment.oracle()
 
         def lived(expert, key):
-            random = random_player(world, key)
+            random = random_player(environment, key)
 
             def choose(memories, percepts, last_actions, draws):
                 approved = jax.vmap(oracle.approves, (None, 0))(percepts, moves)
                 drawn, _ = random.choose(memories, percepts, last_actions, draws)
                 return jnp.where(expert, moves[jnp.argmax(approved)], drawn), memories
 
-            return play(world, Player((), random.draws, choose), key)
+            return play(environment, Player((), random.draws, choose), key)
 
         keys = jax.random.split(key, 50)
         both = jax.vmap(jax.vmap(lived, (None, 0)), (0, None))(jnp.asarray([True, False]), keys)

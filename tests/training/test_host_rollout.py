@@ -15,9 +15,11 @@ from tests.worlds import Fuse
 PLAN = {"seeds": 2, "num_environments": 2, "batch_episodes": 2, "replay_episodes": 8, "epsilon_steps": 20}
 
 
-def trained(world, name="iql", turns=4, **plan):
+def trained(environment, name="iql", turns=4, **plan):
     """Two seeds after a few turns and a test."""
-    machine = LaneBatch.start(TrainingSetup.alike(small(name), world, Plan(**{**PLAN, "test_episodes": 3, **plan})))
+    machine = LaneBatch.start(
+        TrainingSetup.alike(small(name), environment, Plan(**{**PLAN, "test_episodes": 3, **plan}))
+    )
     machine.advance(turns)
     tested = machine.test()
     machine.close()
@@ -59,7 +61,7 @@ def without_padding(lanes):
 @pytest.mark.parametrize("name", ["lenient", *(pytest.param(name, marks=pytest.mark.long) for name in ("dac", "qmix"))])
 def test_it_trains_as_the_compiled_world_does(name):
     (ours, (returns, _, tally)), (theirs, (their_returns, _, their_tally)) = (
-        trained(world, name) for world in (Hosted(), Fuse(limit=2))
+        trained(environment, name) for environment in (Hosted(), Fuse(limit=2))
     )
     np.testing.assert_array_equal(returns, their_returns)
     (agents, lived), (their_agents, they_lived) = without_padding(ours), without_padding(theirs)

@@ -23,9 +23,9 @@ EXPLORE = {"batch_episodes": 16, "replay_episodes": 200, "epsilon_start": 1.0, "
 QUICK = {"hidden": 16, "learning_rate": 3e-3, "target_period": 20, "discount": 0.5, "width": 16}
 
 
-def trainee_of(name="iql", world=None, settings=None, **plan):
+def trainee_of(name="iql", environment=None, settings=None, **plan):
     plan = {"batch_episodes": 4, "replay_episodes": 16, "epsilon_steps": 50, **plan}
-    return TrainingSetup.alike(small(name, **(settings or {})), world or Corridor(length=2), Plan(**plan))
+    return TrainingSetup.alike(small(name, **(settings or {})), environment or Corridor(length=2), Plan(**plan))
 
 
 def programs(setup):
@@ -85,24 +85,24 @@ def test_probe_a_reward_two_steps_ahead_is_discounted_twice(name):
 
 def values_along(setup, lane):
     """The first agent's greedy values at the first and the last step of the corridor, after its first action twice."""
-    squad, world = setup.team.squads[0], setup.environment
+    squad, environment = setup.team.squads[0], setup.environment
     body = jax.tree.map(lambda leaf: leaf[0], squad.acting_models(lane.agents[0]))
     dice = jax.tree.map(lambda rolled: rolled[0, 0], squad.roll(jax.random.split(jax.random.key(0)), 1))
-    memory, state, found = squad.algorithm.start(body), world.reset(jax.random.key(0)), []
+    memory, state, found = squad.algorithm.start(body), environment.reset(jax.random.key(0)), []
     told = isinstance(squad.algorithm, Fingerprints)  # of the exploration that it has always met
     epsilon = jnp.asarray(1.0 if told else 0.0)
-    last_action = jnp.zeros(world.spec.actions.count)
-    for _ in range(world.length):
-        percept = jax.tree.map(lambda leaf: leaf[0], world.perceive(state))
+    last_action = jnp.zeros(environment.spec.actions.count)
+    for _ in range(environment.length):
+        percept = jax.tree.map(lambda leaf: leaf[0], environment.perceive(state))
         values, memory = squad.algorithm.values(body, memory, Scene(percept, last_action, epsilon, dice))
         found.append(values)
-        last_action = jax.nn.one_hot(0, world.spec.actions.count)
-        state, _ = world.step(state, jnp.zeros(2, jnp.int32), jax.random.key(0))
+        last_action = jax.nn.one_hot(0, environment.spec.actions.count)
+        state, _ = environment.step(state, jnp.zeros(2, jnp.int32), jax.random.key(0))
     return found[0], found[-1]
 
 
 def test_steps_and_episodes_are_counted_without_the_padding():
-    lane = train(trainee_of(world=EarlyEnd()), 4)
+    lane = train(trainee_of(environment=EarlyEnd()), 4)
     assert int(lane.episodes) == 3 + 4 and int(lane.steps) == 2 * (3 + 4)
 
 

@@ -107,7 +107,7 @@ def test_an_id_tells_agents_apart_that_perceive_the_same_and_chance_is_their_own
 
 
 @pytest.mark.parametrize(
-    ("world", "plan", "appended"),
+    ("environment", "plan", "appended"),
     [
         (MatrixGame(), Plan(sharing=True), True),
         (MatrixGame(), Plan(sharing=True, agent_ids=False), False),
@@ -115,8 +115,8 @@ def test_an_id_tells_agents_apart_that_perceive_the_same_and_chance_is_their_own
         (PredatorPrey(), Plan(), None),
     ],
 )
-def test_ids_are_appended_where_an_environment_does_not_tell_them(world, plan, appended):
-    sharing = sharing_in(world, plan)
+def test_ids_are_appended_where_an_environment_does_not_tell_them(environment, plan, appended):
+    sharing = sharing_in(environment, plan)
     assert (sharing if appended is None else sharing.append_ids) is appended
 
 

@@ -49,10 +49,10 @@ def machine():
 def poisoned(**numbers):
     """What is found after a chunk in which learning has begun, with these numbers of the world."""
     own = machine()
-    world = Poisoned(length=2)
+    environment = Poisoned(length=2)
     for name, value in numbers.items():
-        object.__setattr__(world, name, value)
-    spoiled = LaneBatch.start(TrainingSetup(own.setup.team, world, own.setup.plan))
+        object.__setattr__(environment, name, value)
+    spoiled = LaneBatch.start(TrainingSetup(own.setup.team, environment, own.setup.plan))
     spoiled.advance(4)
     return Health().look(spoiled)
 

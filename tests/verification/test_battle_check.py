@@ -42,13 +42,13 @@ def episodes(recording):
     return episodes_of(WORLD, recording, 24)
 
 
-def first_states(world, count):
+def first_states(environment, count):
     """A recording of one step each, in which nothing happens."""
-    fields = jax.vmap(world.reset)(jax.random.split(jax.random.key(1), count))
-    states = np.asarray(jax.vmap(world.state_vector)(fields))
-    nothing = np.zeros((count, world.num_agents), np.int32)
+    fields = jax.vmap(environment.reset)(jax.random.split(jax.random.key(1), count))
+    states = np.asarray(jax.vmap(environment.state_vector)(fields))
+    nothing = np.zeros((count, environment.num_agents), np.int32)
     return GameRecording(
-        world.battle_map.name, "", states, nothing, np.zeros(count, np.float32), np.ones(count, bool), None
+        environment.battle_map.name, "", states, nothing, np.zeros(count, np.float32), np.ones(count, bool), None
     )
 
 
@@ -65,8 +65,8 @@ def of_the_crawler(count):
     [("grid", "shuffled"), ("unmirrored", "fixed"), ("rings", "shuffled_by_kind"), ("rings", "fixed")],
 )
 def test_packing_and_ids_are_read_off_the_first_states(packing, ids):
-    world = BATTLES["2s3z"](packing=packing, enemy_ids=ids)
-    start = start_in(BATTLES["2s3z"](), episodes_of(BATTLES["2s3z"](), first_states(world, 16), 16))
+    environment = BATTLES["2s3z"](packing=packing, enemy_ids=ids)
+    start = start_in(BATTLES["2s3z"](), episodes_of(BATTLES["2s3z"](), first_states(environment, 16), 16))
     assert start.packings == [packing] and start.enemy_ids == ids
     assert (start.spread > 0.3) == (packing == "rings")
 
@@ -91,17 +91,17 @@ def test_a_step_whose_chance_is_known_is_foreseen_exactly(episodes):
 
 def test_the_rule_of_a_recording_is_recognised_among_others(episodes, monkeypatch):
     monkeypatch.setattr(checking, "TRIED", ("keep_target",))  # and of it the true one alone
-    monkeypatch.setattr(checking, "variants", lambda world: list(variants(world))[-1:])
+    monkeypatch.setattr(checking, "variants", lambda environment: list(variants(environment))[-1:])
     trials = list(Check(WORLD, episodes, 0).trials())
     assert [(trial.value, trial.verdict) for trial in trials[1:]] == [("until_dead", "fits better")]
     assert fitting_values(WORLD, trials) == {"keep_target": ["until_dead"]}
 
 
 def test_a_recording_in_which_nothing_happens_tells_little_but_is_no_trouble():
-    world = BATTLES["2s_vs_1sc"](packing="grid")
-    check = Check(world, episodes_of(world, of_the_crawler(1), 9), 0)
+    environment = BATTLES["2s_vs_1sc"](packing="grid")
+    check = Check(environment, episodes_of(environment, of_the_crawler(1), 9), 0)
     assert [reading.verdict for reading in check.readings()] == ["agrees", "agrees", "can't be told"]
-    still = errors_of(world, check.episodes, nothing_changes(check.episodes))
+    still = errors_of(environment, check.episodes, nothing_changes(check.episodes))
     assert (still.shares(still) == 0).all() and better_by(still, still, still) == (0.0, np.inf)
 
 

@@ -10,7 +10,7 @@ from decentral.cli import main
 from decentral.environments.registry import environment_class
 from decentral.settings import Refused
 from decentral.verification.environment_check.check import examine
-from tests.environments.test_pettingzoo import world as zoo
+from tests.environments.test_pettingzoo import environment as zoo
 from tests.faulty_worlds import Gossip, Growing, Walk
 from tests.leaky_worlds import Yard, YardStage
 
@@ -18,9 +18,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "environments" / "host.md"
 WALK = "python:tests.faulty_worlds:Walk"
 
 
-def verdicts(world, verdict, episodes=8):
+def verdicts(environment, verdict, episodes=8):
     """What was said with a verdict, by rule."""
-    found = examine(world, episodes, 0)
+    found = examine(environment, episodes, 0)
     return {finding.rule: finding.said for finding in found if finding.verdict == verdict}
 
 

@@ -15,7 +15,7 @@ from decentral.verification.audit.play import Chosen, Difference, Play, PlayAudi
 from decentral.verification.environment_check.check import examine
 from tests.leaks import LEAKS, WORLDS, Telling, trainee_with
 from tests.training.test_isolation import isolated
-from tests.verification.test_relived import same
+from tests.verification.test_retraining import same
 
 pytestmark = pytest.mark.xdist_group("leaks")
 PAGE = Path(__file__).parents[2] / "docs" / "decentralisation.md"
@@ -48,8 +48,8 @@ def by_isolation(leak):
 
 def by_check_env(leak):
     """Wrong, or not certain."""
-    world = Telling(leak=trainee_with(leak).environment.leak)
-    (found,) = (finding for finding in examine(world, 2, 0) if finding.rule == "secrets")
+    environment = Telling(leak=trainee_with(leak).environment.leak)
+    (found,) = (finding for finding in examine(environment, 2, 0) if finding.rule == "secrets")
     return "may be" if "may be a copy" in found.said else found.verdict == "wrong"
 
 

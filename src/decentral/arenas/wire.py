@@ -7,7 +7,7 @@ s     environment    the shared reward of the last step, whether the task ended 
 a     agent    its action, and the number of the percept that it answers, counted since the agent woke up
 t     environment    the agent's first percept of a test: act at your best, it is not to be remembered
 p     environment    the agent's next percept of a test
-m     environment    the number of a moment: save yourself as you are, under this number
+m     environment    a turn: save yourself as you are, under its number
 d     agent    it is done: the size and the SHA-256 of the file
 c     environment    nothing: save yourself and end
 """

@@ -17,7 +17,7 @@ from decentral.reproduction.readings import (
     PaperReading,
 )
 from decentral.reproduction.reproduce import read_finished, sense_of
-from decentral.reproduction.table_1 import TOLERANCE, judged, untrained_gaps
+from decentral.reproduction.table_1 import TOLERANCE, compared_with_payoff, untrained_gaps
 from decentral.reproduction.target import ClaimFinding, Results, markdown_table, verdict_of
 from decentral.reproduction.targets import TARGETS
 from decentral.settings import Refused
@@ -116,7 +116,7 @@ def _reading_cell(
     if claim == "C2" and reading.name in (SHARED_HIDDEN.name, SHARED_VISIBLE.name):
         return table_1_cell(found.get("readings", {}))  # the matrix game has no view
     if claim == "C2" and not reading.is_shared and "table-1" in found:
-        _, every = judged(found["table-1"])
+        _, every = compared_with_payoff(found["table-1"])
         verdict = verdict_of(max(agent.entry_error, agent.phi_error) < TOLERANCE for agent in every)
         return f"{verdict}: {gap_words(untrained_gaps(every).values())}"
     if claim not in CLAIMED:

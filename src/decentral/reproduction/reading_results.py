@@ -24,7 +24,7 @@ from decentral.reproduction.reading_pieces import (
     runs_of,
 )
 from decentral.reproduction.readings import READINGS, PaperReading
-from decentral.reproduction.table_1 import TOLERANCE, judged, untrained_gaps
+from decentral.reproduction.table_1 import TOLERANCE, compared_with_payoff, untrained_gaps
 from decentral.reproduction.target import (
     ClaimFinding,
     Piece,
@@ -156,7 +156,7 @@ def table_1_cell(results: Results) -> str:
     """Claim C2 with shared parameters, and how far agents lie apart where nothing is trained."""
     if TABLE_1 not in results:
         return NOT_RUN
-    _, every = judged(results, TABLE_1)
+    _, every = compared_with_payoff(results, TABLE_1)
     verdict = verdict_of(max(agent.entry_error, agent.phi_error) < TOLERANCE for agent in every)
     return f"{verdict}: {gap_words(untrained_gaps(every).values())}"
 

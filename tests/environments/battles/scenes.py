@@ -18,10 +18,12 @@ def battle(name, **settings):
     return BATTLES[name](**{"enemy_ids": "fixed"} | settings)
 
 
-def scene(world, units, **more):
+def scene(environment, units, **more):
     """A battlefield with these units only: number to (x, y, health[, shield[, cooldown]]). The others are dead."""
-    field = world.reset(jax.random.key(0))
-    columns = {name: np.zeros(world.roster.units, np.float32) for name in ("x", "y", "health", "shield", "cooldown")}
+    field = environment.reset(jax.random.key(0))
+    columns = {
+        name: np.zeros(environment.roster.units, np.float32) for name in ("x", "y", "health", "shield", "cooldown")
+    }
     for number, values in units.items():
         for name, value in zip(columns, values, strict=False):
             columns[name][number] = value
@@ -36,54 +38,54 @@ def changed(field, **values):
 
 
 @cache
-def stepper(world):
-    return jax.jit(world.step_with)
+def stepper(environment):
+    return jax.jit(environment.step_with)
 
 
-def step(world, field, actions=None, jitter=0.0):
+def step(environment, field, actions=None, jitter=0.0):
     """One step by a compiled function; without actions all agents stop."""
-    actions = [STOP] * world.num_agents if actions is None else actions
-    randomness = jnp.full(world.roster.units, jitter, jnp.float32)
-    return stepper(world)(field, jnp.asarray(actions, jnp.int32), randomness)
+    actions = [STOP] * environment.num_agents if actions is None else actions
+    randomness = jnp.full(environment.roster.units, jitter, jnp.float32)
+    return stepper(environment)(field, jnp.asarray(actions, jnp.int32), randomness)
 
 
-def steps(world, field, count, actions=None, jitter=0.0):
+def steps(environment, field, count, actions=None, jitter=0.0):
     """The battlefield and the sum of rewards after several steps of the same actions."""
     total = 0.0
     for _ in range(count):
-        field, outcome = step(world, field, actions, jitter)
+        field, outcome = step(environment, field, actions, jitter)
         total += float(outcome.reward)
     return field, total
 
 
-def judged(world, before, after):
+def judged(environment, before, after):
     """What a step from one battlefield to another would have brought about."""
-    nothing = jnp.zeros(world.num_agents, jnp.int32), jnp.zeros(world.roster.units)
-    return _told(world)(before, *nothing, after)
+    nothing = jnp.zeros(environment.num_agents, jnp.int32), jnp.zeros(environment.roster.units)
+    return _told(environment)(before, *nothing, after)
 
 
 @cache
-def _told(world):
-    return jax.jit(world.recompute_outcome)
+def _told(environment):
+    return jax.jit(environment.recompute_outcome)
 
 
 @cache
-def _perceived(world):
-    return jax.jit(world.perceive)
+def _perceived(environment):
+    return jax.jit(environment.perceive)
 
 
 @cache
-def _described(world):
-    return jax.jit(world.state_vector)
+def _described(environment):
+    return jax.jit(environment.state_vector)
 
 
-def perceived(world, field):
-    return _perceived(world)(field)
+def perceived(environment, field):
+    return _perceived(environment)(field)
 
 
-def described(world, field, last_actions=None):
+def described(environment, field, last_actions=None):
     """SMAC's state."""
-    return _described(world)(field, None if last_actions is None else jnp.asarray(last_actions))
+    return _described(environment)(field, None if last_actions is None else jnp.asarray(last_actions))
 
 
 def played_on(name):
@@ -101,12 +103,12 @@ POLICIES = ("stop", "random", "restricted script", "script")
 @cache
 def campaign(name, battles=None, **rules):
     """Whole battles of each policy: states before each step and at the end [policies, battles, P], and outcomes."""
-    world = battle(name, **rules)
-    scripts = [world.scripts()[policy] for policy in POLICIES[2:]]
+    environment = battle(name, **rules)
+    scripts = [environment.scripts()[policy] for policy in POLICIES[2:]]
 
     def choose(policy, field, memories, key):
         scripted, memories = zip(*map(lambda script, own: script.choose(field, own), scripts, memories), strict=True)
-        available = world.perceive(field).available
+        available = environment.perceive(field).available
         drawn = jnp.argmax(jnp.where(available, jax.random.uniform(key, available.shape), -1.0), axis=1)
         stopped = jnp.where(available[:, STOP], STOP, 0)
         return jnp.stack([stopped, drawn, *scripted])[policy].astype(jnp.int32), memories
@@ -116,11 +118,11 @@ def campaign(name, battles=None, **rules):
             field, memory = now
             key_policy, key_world = jax.random.split(key)
             actions, memory = choose(policy, field, memory, key_policy)
-            after, outcome = world.step(field, actions, key_world)
+            after, outcome = environment.step(field, actions, key_world)
             return (after, memory), (field, outcome)
 
-        start = (world.reset(key), tuple(script.start() for script in scripts))
-        (final, _), (fields, outcomes) = jax.lax.scan(one, start, jax.random.split(key, world.time_limit))
+        start = (environment.reset(key), tuple(script.start() for script in scripts))
+        (final, _), (fields, outcomes) = jax.lax.scan(one, start, jax.random.split(key, environment.time_limit))
         return jax.tree.map(lambda every, last: jnp.concatenate([every, last[None]]), fields, final), outcomes
 
     keys = jax.random.split(jax.random.key(7), battles or OFTEN.get(name, 4))

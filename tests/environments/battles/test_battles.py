@@ -25,16 +25,16 @@ from tests.environments.battles.scenes import (
 
 @fought
 def test_health_and_shields_stay_between_nothing_and_full(name):
-    world, (fields, outcomes) = battle(name), campaign(name)
-    for found, most in ((fields.health, world.roster.health), (fields.shield, world.roster.shield)):
+    environment, (fields, outcomes) = battle(name), campaign(name)
+    for found, most in ((fields.health, environment.roster.health), (fields.shield, environment.roster.shield)):
         assert (found >= 0).all() and (found <= most).all()
     assert np.isfinite(fields.x).all() and np.isfinite(fields.y).all() and np.isfinite(outcomes.reward).all()
 
 
 @fought
 def test_nobody_leaves_the_ground_or_comes_back_to_life(name):
-    world, (fields, _) = battle(name), campaign(name)
-    assert is_walkable(world.battle_map.ground, jnp.asarray(fields.x), jnp.asarray(fields.y)).all()
+    environment, (fields, _) = battle(name), campaign(name)
+    assert is_walkable(environment.battle_map.ground, jnp.asarray(fields.x), jnp.asarray(fields.y)).all()
     alive = fields.health > 0
     assert not (alive[:, :, 1:] & ~alive[:, :, :-1]).any()
 
@@ -80,11 +80,11 @@ def test_first_blood_falls_when_the_enemies_have_walked_into_range():
 
 @played_on("3m")
 def test_a_battle_upside_down_goes_the_same_way():
-    world, (fields, _) = battle("3m"), campaign("3m")
+    environment, (fields, _) = battle("3m"), campaign("3m")
     moment = jax.tree.map(lambda leaf: jnp.asarray(leaf[2, 0, 9]), fields)
     mirrored = changed(moment, y=32 - moment.y, goal_y=32 - moment.goal_y)
-    after, outcome = step(world, moment, [NORTH, SOUTH, 6])
-    other, same = step(world, mirrored, [SOUTH, NORTH, 6])
+    after, outcome = step(environment, moment, [NORTH, SOUTH, 6])
+    other, same = step(environment, mirrored, [SOUTH, NORTH, 6])
     assert outcome.reward == same.reward
     np.testing.assert_allclose(after.x, other.x, atol=1e-4)
     np.testing.assert_allclose(after.y, 32 - other.y, atol=1e-4)
@@ -93,10 +93,10 @@ def test_a_battle_upside_down_goes_the_same_way():
 
 @pytest.mark.parametrize("name", BATTLES)
 def test_units_appear_on_the_ground_apart_from_each_other_and_the_sides_in_reach_of_nobody(name):
-    world = battle(name)
-    roster = world.roster
+    environment = battle(name)
+    roster = environment.roster
     x, y = roster.start.T
-    assert is_walkable(world.battle_map.ground, jnp.asarray(x), jnp.asarray(y)).all()
+    assert is_walkable(environment.battle_map.ground, jnp.asarray(x), jnp.asarray(y)).all()
     distance = np.hypot(x[:, None] - x[None], y[:, None] - y[None])
     apart = distance - roster.separation[:, None] - roster.separation[None] + np.eye(roster.units) * 99
     apart = np.where(roster.strides[:, None] == roster.strides[None], apart, 99)  # a colossus stands above the others
@@ -113,9 +113,9 @@ def test_agents_are_numbered_by_kind_then_from_west_to_east():
 
 def test_a_map_of_ones_own_is_a_few_lines():
     own = Map("4m_vs_2z", (UnitGroup("marine", 4, (9, 16)),), (UnitGroup("zealot", 2, (23, 16)),), limit=50)
-    world = battle_on(own)()
-    assert (world.num_agents, world.time_limit, world.spec.actions.count) == (4, 50, 8)
-    assert world.__doc__ == "4 marines against 2 zealots, at most 50 steps."
+    environment = battle_on(own)()
+    assert (environment.num_agents, environment.time_limit, environment.spec.actions.count) == (4, 50, 8)
+    assert environment.__doc__ == "4 marines against 2 zealots, at most 50 steps."
     assert str(MAPS["1c3s5z"]).startswith("1 colossus, 3 stalkers and 5 zealots against 1 colossus, 3 ")
 
 

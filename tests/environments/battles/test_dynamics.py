@@ -19,15 +19,15 @@ from tests.environments.battles.scenes import battle, changed, scene, step, step
 FAR = (31, 20)  # where an enemy notices nobody
 
 
-def full(world, number, place):
-    return (*place, world.roster.health[number], world.roster.shield[number])
+def full(environment, number, place):
+    return (*place, environment.roster.health[number], environment.roster.shield[number])
 
 
 @pytest.mark.parametrize("name, first_enemy, pace", [("5m_vs_6m", 5, 1.125), ("3s_vs_5z", 3, 1.47655)])
 def test_a_step_east_is_eight_loops_long(name, first_enemy, pace):
-    world = battle(name)
-    field = scene(world, {0: full(world, 0, (9, 16)), first_enemy: full(world, first_enemy, FAR)})
-    after, _ = step(world, field, [EAST] + [NO_OP] * (world.num_agents - 1))
+    environment = battle(name)
+    field = scene(environment, {0: full(environment, 0, (9, 16)), first_enemy: full(environment, first_enemy, FAR)})
+    after, _ = step(environment, field, [EAST] + [NO_OP] * (environment.num_agents - 1))
     np.testing.assert_allclose((after.x[0], after.y[0]), (9 + pace, 16), rtol=1e-6)
 
 
@@ -78,65 +78,65 @@ def test_shields_absorb_first_and_armour_lessens_what_comes_through():
 
 def test_strikes_of_one_loop_count_one_after_the_other():
     # 13 of shield: the first stalker's 13 are absorbed, of the second's nothing, and armour takes 1
-    world = battle("3s_vs_5z")
-    field = scene(world, {3: (20, 16, 100, 13)})
+    environment = battle("3s_vs_5z")
+    field = scene(environment, {3: (20, 16, 100, 13)})
     damage = jnp.zeros((8, 8)).at[0, 3].set(13.0).at[1, 3].set(13.0)
-    after = suffer(world.roster, field, damage)
+    after = suffer(environment.roster, field, damage)
     assert (after.shield[3], after.health[3]) == (0, 88)
 
 
 def test_the_crawler_recovers_always_and_shields_after_twenty_steps():
-    world = battle("2s_vs_1sc")
-    field = scene(world, {0: (8.5, 9, 80, 10), 2: (14, 20, 150)}, unhurt=np.asarray([0, 0, 0], np.int32))
-    after, _ = step(world, field)
+    environment = battle("2s_vs_1sc")
+    field = scene(environment, {0: (8.5, 9, 80, 10), 2: (14, 20, 150)}, unhurt=np.asarray([0, 0, 0], np.int32))
+    after, _ = step(environment, field)
     assert after.health[2] == 150.13671875 and after.shield[0] == 10
-    after, _ = steps(world, field, 20)
-    before_last, after_last = after.shield[0], steps(world, after, 1)[0].shield[0]
+    after, _ = steps(environment, field, 20)
+    before_last, after_last = after.shield[0], steps(environment, after, 1)[0].shield[0]
     assert 10 <= before_last <= 10.125 and after_last - before_last == 1.0
 
 
 def passive(name, units):
     """A world whose enemies stay where they are and mind nobody beyond 5 cells, and a scene in it."""
-    world = battle(name, scan_to="centre", leash=0.1, call_radius=0.0)
-    field = scene(world, units)
-    return world, changed(field, goal_x=field.x, goal_y=field.y)
+    environment = battle(name, scan_to="centre", leash=0.1, call_radius=0.0)
+    field = scene(environment, units)
+    return environment, changed(field, goal_x=field.x, goal_y=field.y)
 
 
 def test_one_hit_on_a_fresh_zealot_pays_now_and_again_as_its_shield_recovers():
-    world = battle("3s_vs_5z")
-    world, field = passive("3s_vs_5z", {0: full(world, 0, (9, 16)), 3: full(world, 3, (9, 22))})
+    environment = battle("3s_vs_5z")
+    environment, field = passive("3s_vs_5z", {0: full(environment, 0, (9, 16)), 3: full(environment, 3, (9, 22))})
     attack = [ATTACK, NO_OP, NO_OP]
-    after, paid = steps(world, field, 1, attack)
+    after, paid = steps(environment, field, 1, attack)
     assert paid == 0 and after.shield[3] == 50  # the missile is on its way
-    after, now = steps(world, after, 1, attack)
+    after, now = steps(environment, after, 1, attack)
     assert after.shield[3] == 37 and now == pytest.approx(0.26)
-    _, later = steps(world, changed(after, x=after.x.at[0].set(31.0)), 40)
+    _, later = steps(environment, changed(after, x=after.x.at[0].set(31.0)), 40)
     assert later == pytest.approx(0.26, abs=1e-5)
 
 
 def test_a_marine_shoots_once_in_a_period():
     # 1 loop to begin, 0.8 of wind-up, then every 13.7728 loops: the 7th hit falls in loop 85, the 8th in loop 99
-    world, field = passive("5m_vs_6m", {0: (9, 16, 45), 5: (14.7, 16, 45)})
-    after, _ = steps(world, field, 12, [ATTACK, *[NO_OP] * 4])
+    environment, field = passive("5m_vs_6m", {0: (9, 16, 45), 5: (14.7, 16, 45)})
+    after, _ = steps(environment, field, 12, [ATTACK, *[NO_OP] * 4])
     assert after.health[5] == 3
-    _, outcome = step(world, after, [ATTACK, *[NO_OP] * 4])
+    _, outcome = step(environment, after, [ATTACK, *[NO_OP] * 4])
     assert outcome.facts["won"]
 
 
 def test_a_new_order_loses_the_attack_that_has_begun():
     # a stalker winds up for 2.7 loops: its weapon is not yet spent when it is told otherwise
-    world = battle("3s_vs_5z")
-    world, field = passive("3s_vs_5z", {0: full(world, 0, (9, 16)), 3: full(world, 3, (9, 22))})
+    environment = battle("3s_vs_5z")
+    environment, field = passive("3s_vs_5z", {0: full(environment, 0, (9, 16)), 3: full(environment, 3, (9, 22))})
     wound_up = changed(field, target=field.target.at[0].set(3), windup=field.windup.at[0].set(1.5))
-    after, _ = steps(world, wound_up, 4, [STOP, NO_OP, NO_OP])
+    after, _ = steps(environment, wound_up, 4, [STOP, NO_OP, NO_OP])
     assert after.shield[3] == 50 and after.cooldown[0] == 0
 
 
 def test_a_missile_flies_on_when_its_sender_is_dead():
-    world = battle("3s_vs_5z")
-    world, field = passive("3s_vs_5z", {0: full(world, 0, (9, 16)), 3: full(world, 3, (9, 22))})
+    environment = battle("3s_vs_5z")
+    environment, field = passive("3s_vs_5z", {0: full(environment, 0, (9, 16)), 3: full(environment, 3, (9, 22))})
     sent = changed(field, strike=field.strike.at[1].set(3.0), struck=field.struck.at[1].set(3))
-    after, _ = step(world, sent, [STOP, NO_OP, NO_OP])
+    after, _ = step(environment, sent, [STOP, NO_OP, NO_OP])
     assert after.shield[3] == 37
 
 
@@ -157,74 +157,74 @@ COLOSSUS, STALKER = 0, 10  # an ally, and the first of three enemies of a kind o
 )
 def test_a_colossus_burns_all_foes_whose_bodies_touch_a_line_across_its_fire(ahead, across, behind, burns):
     # half of 2.8 and of 0.3, and a stalker's radius of 0.625: 2.025 to the sides, 0.775 before and behind
-    world = battle("1c3s5z")
+    environment = battle("1c3s5z")
     place = (16 + ahead[0] * behind - ahead[1] * across, 16 + ahead[1] * behind + ahead[0] * across)
     target = (16, 16, 80, 80)
     units = {COLOSSUS: (16 - 6 * ahead[0], 16 - 6 * ahead[1], 200), STALKER: target, 11: (*place, 80), 1: target}
-    field = scene(world, units)
+    field = scene(environment, units)
     strikes = jnp.full(18, NOBODY, jnp.int32).at[COLOSSUS].set(STALKER)
     wanted = np.zeros((18, 18))
     wanted[COLOSSUS, STALKER], wanted[COLOSSUS, 11] = 10, 10 * burns  # and friends are spared
-    np.testing.assert_array_equal(damage_of(world.roster, field, strikes), wanted)
+    np.testing.assert_array_equal(damage_of(environment.roster, field, strikes), wanted)
 
 
 def test_beams_burn_on_where_their_target_died():
-    world = battle("1c3s5z")
-    field = scene(world, {COLOSSUS: (10, 16, 200), STALKER: (16, 16, 0), 11: (16, 17, 80)})
-    damage = damage_of(world.roster, field, jnp.full(18, NOBODY, jnp.int32).at[COLOSSUS].set(STALKER))
+    environment = battle("1c3s5z")
+    field = scene(environment, {COLOSSUS: (10, 16, 200), STALKER: (16, 16, 0), 11: (16, 17, 80)})
+    damage = damage_of(environment.roster, field, jnp.full(18, NOBODY, jnp.int32).at[COLOSSUS].set(STALKER))
     assert damage[COLOSSUS, 11] == 10 and damage.sum() == 10
 
 
 def test_an_attack_at_the_very_edge_of_reach_goes_on():
     # a colossus follows nobody who leaves its reach; 0.0004 cells too many are rounding and no leaving
-    world = battle("1c3s5z")
-    begun = scene(world, {1: (9, 16, 80, 80), 9: (17.6254, 16, 200)})
+    environment = battle("1c3s5z")
+    begun = scene(environment, {1: (9, 16, 80, 80), 9: (17.6254, 16, 200)})
     begun = changed(begun, target=begun.target.at[9].set(1), windup=begun.windup.at[9].set(1.3312))
-    after, _ = attack(world.roster, world.rules, begun, take_aim(world.roster, begun), jnp.zeros(18))
+    after, _ = attack(environment.roster, environment.rules, begun, take_aim(environment.roster, begun), jnp.zeros(18))
     assert after.windup[9] == pytest.approx(0.3312)
     fled = changed(begun, x=begun.x.at[9].set(17.63))
-    after, _ = attack(world.roster, world.rules, fled, take_aim(world.roster, fled), jnp.zeros(18))
+    after, _ = attack(environment.roster, environment.rules, fled, take_aim(environment.roster, fled), jnp.zeros(18))
     assert np.isinf(after.windup[9])
 
 
 def test_a_colossus_strides_over_others_but_not_through_another_colossus():
-    world = battle("1c3s5z")
-    field = scene(world, {COLOSSUS: (10, 16, 200), 9: (11, 16, 200), 1: (10, 16.5, 80), STALKER: (11, 15.5, 80)})
-    x, y = push_apart(world.roster, field, jnp.zeros(18, bool), (field.x, field.y))
+    environment = battle("1c3s5z")
+    field = scene(environment, {COLOSSUS: (10, 16, 200), 9: (11, 16, 200), 1: (10, 16.5, 80), STALKER: (11, 15.5, 80)})
+    x, y = push_apart(environment.roster, field, jnp.zeros(18, bool), (field.x, field.y))
     np.testing.assert_allclose(x[np.asarray([COLOSSUS, 9])], [9.75, 11.25])  # 1.5 apart
     assert (y[1], y[STALKER]) == (16.5, 15.5)
 
 
 def test_an_enemy_turns_on_whoever_hurts_it_and_so_do_friends_nearby():
-    world = battle("5m_vs_6m", keep_target="chase")
+    environment = battle("5m_vs_6m", keep_target="chase")
     units = {0: (9, 16, 45), 5: (15.5, 16, 45), 6: (17, 16, 45), 7: (25, 16, 45)}
-    field = scene(world, units, backswing=np.full(11, 99, np.float32))  # nobody moves
+    field = scene(environment, units, backswing=np.full(11, 99, np.float32))  # nobody moves
     hit = changed(field, strike=field.strike.at[0].set(1.0), struck=field.struck.at[0].set(5))
-    after, _ = step(world, field)
+    after, _ = step(environment, field)
     assert (after.target[5:8] == NOBODY).all()
-    after, _ = step(world, hit)
+    after, _ = step(environment, hit)
     np.testing.assert_array_equal(after.target[5:8], [0, 0, NOBODY])
 
 
 def test_units_do_not_stand_in_each_other_and_are_not_pushed_off_the_ground():
-    world = battle("5m_vs_6m")
-    field = scene(world, {0: (9, 8.1, 45), 1: (9.1, 8.1, 45), 5: (30, 16, 45)})
-    after, _ = steps(world, field, 3)
+    environment = battle("5m_vs_6m")
+    field = scene(environment, {0: (9, 8.1, 45), 1: (9.1, 8.1, 45), 5: (30, 16, 45)})
+    after, _ = steps(environment, field, 3)
     assert np.hypot(after.x[0] - after.x[1], after.y[0] - after.y[1]) >= 0.74
     assert (after.y[:2] >= 8).all()
 
 
 def test_allies_never_fire_unless_ordered():
-    world = battle("5m_vs_6m")
-    field, total = steps(world, world.reset(jax.random.key(0)), 40)
+    environment = battle("5m_vs_6m")
+    field, total = steps(environment, environment.reset(jax.random.key(0)), 40)
     assert total == 0 and (field.health[5:] == 45).all()
     assert not field.alive[:5].any()  # all-stop loses
 
 
 def test_an_action_that_is_not_available_is_a_stop():
-    world = battle("5m_vs_6m")
-    field = scene(world, {0: (9, 8.5, 45), 5: (20, 16, 45)})
+    environment = battle("5m_vs_6m")
+    field = scene(environment, {0: (9, 8.5, 45), 5: (20, 16, 45)})
     for action in (NO_OP, SOUTH, ATTACK, ATTACK + 3):
-        after, _ = step(world, field, [action, *[NO_OP] * 4])
-        stopped, _ = step(world, field, [STOP, *[NO_OP] * 4])
+        after, _ = step(environment, field, [action, *[NO_OP] * 4])
+        stopped, _ = step(environment, field, [STOP, *[NO_OP] * 4])
         assert (after.x[0], after.y[0]) == (9, 8.5) == (stopped.x[0], stopped.y[0])

@@ -16,16 +16,22 @@ SIDES = [tuple(UnitGroup(unit, 1, (x, 16)) for unit in ("colossus", "stalker", "
 def test_the_kernel_fights_as_the_loops_do():
     """Sides that stand close: missiles fly, zealots strike, beams burn, shields break, friends are called and units
     pushed."""
-    world = battle_on(Map("close", *SIDES, limit=9))()
+    environment = battle_on(Map("close", *SIDES, limit=9))()
     targets = jnp.asarray([3, 4, 5, -1, 1, 0], jnp.int32)
 
     def before(key):
-        field = world.reset(key)
+        field = environment.reset(key)
         hurt = jax.random.uniform(key, (6,), minval=0.1, maxval=1.0)
         return changed(field, target=targets, shield=0.2 * hurt * field.shield, health=hurt * field.health)
 
     def both(key):
-        given = (world.roster, world.battle_map.ground, world.rules, before(key), world.draw(key))
+        given = (
+            environment.roster,
+            environment.battle_map.ground,
+            environment.rules,
+            before(key),
+            environment.draw(key),
+        )
         return fight(*given), fight_in_kernel(*given, interpret=True)
 
     keys = jax.random.split(jax.random.key(0), 4)
@@ -40,9 +46,14 @@ def test_the_kernel_fights_as_the_loops_do():
 def test_the_kernel_can_be_written_for_a_gpu(name, monkeypatch):
     """Nothing is run: Pallas refuses what a GPU's kernel can't hold already when it is lowered."""
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    world = battle(name, anchored=True, overkill=False, packing="rings")
+    environment = battle(name, anchored=True, overkill=False, packing="rings")
     step = jax.jit(
-        lambda field, randomness: fight(world.roster, world.battle_map.ground, world.rules, field, randomness)
+        lambda field, randomness: fight(
+            environment.roster, environment.battle_map.ground, environment.rules, field, randomness
+        )
     )
-    field, randomness = jax.eval_shape(world.reset, jax.random.key(0)), jax.eval_shape(world.draw, jax.random.key(0))
+    field, randomness = (
+        jax.eval_shape(environment.reset, jax.random.key(0)),
+        jax.eval_shape(environment.draw, jax.random.key(0)),
+    )
     assert "__gpu$xla.gpu.triton" in step.trace(field, randomness).lower(lowering_platforms=("cuda",)).as_text()

@@ -44,28 +44,30 @@ class Count(NamedTuple):
     out_of_time: np.ndarray
 
 
-def count_of(world, player, key):
+def count_of(environment, player, key):
     """The count of one episode; `player(key)` plays it."""
     lived = player(key)
-    fields, happened = retrace(world, lived.actions, key), lived.happened[:, None]
+    fields, happened = retrace(environment, lived.actions, key), lived.happened[:, None]
     before, after = jax.tree.map(lambda leaf: leaf[:-1], fields), jax.tree.map(lambda leaf: leaf[1:], fields)
-    ready = jax.vmap(partial(may_fire, world.roster))(before) & happened
-    idle = jax.vmap(partial(idles, world.roster))(before, after) & happened
+    ready = jax.vmap(partial(may_fire, environment.roster))(before) & happened
+    idle = jax.vmap(partial(idles, environment.roster))(before, after) & happened
     final = jax.tree.map(lambda leaf: leaf[-1], fields)
-    return Count(jnp.sum(ready), jnp.sum(idle), lived.happened[-1] & ~is_over(world.roster, final))
+    return Count(jnp.sum(ready), jnp.sum(idle), lived.happened[-1] & ~is_over(environment.roster, final))
 
 
-def counted(world, player):
+def counted(environment, player):
     """The counts of EPISODES episodes, a few at once."""
-    some = jax.jit(jax.vmap(partial(count_of, world, player)))
+    some = jax.jit(jax.vmap(partial(count_of, environment, player)))
     keys = jax.random.split(jax.random.key(5), (EPISODES // AT_ONCE, AT_ONCE))
     return Count(*map(np.concatenate, zip(*(jax.device_get(some(few)) for few in keys), strict=True)))
 
 
-def untrained_players(world):
+def untrained_players(environment):
     """What plays an episode without any training, by name."""
-    scripts = {name: partial(play_script, world, script) for name, script in world.scripts().items()}
-    return {"random": lambda key: play(world, random_player(world, jax.random.fold_in(key, 1)), key)} | scripts
+    scripts = {name: partial(play_script, environment, script) for name, script in environment.scripts().items()}
+    return {
+        "random": lambda key: play(environment, random_player(environment, jax.random.fold_in(key, 1)), key)
+    } | scripts
 
 
 def trained_player(name, directory):
@@ -73,9 +75,11 @@ def trained_player(name, directory):
     shorter = {"epsilon_steps": 10_000, "test_interval": 20_000}
     run = decentral.train("iql", name, steps=20_000, training=shorter, out=directory, progress=False)
     trained = Trained.load(run.directory)
-    team, world = trained.config.setup.team, trained.config.setup.environment
+    team, environment = trained.config.setup.team, trained.config.setup.environment
     acting_models = jax.tree.map(lambda leaf: jnp.asarray(leaf[0]), trained.by_squad)
-    return world, lambda key: play(world, greedy_player(team, acting_models, world.time_limit, key), key)
+    return environment, lambda key: play(
+        environment, greedy_player(team, acting_models, environment.time_limit, key), key
+    )
 
 
 @fought
@@ -95,9 +99,9 @@ def test_no_battle_of_a_script_on_3m_runs_out_of_time():
 @pytest.mark.long
 @pytest.mark.parametrize("name", MAPS)
 def test_nobody_idles_in_256_episodes_of_random_and_of_scripted_play(name):
-    world = battle(name, enemy_ids="shuffled")
-    for policy, player in untrained_players(world).items():
-        count = counted(world, player)
+    environment = battle(name, enemy_ids="shuffled")
+    for policy, player in untrained_players(environment).items():
+        count = counted(environment, player)
         assert count.ready.sum() > EPISODES and count.idle.sum() == 0, policy
         assert not (name == "3m" and "script" in policy and count.out_of_time.any())
 

@@ -29,32 +29,32 @@ def close(found, wanted):
 
 @pytest.mark.parametrize("name", SIZES)
 def test_sizes_are_those_of_smac(name):
-    world = battle(name)
-    state = described(world, world.reset(jax.random.key(0)))
-    found = (world.num_agents, world.roster.enemies, world.time_limit, world.spec.actions.count)
-    assert (*found, world.spec.observation_size, state.size) == SIZES[name]
+    environment = battle(name)
+    state = described(environment, environment.reset(jax.random.key(0)))
+    found = (environment.num_agents, environment.roster.enemies, environment.time_limit, environment.spec.actions.count)
+    assert (*found, environment.spec.observation_size, state.size) == SIZES[name]
 
 
 def test_the_start_on_2s_vs_1sc():
-    world = battle("2s_vs_1sc")
-    field = world.reset(jax.random.key(0))
-    percepts = perceived(world, field)
+    environment = battle("2s_vs_1sc")
+    field = environment.reset(jax.random.key(0))
+    percepts = perceived(environment, field)
     first = [1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0.6505853, 0.6505778, 0.0031334, 1, 1, 1, 1]
     close(percepts.observation[0], first)
     close(percepts.observation[1], [*first[:11], -0.6505778, -0.0031334, *first[13:]])
     np.testing.assert_array_equal(percepts.available, [[0, 1, 1, 1, 1, 1, 0]] * 2)
     allies = [1, 0, -0.152475, -0.1769375, 1, 1, 0, 0.0305, -0.1760562, 1]
-    close(described(world, field), [*allies, 1, -0.065, 0.1262406, *[0] * 14])
+    close(described(environment, field), [*allies, 1, -0.065, 0.1262406, *[0] * 14])
 
 
 def crawler_scene(health=150.0):
-    world = battle("2s_vs_1sc")
-    return world, scene(world, {0: (8.5, 14, 80, 40, 7), 1: (14, 14, 40, 0, 0), 2: (14, 20, health)})
+    environment = battle("2s_vs_1sc")
+    return environment, scene(environment, {0: (8.5, 14, 80, 40, 7), 1: (14, 14, 40, 0, 0), 2: (14, 20, health)})
 
 
 def test_two_stalkers_before_the_crawler():
-    world, field = crawler_scene()
-    percepts = perceived(world, field)
+    environment, field = crawler_scene()
+    percepts = perceived(environment, field)
     close(
         percepts.observation[0],
         [1, 1, 1, 0, 0, 0.904379, 0.6111111, 0.6666667, 0.5, 1, 0.6111111, 0.6111111, 0, 0.5, 0, 1, 0.5],
@@ -66,7 +66,7 @@ def test_two_stalkers_before_the_crawler():
     np.testing.assert_array_equal(percepts.available, [[0, 1, 1, 1, 1, 0, 0], [0, 1, 1, 1, 1, 1, 1]])
     rows = [1, 0.2, -0.234375, -0.0625, 0.5, 0.5, 0, -0.0625, -0.0625, 0, 0.5, -0.0625, 0.125]
     actions = [0, 1, 0, 0, 0, 0, 0] * 2
-    close(described(world, field, [STOP, STOP]), rows + actions)
+    close(described(environment, field, [STOP, STOP]), rows + actions)
 
 
 @pytest.mark.parametrize(
@@ -74,27 +74,27 @@ def test_two_stalkers_before_the_crawler():
     [(150, 138.125, 0.4656863, False), (138.125, 138.25, 0.0049020, False), (138.25, 0, 13.6568627, True)],
 )
 def test_rewards_on_the_crawler(before, after, reward, won):
-    (world, earlier), (_, later) = crawler_scene(before), crawler_scene(after)
-    outcome = judged(world, earlier, later)
+    (environment, earlier), (_, later) = crawler_scene(before), crawler_scene(after)
+    outcome = judged(environment, earlier, later)
     close(outcome.reward, reward)
     assert outcome.terminated == won and outcome.facts["won"] == won
 
 
 def test_regeneration_may_cost_instead():
-    world = battle("2s_vs_1sc", regeneration_pays=False)
+    environment = battle("2s_vs_1sc", regeneration_pays=False)
     (_, earlier), (_, later) = crawler_scene(138.125), crawler_scene(138.25)
-    close(judged(world, earlier, later).reward, -0.0049020)
+    close(judged(environment, earlier, later).reward, -0.0049020)
 
 
 def marine_scene(first=30.0, second=45.0):
-    world = battle("5m_vs_6m")
+    environment = battle("5m_vs_6m")
     units = {0: (9, 16, 45, 0, 6), 1: (9, 8.5, 15), 5: (13, 19, first), 6: (18, 16, second)}
-    return world, scene(world, units)
+    return environment, scene(environment, units)
 
 
 def test_four_marines_are_left():
-    world, field = marine_scene()
-    percepts = perceived(world, field)
+    environment, field = marine_scene()
+    percepts = perceived(environment, field)
     first, second = np.zeros(55), np.zeros(55)
     first[:4], first[4:9] = 1, [1, 0.5555556, 0.4444444, 0.3333333, 0.6666667]
     first[34:39], first[54] = [1, 0.8333333, 0, -0.8333333, 0.3333333], 1
@@ -103,7 +103,7 @@ def test_four_marines_are_left():
     available = np.zeros((5, 12), bool)
     available[0, 1:7], available[1, [1, 2, 4, 5]], available[2:, 0] = True, True, True
     np.testing.assert_array_equal(percepts.available, available)
-    state = described(world, field)
+    state = described(environment, field)
     close(state[:8], [1, 0.4, -0.21875, 0, 0.3333333, 0, -0.21875, -0.234375])
     close(state[8:20], np.zeros(12))
     close(state[20:26], [0.6666667, -0.09375, 0.09375, 1, 0.0625, 0])
@@ -114,34 +114,34 @@ def test_four_marines_are_left():
     [((30, 45), (18, 45), 0.4528302), ((18, 45), (0, 39), 1.2830189), ((0, 39), (0, 0), 9.3962264)],
 )
 def test_rewards_among_marines(before, after, reward):
-    (world, earlier), (_, later) = marine_scene(*before), marine_scene(*after)
-    outcome = judged(world, earlier, later)
+    (environment, earlier), (_, later) = marine_scene(*before), marine_scene(*after)
+    outcome = judged(environment, earlier, later)
     close(outcome.reward, reward)
     assert outcome.facts["won"] == outcome.terminated == (after == (0, 0))
 
 
 def mixed_scene(first_shield=0.0, second=(40.0, 10.0)):
     """Allies 0 to 2 are stalkers, 3 to 7 zealots. The enemies stand as if a zealot had come before a stalker."""
-    world = battle("3s5z")
+    environment = battle("3s5z")
     zealot, stalker = 8 + 3, 8
-    far = {number: (24 + number / 10, 16, *full(world, number)) for number in range(8, 16)}
+    far = {number: (24 + number / 10, 16, *full(environment, number)) for number in range(8, 16)}
     near = {zealot: (13, 20, 100, first_shield), stalker: (17, 16, *second)}
-    return world, scene(world, {0: (10, 16, 80, 20, 7), 3: (10, 19, 50, 25, 11), **far, **near})
+    return environment, scene(environment, {0: (10, 16, 80, 20, 7), 3: (10, 19, 50, 25, 11), **far, **near})
 
 
-def full(world, number):
-    return world.roster.health[number], world.roster.shield[number]
+def full(environment, number):
+    return environment.roster.health[number], environment.roster.shield[number]
 
 
 def test_kinds_are_numbered_the_other_way_round_for_enemies():
-    world, field = mixed_scene()
-    first, fourth = perceived(world, field).observation[np.asarray([0, 3])]
+    environment, field = mixed_scene()
+    first, fourth = perceived(environment, field).observation[np.asarray([0, 3])]
     close(first[4 + 8 * 3 : 4 + 8 * 4], [1, 0.5555556, 0.3333333, 0.4444444, 1, 0, 1, 0])
     close(first[4:12], [0, 0.7777778, 0.7777778, 0, 0.5, 0.125, 0, 1])
     close(first[84:92], [1, 0.3333333, 0, 0.3333333, 0.5, 0.5, 0, 1])
     close(first[124:], [1, 0.25, 1, 0])
     close(fourth[124:], [0.5, 0.5, 0, 1])
-    state = described(world, field)
+    state = described(environment, field)
     close(state[:7], [1, 0.2, -0.1875, 0, 0.25, 1, 0])
     close(state[21:28], [0.5, 0.5, -0.1875, 0.09375, 0.5, 0, 1])
     close(state[56 + 18 : 56 + 24], [1, -0.09375, 0.125, 0, 1, 0])
@@ -155,9 +155,9 @@ def test_kinds_may_be_numbered_alike():
 
 
 def test_one_absolute_value_is_taken_over_all_enemies():
-    world, before = mixed_scene()
-    close(judged(world, before, mixed_scene(1)[1]).reward, 0.0132450)
-    close(judged(world, mixed_scene(1)[1], mixed_scene(2, (37, 0))[1]).reward, 0.1589404)
+    environment, before = mixed_scene()
+    close(judged(environment, before, mixed_scene(1)[1]).reward, 0.0132450)
+    close(judged(environment, mixed_scene(1)[1], mixed_scene(2, (37, 0))[1]).reward, 0.1589404)
 
 
 @pytest.mark.parametrize(
@@ -165,32 +165,32 @@ def test_one_absolute_value_is_taken_over_all_enemies():
     [((0.4, 0.4), (1, 1, 1, 1)), ((31, 0.999), (1, 1, 0, 1)), ((31.2, 31.2), (0, 1, 0, 1))],
 )
 def test_moves_at_the_edges_of_an_open_map(place, north_south_east_west):
-    world = battle("3s_vs_4z")
-    available = perceived(world, scene(world, {0: (*place, 80, 80), 3: (20, 20, 100, 50)})).available
+    environment = battle("3s_vs_4z")
+    available = perceived(environment, scene(environment, {0: (*place, 80, 80), 3: (20, 20, 100, 50)})).available
     np.testing.assert_array_equal(available[0, 2:6], north_south_east_west)
 
 
 def test_nobody_wins_where_both_sides_die_at_once():
-    world = battle("2s_vs_1sc")
-    outcome = judged(world, world.reset(jax.random.key(0)), scene(world, {}))
+    environment = battle("2s_vs_1sc")
+    outcome = judged(environment, environment.reset(jax.random.key(0)), scene(environment, {}))
     close(outcome.reward, 12.1568627)
     assert outcome.terminated and not outcome.facts["won"]
 
 
 @pytest.mark.parametrize("ends", [True, False])
 def test_time_runs_out_as_the_setting_says(ends):
-    world = battle("2s_vs_1sc", timeout_ends=ends)
-    field = world.reset(jax.random.key(0))
+    environment = battle("2s_vs_1sc", timeout_ends=ends)
+    field = environment.reset(jax.random.key(0))
     for steps, terminated in ((299, False), (300, ends)):
-        outcome = judged(world, field, eqx.tree_at(lambda old: old.steps, field, jnp.asarray(steps)))
+        outcome = judged(environment, field, eqx.tree_at(lambda old: old.steps, field, jnp.asarray(steps)))
         assert outcome.terminated == terminated and not outcome.facts["won"]
 
 
 def test_what_teammates_did_is_in_the_state_and_in_no_percept():
-    world, field = marine_scene()
+    environment, field = marine_scene()
     targets = field.target.at[1].set(5)
     same, other = field, eqx.tree_at(lambda old: old.target, field, targets)
-    seen, also = perceived(world, same), perceived(world, other)
+    seen, also = perceived(environment, same), perceived(environment, other)
     assert jax.tree.all(jax.tree.map(lambda one, two: (one == two).all(), seen, also))
-    states = [described(world, field, [STOP, last, 0, 0, 0]) for last in (STOP, 6)]
+    states = [described(environment, field, [STOP, last, 0, 0, 0]) for last in (STOP, 6)]
     assert (states[0] != states[1]).any()

@@ -17,17 +17,17 @@ RULES = battle("3m").rules
 
 def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, reached=0.0, **rules):
     """The target that enemy 3 of `3m`, at (20, 16), takes among allies at these places."""
-    world = battle("3m")
+    environment = battle("3m")
     allies = {number: (*place, 45) for number, place in units.items()}
     targets = np.full(6, NOBODY, np.int32)
     targets[3] = target
-    field = scene(world, {**allies, 3: (20, 16, 45), 4: (23, 16, 45)}, target=targets)
+    field = scene(environment, {**allies, 3: (20, 16, 45), 4: (23, 16, 45)}, target=targets)
     columns = {"taken_x": taken[0], "taken_y": taken[1], "help_wait": waits, "reached": reached}
     field = changed(field, **{name: jnp.full(6, float(value)) for name, value in columns.items()})
     damage = jnp.zeros((6, 6))
     if hurt_by is not None:
         damage = damage.at[hurt_by].set(6.0)
-    found = choose_targets(world.roster, replace(RULES, **rules), field, take_aim(world.roster, field), damage)
+    found = choose_targets(environment.roster, replace(RULES, **rules), field, take_aim(environment.roster, field), damage)
     return int(found.target[3])
 
 
@@ -73,13 +73,13 @@ def test_an_enemy_takes_the_target_that_the_rules_say(rules, wanted):
 
 
 def test_a_unit_calls_for_help_once_in_32_loops():
-    world = battle("3m")
-    field = scene(world, {0: (10, 16, 45), 3: (20, 16, 45), 4: (23, 16, 45)})
+    environment = battle("3m")
+    field = scene(environment, {0: (10, 16, 45), 3: (20, 16, 45), 4: (23, 16, 45)})
     damage = jnp.zeros((6, 6)).at[0, 4].set(6.0)
 
     def loop(field, _):
         field = changed(field, target=jnp.full(6, NOBODY, jnp.int32))
-        field = choose_targets(world.roster, RULES, field, take_aim(world.roster, field), damage)
+        field = choose_targets(environment.roster, RULES, field, take_aim(environment.roster, field), damage)
         return field, field.target[3]
 
     _, turned = jax.lax.scan(loop, field, length=66)
@@ -87,13 +87,13 @@ def test_a_unit_calls_for_help_once_in_32_loops():
 
 
 def test_an_enemy_that_is_called_goes_on_to_the_attacker_until_it_has_left_its_reach_again():
-    world = battle("3m", keep_target="until_left")
+    environment = battle("3m", keep_target="until_left")
     far, near, gone = {0: (10, 16, 45)}, {0: (15, 16, 45)}, {0: (14, 16, 45), 1: (15, 16, 45)}
     damage = jnp.zeros((6, 6)).at[0, 4].set(6.0)
-    seen, field = [], scene(world, {**far, 3: (20, 16, 45), 4: (22, 16, 45)})
+    seen, field = [], scene(environment, {**far, 3: (20, 16, 45), 4: (22, 16, 45)})
     for units, hurt in ((far, damage), (far, 0 * damage), (near, 0 * damage), (gone, 0 * damage)):
-        places = scene(world, {**units, 3: (20, 16, 45), 4: (22, 16, 45)})
+        places = scene(environment, {**units, 3: (20, 16, 45), 4: (22, 16, 45)})
         field = changed(field, x=places.x, y=places.y, health=places.health)
-        field = choose_targets(world.roster, world.rules, field, take_aim(world.roster, field), hurt)
+        field = choose_targets(environment.roster, environment.rules, field, take_aim(environment.roster, field), hurt)
         seen.append(int(field.target[3]))
     assert seen == [0, 0, 0, 1]
