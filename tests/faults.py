@@ -144,7 +144,7 @@ FAULTS = {
     "forks": Fault("step", os.fork, 0, 0),
     "forks and dies": Fault("step", fork_and_die, UNTOLD, 1, DIED + "with exit code 0"),
     "shouts": Fault("step", shout, 0, 0),
-    "babbles": Fault("step", babble, UNTOLD, 1, DIED + "|sent what is no answer"),
+    "babbles": Fault("step", babble, UNTOLD, 1, DIED + "|sent an invalid answer"),
     "closes 0, 1 and 2": Fault(
         "step", partial(close_streams, 0, 1, 2), 1, 1, STEP + "it closed the standard input and output and error"
     ),

@@ -44,12 +44,15 @@ VIOLATIONS = {
     "the environment's kind": f"{NO_MESSAGE} b's' with 21 bytes",
     "awake again": "it must answer a percept with an action, got kind b'w'",
     "saved unasked": "it must answer a percept with an action, got kind b'd'",
-    "two actions": ("must speak only when it is its turn, got 17 bytes ahead", "got an action that answers percept 1"),
+    "two actions": (
+        "must write only in answer to a message, got 17 bytes before",
+        "got an action that answers percept 1",
+    ),
     "garbage": f"{NO_MESSAGE} b'\\xc8' with {int.from_bytes(bytes(range(201, 209)), 'little')} bytes",
     "prints": f"{NO_MESSAGE} b'h' with",
-    "acts asleep": "it must say first that it is awake, got kind b'a'",
-    "acts ahead of percepts": ("it must speak only when it is its turn", "it must answer percept 2"),
-    "shouts": ("it must speak only when it is its turn, got", "got an action that answers percept 1"),
+    "acts asleep": "its first message must say that it is ready, got kind b'a'",
+    "acts ahead of percepts": ("it must write only in answer to a message", "it must answer percept 2"),
+    "shouts": ("it must write only in answer to a message, got", "got an action that answers percept 1"),
 }
 DEATHS = {
     "never wakes": "was not awake after 0.3 s: process {} ended by signal 9",
@@ -162,7 +165,7 @@ def test_one_that_reads_nothing_is_found_when_its_pipe_is_full(tmp_path, started
         with pytest.raises(TimeoutError):
             seat.line.send(bytes(1), LIMIT)
         seat.unlearned, seat.terms, seat.shown, seat.playing = -1, ArenaSettings(restarts=0, patience=LIMIT), True, True
-        with pytest.raises(Failed, match="agent 1 died too often: 1 times, the last time took nothing of what it was"):
+        with pytest.raises(Failed, match="agent 1 died too often: 1 times, the last time read no message for"):
             seat.save(0)
         playing.seats.clear()
 

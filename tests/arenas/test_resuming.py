@@ -111,7 +111,9 @@ def test_a_signal_saves_the_whole_arena_and_says_how_to_go_on(tmp_path):
     assert len(list(run.glob("homes/seed-1/*/moment-*"))) == 2 * 2 and not list(run.glob("homes/seed-0/*/moment-*"))
     with pytest.raises(Refused, match="log-messages must be given again to resume"):
         decentral.resume(run, progress=False)
-    with pytest.raises(Refused, match="steps must be left out: an arena resumes to the steps that it was to take"):
+    with pytest.raises(
+        Refused, match="steps must be left out for a run of an arena, which resumes to its planned steps"
+    ):
         decentral.resume(run, progress=False, log_messages=log, steps=100)
     decentral.resume(run, progress=False, log_messages=log)
     assert ending(tmp_path) == uninterrupted()

@@ -46,10 +46,13 @@ def test_a_run_of_an_arena_is_a_run_and_its_messages_can_be_audited(capsys, tmp_
     audit = run.audit_messages(log)
     assert [(own.agent, own.agrees) for own in audit.agents] == [(0, True), (1, False)] and not audit.agrees
     code, _, err = outcome(capsys, "audit", out, "--messages", log)
-    assert code == 1 and err.count("\n") == 1 and "this is not all that it was told" in err
+    assert code == 1 and err.count("\n") == 1 and "the log does not hold all that it received" in err
     for words, complaint in (
         (["audit", out], "messages must be given to audit"),
-        (["resume", out, "--steps", "99"], "steps must be left out: an arena resumes to the steps that it was to take"),
+        (
+            ["resume", out, "--steps", "99"],
+            "steps must be left out for a run of an arena, which resumes to its planned steps",
+        ),
         (["train", *request, "--resume"], "RUN must be one of decentral train to be resumed"),
         (["train", "--config", f"{out}/config.json"], "config must be without arena for decentral train"),
         (["arena", "iql", "matrix-game", "--out", out], "out must be an empty or a new directory"),

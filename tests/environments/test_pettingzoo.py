@@ -95,7 +95,7 @@ def test_rewards_that_differ_are_otherwise_refused():
     [
         ("tests.environments.zoo:Smooth", "actions of .*: tall must be Discrete for agents to learn, got .*Box"),
         ("tests.environments.zoo:Odd", "observations of .*: tall must be a Box, a Discrete, or a Dict"),
-        ("tests.environments.zoo:Turns", "must make a parallel environment, got one of turns"),
+        ("tests.environments.zoo:Turns", "must make a parallel environment, got a turn-based one"),
         ("tests.environments.zoo:NUMBER", "must name a function that makes an environment, got 3"),
         ("tests.environments.zoo:broken", "can't be made .KeyError: 'no such thing'"),
         ("tests.environments.zoo:Discrete", "can't be made"),
@@ -163,7 +163,7 @@ OBSERVATION, REWARD, TERMINATION, INFO = 0, 1, 2, 4
         (changed(INFO, "tall", {"action_mask": [1]}), r"action_mask of 'tall' must be 3 times 1 or 0, got \[1\]"),
         (changed(INFO, "tall", {"action_mask": [0.5, 1, 1]}), "action_mask of 'tall' must be 3 times 1 or 0"),
         (lambda answer: answer[:4], "the answer must be observations, rewards, terminations, truncations, infos, got"),
-        (lambda answer: [None, *answer[1:]], "observations must be told by agent, in a dict, got None"),
+        (lambda answer: [None, *answer[1:]], "observations must be a dict by agent, got None"),
     ],
 )
 def test_an_answer_that_makes_no_sense_is_refused_with_the_name_of_the_agent(monkeypatch, change, reason):

@@ -37,8 +37,8 @@ def resume(
     directory, messages = opened, None if log_messages is None else Path(log_messages)
     if "arena" not in directory.read_json("config.json"):
         if messages is not None:
-            raise Refused(f"log-messages must be left out but for a run of an arena, got {messages}")
+            raise Refused(f"log-messages must be left out unless RUN is a run of an arena, got {messages}")
         return Run(resume_run(directory, listeners, saving, steps).path)
     if steps is not None:
-        raise Refused(f"steps must be left out: an arena resumes to the steps that it was to take, got {steps}")
+        raise Refused(f"steps must be left out for a run of an arena, which resumes to its planned steps, got {steps}")
     return Run(resume_arena(directory, messages, listeners, saving).path)

@@ -68,7 +68,7 @@ class ArenaAgent:
             self.greedy_episode = self.agent.greedy_episode(self.shows)
         if kind in (SHOW, SHOWN) and self.greedy_episode is not None:
             return self.greedy_episode.act(*percept)
-        raise Refused(f"a message must be one that the environment says, got kind {kind!r}")
+        raise Refused(f"a message must be of a kind that the environment sends, got {kind!r}")
 
     def _observe(self, body: bytes) -> int | None:
         """Observe the result of the last action; act again, or learn if the episode is over."""
@@ -90,7 +90,7 @@ class ArenaAgent:
     def _save_checkpoint(self, turn: int) -> bytes:
         """Save the agent at a turn, for resuming the whole arena; returns the file's fingerprint."""
         if not self.resting:
-            raise Refused(f"a moment must lie between two episodes, got one at turn {turn} within one")
+            raise Refused(f"a checkpoint must lie between two episodes, got turn {turn} within one")
         file = checkpoint_file(self.home, turn)
         self.agent.save(file)
         make_latest(self.home, turn)

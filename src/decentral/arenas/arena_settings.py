@@ -1,4 +1,4 @@
-"""The terms of an arena: how rewards arrive, how long agents may take, and what happens when one dies."""
+"""The settings of an arena: how rewards arrive, how long agents may take, and what happens when one dies."""
 
 from collections import deque
 from dataclasses import dataclass, field

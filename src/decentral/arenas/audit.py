@@ -46,7 +46,7 @@ def audit_messages(audited: Audited, messages: Path) -> AgentMessageAudit:
     """Feed a new agent the logged messages of an agent of an arena, and compare it with the stored one."""
     terms = audited.directory.read_json("config.json").get("arena")
     if not isinstance(terms, dict):
-        raise Refused(f"messages can be told of a run of an arena alone, got {audited.directory.path}, which is none")
+        raise Refused(f"messages must be of a run of an arena, got {audited.directory.path}, which is none")
     agent_setups = setups_of(audited.config, build(ArenaSettings, terms, "arena"), audited.seed)
     stored = fingerprint(audited.directory.read_agent(audited.seed, audited.agent))
     return retrain(agent_setups[audited.agent], log_file(messages, audited.seed, audited.agent), stored)

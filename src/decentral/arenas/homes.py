@@ -104,7 +104,7 @@ def _lock(descriptor: int, home: Path, deadline: float) -> None:
             return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise Failed(f"{home} is in use: the process of an agent that lives there must end first") from None
+                raise Failed(f"{home} is in use: the agent's process that uses it must end first") from None
             time.sleep(0.05)
         except OSError:  # a file system without locks
             return None

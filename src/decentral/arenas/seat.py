@@ -68,7 +68,7 @@ class Seat:
                     return
                 kind, _ = self._receive(SLICE)
                 if kind != AWAKE:
-                    self._fail(f"it must say first that it is awake, got kind {kind!r}")
+                    self._fail(f"its first message must say that it is ready, got kind {kind!r}")
                 self.present = True
             except EOFError:
                 self._replace(self.grace)
@@ -132,7 +132,7 @@ class Seat:
                 self.line.send(framed(CLOSE), self.grace)
                 return ""
         except TimeoutError:
-            return f"took nothing of what it was told; {self.line.end(0.0)}"
+            return f"read no message; {self.line.end(0.0)}"
         return self.line.end(0.0)
 
     def close(self) -> str:
@@ -148,13 +148,13 @@ class Seat:
         if not self.playing:
             return
         if unread := self.line.unread:
-            self._fail(f"it must speak only when it is its turn, got {unread} bytes ahead of what it was to be told")
+            self._fail(f"it must write only in answer to a message, got {unread} bytes before the next one")
         self.percepts += kind in PERCEPTS
         self._note(framed(kind, body))
         try:
             self.line.send(framed(kind, body), self.patience)
         except TimeoutError:
-            self._leave(0.0, f"took nothing of what it was told for {self.patience:g} s")
+            self._leave(0.0, f"read no message for {self.patience:g} s")
 
     def _action(self) -> int:
         kind, body = self._receive(self.patience)

@@ -1,1 +1,1 @@
-"""How fast training is: what is measured, how, beside what it must cost and beside a yardstick."""
+"""How fast training is, compared with the device's limit and with PyMARL."""

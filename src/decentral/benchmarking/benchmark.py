@@ -1,4 +1,4 @@
-"""A benchmark from its first case to its figure; what is measured is on disk as soon as it is known."""
+"""A benchmark from its first case to its figure; each measurement is written to disk at once."""
 
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -28,7 +28,7 @@ class Watcher(Protocol):
 
 @dataclass
 class Benchmark:
-    """What is to be measured, how long and where it goes."""
+    """What to measure, for how long, and where to write it."""
 
     cases: list[Case]
     turns: int  # in a chunk
@@ -36,7 +36,7 @@ class Benchmark:
     out: Path
     with_torch: bool = False
     measured: list[Measured] = field(default_factory=list)
-    rates: Rates | None = None  # measured last, so that the peak of memory is training's
+    rates: Rates | None = None  # measured last, so that the memory peak is that of training
     yardstick: Yardstick | None = None
 
     @property
@@ -70,7 +70,7 @@ class Benchmark:
         self._write()
 
     def draw(self) -> bool:
-        """Draw how the turn grows along the axes that have several values; nothing is drawn where none has."""
+        """Draw the time of a turn along the axes with several values; nothing is drawn if there are none."""
         rows = [
             {**asdict(measured.case), "median": measured.turn.median, "spread": measured.turn.spread}
             for measured in self.measured

@@ -13,14 +13,14 @@ from decentral.environments.base import Environment
 from decentral.environments.registry import PredatorPrey, environment_class
 from decentral.settings import Refused, as_data, setting_fields
 
-OWN_AXES = ("window", "contexts")  # of those algorithms that have such a setting
+OWN_AXES = ("window", "contexts")  # only for algorithms with such a setting
 AXES = ("seeds", "agents", *OWN_AXES)
 MOST_PLAYERS = 10  # of a matrix game: its table has 3 to the power of them entries
 
 
 @dataclass(frozen=True)
 class Case:
-    """One training to be timed; the paper's settings apart from what is said here."""
+    """One training run to be timed, with the paper's settings except for what is given here."""
 
     algorithm: str
     environment: str
@@ -31,7 +31,7 @@ class Case:
 
     @property
     def config(self) -> Config:
-        """Everything that decides this training."""
+        """The complete configuration of the run."""
         settings = {name: getattr(self, name) for name in OWN_AXES if getattr(self, name) is not None}
         environment = agents_setting(self.environment, self.agents)
         return resolve(self.algorithm, self.environment, settings, environment, {"seeds": self.seeds})
@@ -79,12 +79,12 @@ class Grid:
             Case(algorithm, environment, *chosen) for chosen in itertools.product(self.seeds, agents, window, contexts)
         ]
         for case in cases:
-            _ = case.config  # refused here if it makes no sense
+            _ = case.config  # refused here if it is invalid
         return cases
 
 
 def agents_setting(environment: str, count: int) -> dict[str, Any]:
-    """The settings with which an environment has `count` agents; none where it has as many by itself."""
+    """The settings that give an environment `count` agents; none if it has as many by default."""
     default_count = environment_class(environment)().num_agents
     if count == default_count:
         return {}

@@ -1,4 +1,4 @@
-"""What the device can do: its rate of matrix products, its rate of copying, and the most memory that was in use."""
+"""What the device can do: the rates of matrix products and of copying, and the peak memory."""
 
 import resource
 import sys
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 LARGEST_PRODUCT = 8192  # rows and columns
-LONG_ENOUGH = 0.05  # seconds; what takes longer is timed well
+LONG_ENOUGH = 0.05  # seconds; long enough to be timed accurately
 COPIED = 64 * 2**20  # numbers: more than any cache holds
 ROUNDS = 8
 ATTEMPTS = 3  # the fastest counts
@@ -27,7 +27,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Peak:
-    """The most memory in use so far, and whose it is."""
+    """The peak memory so far, and what it was measured of."""
 
     bytes: int
     source: str  # "device", or "process" where the device does not tell
@@ -39,7 +39,7 @@ def measured_rates() -> Rates:
 
 
 def peak_memory() -> Peak:
-    """The most memory in use since this process began."""
+    """The peak memory since this process began."""
     memory = jax.devices()[0].memory_stats() or {}
     if "peak_bytes_in_use" in memory:
         return Peak(memory["peak_bytes_in_use"], "device")
@@ -48,7 +48,7 @@ def peak_memory() -> Peak:
 
 
 def _product_rate() -> float:
-    """The rate of a product that is large enough to be timed well."""
+    """The rate of a product that is large enough to be timed accurately."""
     size, rate, seconds = 256, 0.0, 0.0
     while seconds < LONG_ENOUGH and size < LARGEST_PRODUCT:
         size *= 2

@@ -1,4 +1,4 @@
-"""What a turn must cost at the least: its matrix products, and the bytes that it can't help moving."""
+"""A lower bound on the cost of a turn: its matrix products, and the bytes that it has to move."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from decentral.training.loop import Lane, TrainingSetup, begin, turn
 
 @dataclass(frozen=True)
 class Floor:
-    """The least that one turn of one seed takes."""
+    """The least that one turn of one seed costs."""
 
     flops: int  # of matrix products alone, a multiplication and an addition counted as two
     bytes: int

@@ -1,4 +1,4 @@
-"""A clock beside training: how long its turns take, of what parts, and how that compares with what they must cost."""
+"""Timing of training: how long turns take, how much is play and how much learning, compared with the floor."""
 
 import time
 from collections.abc import Callable
@@ -27,13 +27,13 @@ class Timing:
 
     @property
     def spread(self) -> float:
-        """Half of what lies between the fastest and the slowest repeat."""
+        """Half of the difference between the fastest and the slowest repeat."""
         return (max(self.all) - min(self.all)) / 2
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of a case."""
+    """The measurements of one case."""
 
     case: Case
     turn: Timing
@@ -42,7 +42,7 @@ class Measured:
     compile_seconds: dict[str, float]  # by program
     floor: Floor  # of one seed
     peak: Peak
-    peak_before: Peak  # the peak is that of the whole process: what it was before the case
+    peak_before: Peak  # of the whole process, before this case
 
     @property
     def learn(self) -> float:
@@ -63,12 +63,12 @@ class Measured:
         return 1000 * self.case.seeds * self.floor.bytes / rates.bytes_per_second
 
     def floor_ms(self, rates: Rates) -> float:
-        """The least that a turn can take: products and copies may go on at the same time."""
+        """The least that a turn can take: products and copies may overlap."""
         return max(self.product_ms(rates), self.copy_ms(rates))
 
 
 def measure(case: Case, turns: int, repeats: int, tell: Callable[[str], None]) -> Measured:
-    """Time a case in chunks of `turns` turns, as often as `repeats` says, after one chunk that does not count."""
+    """Time a case in chunks of `turns` turns, `repeats` times, after one chunk that does not count."""
     setup = case.config.setup
     before = peak_memory()
     tell("compiling")
@@ -122,5 +122,5 @@ def _timing(seconds: list[float], turns: int) -> Timing:
 
 
 def _extra(seconds: list[float]) -> float:
-    """What the first chunk took longer than the others: it was compiled."""
+    """The extra time of the first chunk, which includes compilation."""
     return max(0.0, seconds[0] - median(seconds[1:]))

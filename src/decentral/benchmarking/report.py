@@ -1,4 +1,4 @@
-"""bench.json: everything that a benchmark measured, written and read again, and what became slower since."""
+"""bench.json: writing and reading all measurements, and finding what became slower."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -65,7 +65,7 @@ def read_timings(file: Path) -> dict[Case, Timing]:
 
 
 def changes(measured: list[Measured], earlier: dict[Case, Timing]) -> list[Change]:
-    """What became of the cases that both benchmarks have."""
+    """The cases of both benchmarks, compared."""
     return [Change(now.case, earlier[now.case], now.turn) for now in measured if now.case in earlier]
 
 

@@ -1,4 +1,4 @@
-"""A yardstick: the same turn as a PyTorch program in PyMARL's manner takes it, on the same machine in the same run."""
+"""A yardstick: the same turn in PyTorch, written as in PyMARL, timed on the same machine in the same run."""
 
 import os
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from decentral.settings import Refused
 
 @dataclass(frozen=True)
 class Yardstick:
-    """PyTorch's IQL on the paper's predator-prey, one seed, as it comes, where it runs fastest."""
+    """PyTorch's IQL on the paper's predator-prey, one seed, unmodified, with the fastest threading and device."""
 
     version: str  # of PyTorch
     where: str
@@ -33,7 +33,7 @@ class Yardstick:
 
 def require_torch() -> None:
     """Refuse where PyTorch is not installed."""
-    if find_spec("torch") is None:  # looked for, not imported, as it takes memory that would count as training's
+    if find_spec("torch") is None:  # not imported: its memory would count as that of training
         raise Refused("torch must be installed for --against torch: pip install 'decentral[torch]'")
 
 

@@ -31,14 +31,14 @@ def add_track_flag(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         type=lambda names: names.split(","),
         default=(),
-        help=f"trackers to tell of every test too: {', '.join(TRACKERS)}, each an extra of its name",
+        help=f"trackers that also get every test: {', '.join(TRACKERS)}, each an extra of its name",
     )
 
 
 def add_naming(parser: argparse.ArgumentParser) -> None:
     """Flags that name a run's environment and algorithm again if they are user code: no file decides what code runs."""
-    parser.add_argument("--environment", metavar="NAME", help="the run's environment again, where it is code of yours")
-    parser.add_argument("--algorithm", metavar="A,B", help="the run's algorithms again, where they are code of yours")
+    parser.add_argument("--environment", metavar="NAME", help="the run's environment, needed if it is your own code")
+    parser.add_argument("--algorithm", metavar="A,B", help="the run's algorithms, needed if they are your own code")
 
 
 def naming(args: argparse.Namespace) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def _run(name: str, words: list[str]) -> None:
     except SystemExit as end:
         if _is_of_this_program(end):
             raise
-        complain(f"decentral {name}: failed: somebody else's code called for the end: {what_was_raised(end)}")
+        complain(f"decentral {name}: failed: user code ended the program: {what_was_raised(end)}")
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         complain(f"decentral {name}: interrupted; what was written so far stays")

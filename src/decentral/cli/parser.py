@@ -17,7 +17,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose refusals are one line and exit with 2."""
 
     def error(self, message: str) -> NoReturn:
-        complain(f"{self.prog}: {message} (--help tells more)")
+        complain(f"{self.prog}: {message} (see --help)")
         raise SystemExit(2)
 
     def _print_message(self, message: str, file: Any = None) -> None:

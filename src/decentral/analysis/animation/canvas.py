@@ -12,7 +12,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from decentral.analysis.plots.curves import COLOURS
 from decentral.pictures import Line, Mark, Picture, Tile
 
-FINE = 3  # pixels of a point while it is drawn; then the image is made smaller, which makes edges smooth
+FINE = 3  # pixels per point while drawing; the image is then scaled down, which smooths edges
 PAPER, FIELD, RULE, BLOCKED, FAINT, TEXT = "#ffffff", "#f6f7f9", "#d5dae0", "#9aa3ad", "#626a73", "#1b1f24"
 NOBODY, GOOD, BAD, HEALTH, SHIELD = "#4a5058", "#0072b2", "#d55e00", "#009e73", "#56b4e9"
 INKS = (RULE, BLOCKED, FAINT, TEXT, NOBODY, GOOD, BAD, HEALTH, SHIELD, *COLOURS)
@@ -66,7 +66,7 @@ class Canvas:
 
 
 class PictureFrame:
-    """Where a picture hangs on a canvas: as large as it fits into a box, from its upper left corner."""
+    """The place of a picture on a canvas: in the upper left corner of a box, as large as fits."""
 
     def __init__(self, canvas: Canvas, corner: Point, box: Point, picture: Picture):
         self.canvas, self.corner, self.picture = canvas, corner, picture
@@ -149,19 +149,19 @@ def drawn(picture: Picture, longest_side: int) -> Image.Image:
 
 
 def fitted(text: str, size: float, room: float) -> str:
-    """A text, or where it is too wide for the room as much of it as fits; in bold letters, which are the widest."""
+    """A text, shortened to what fits. It is measured in bold, the widest letters."""
     font = _font(round(FINE * size), True)
     parts = (text, *(text[:length] + "\u2026" for length in range(len(text) - 1, 0, -1)))
     return next((part for part in parts if font.getlength(part) <= FINE * room), "")
 
 
 def colour_of(number: int) -> str:
-    """The colour that a picture calls by a number."""
+    """The colour with a number, as pictures use it."""
     return NOBODY if number < 0 else COLOURS[number % len(COLOURS)]
 
 
 def mixed(ink: str, share: float) -> str:
-    """An ink thinned with paper."""
+    """A mixture of the ink with the paper's colour."""
     pairs = zip(ImageColor.getrgb(ink)[:3], ImageColor.getrgb(PAPER)[:3], strict=True)
     return "#" + "".join(f"{round(share * of_ink + (1 - share) * of_paper):02x}" for of_ink, of_paper in pairs)
 
@@ -173,7 +173,7 @@ def shaded(shade: float) -> str:
 
 @lru_cache(maxsize=1)
 def _palette() -> np.ndarray:
-    """Every ink, also thinned as it is at smooth edges, and some shades [colours, 3]: the same in all frames."""
+    """All inks, their mixtures at smooth edges, and some shades [colours, 3]: the same in all frames."""
     smooth = [mixed(ink, share) for ink in INKS for share in (1, 0.6, 0.25)]
     shades = [shaded(step / 6) for step in range(-6, 7)]
     colours = dict.fromkeys((PAPER, FIELD, *smooth, *shades))
@@ -182,5 +182,5 @@ def _palette() -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _font(size: int, bold: bool) -> ImageFont.FreeTypeFont:
-    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"  # matplotlib brings them along
+    name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"  # part of matplotlib
     return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name), max(1, size))

@@ -18,7 +18,7 @@ from decentral.analysis.animation.canvas import (
 )
 from decentral.pictures import Film, Frame, Picture, Turn
 
-FIELD, PANEL = 340, 170  # in points, as all sizes: the longer side of a field, and the width of what is beside it
+FIELD, PANEL = 340, 170  # in points, like all sizes: the longer side of the field, and the width of the panel beside it
 EDGE, HEAD, ROW = 12, 42, 16  # margins, the height of the title, of a row of text
 TALLEST_AGENT, SMALLEST_VIEW = 160, 40
 FRAME_TIME, END_TIME = 300, 1500  # milliseconds
@@ -77,7 +77,7 @@ def _draw_agents(canvas: Canvas, left: float, film: Film, frame: Frame) -> None:
 
 
 def _draw_values(canvas: Canvas, corner: Point, room: float, turn: Turn, names: tuple[str, ...]) -> None:
-    """The values that an agent chooses by, if all of them have room."""
+    """The action values of an agent, if there is room for all of them."""
     known = [(action, value) for action, value in enumerate(turn.values) if value is not None]
     if ROW * len(known) > room:
         return

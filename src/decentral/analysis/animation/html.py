@@ -1,4 +1,4 @@
-"""Films as one HTML page that needs nothing else: no network, no server, no other file."""
+"""Films as one self-contained HTML page: no network, no server, no other file."""
 
 import dataclasses
 import html
@@ -10,7 +10,7 @@ from typing import Any
 from decentral.analysis.plots.curves import COLOURS
 from decentral.pictures import Film
 
-DIGITS = 3  # after the point, with which a page keeps numbers
+DIGITS = 3  # decimals of the numbers in a page
 
 
 def write_page(films: list[Film], out: Path) -> None:
@@ -19,7 +19,7 @@ def write_page(films: list[Film], out: Path) -> None:
 
 
 def page(films: list[Film]) -> str:
-    """The page: its parts, filled in where the template names them."""
+    """The page: the template with its parts filled in."""
     colours = "".join(f"--c{number}: {colour}; " for number, colour in enumerate(COLOURS))
     parts = {
         "title": html.escape(" and ".join(film.title for film in films)),
@@ -34,7 +34,7 @@ def page(films: list[Film]) -> str:
 
 
 def film_data(film: Film) -> dict[str, Any]:
-    """A film as JSON data, without what is as it is by default; tiles only where they have changed."""
+    """A film as JSON data, without default values; tiles only where they changed."""
     data, before = _brief(film), None
     for frame in data["frames"]:
         tiles = frame["picture"].pop("tiles", [])

@@ -1,4 +1,4 @@
-"""Learning curves of battles: win rates above, returns below, a panel for each map; also of what is not all there."""
+"""Learning curves of battles: win rates above, returns below, one panel per map. Unfinished targets can be drawn too."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class ShownMethod:
 
 @dataclass(frozen=True)
 class BattlePanel:
-    """What is shown of a map, and the names of what has not been run yet."""
+    """The curves of one map, and the names of the methods that have not been run yet."""
 
     title: str
     curves: Sequence[ShownMethod]
@@ -75,7 +75,7 @@ def battles_figure(panels: Sequence[BattlePanel], title: str) -> Figure:
 
 
 def _draw(place: Axes, panel: BattlePanel, quantity: str) -> dict[str, Artist]:
-    """Draw a panel; the lines by their names in the legend."""
+    """Draw a panel; returns its lines by their names in the legend."""
     handles: dict[str, Artist] = {}
     for method in panel.curves:
         values = method.run.reports[WIN_RATE] if quantity == WIN_RATE else method.run.returns

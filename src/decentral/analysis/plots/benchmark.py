@@ -22,13 +22,13 @@ def varied(rows: Sequence[Row], axes: Sequence[str]) -> list[str]:
 
 
 def plot_growth(rows: Sequence[Row], axes: Sequence[str], out: Path) -> None:
-    """Draw milliseconds per turn along every axis that has several values, a line for each rest of a case."""
+    """Draw milliseconds per turn along every axis with several values; one line per combination of the other axes."""
     check_file(out)
     shown = varied(rows, axes)
     environments = _values(rows, "environment")
     named = [*shown, "environment"] if len(environments) > 1 else shown
     lines = {axis: _lines(rows, axis, [other for other in named if other != axis]) for axis in shown}
-    size = 1.0 + 4.2 * len(shown), 4.0 + 0.2 * max(len(in_panel) for in_panel in lines.values())  # legends stand below
+    size = 1.0 + 4.2 * len(shown), 4.0 + 0.2 * max(len(in_panel) for in_panel in lines.values())  # legends are below
     figure, panels = plt.subplots(1, len(shown), figsize=size, sharey=True, squeeze=False, layout="constrained")
     for panel, axis in zip(panels[0], shown, strict=True):
         _draw(panel, lines[axis], axis)

@@ -1,4 +1,4 @@
-"""A comparison as a picture: the learning curves, and beside them every seed's final return with its summary.
+"""The figure of a comparison: learning curves, and beside them every seed's final return with its summary.
 
 What the environments of all runs report of tests besides returns, such as a win rate, has a row of the same two panels.
 """
@@ -27,7 +27,7 @@ from decentral.analysis.results import Curves, labels, shared_references, shared
 from decentral.analysis.statistics import mean_band, summarise
 
 LEGEND_DROP = 0.5  # inches below the panel
-LEGEND_LINES = 5  # before another column begins
+LEGEND_LINES = 5  # per column
 LEGEND_LETTERS = 90  # side by side
 
 
@@ -63,7 +63,7 @@ def _draw_known(curves: Axes, finals: Axes, runs: list[Curves]) -> None:
 
 def _draw_finals(axes: Axes, finals: list[np.ndarray], texts: list[str], quantity: str) -> None:
     """One line per run, the first on top."""
-    width = 0.22 * min(1, len(finals) / 5)  # of the band in which the seeds lie
+    width = 0.22 * min(1, len(finals) / 5)  # of the band of dots
     for number, values in enumerate(finals):
         _draw_final(axes, values, number, width, look(number)["color"])
     axes.set_yticks(range(len(finals)), [shown(text) for text in texts])

@@ -27,7 +27,7 @@ class Panel:
 
     @property
     def renamed(self) -> np.ndarray:
-        """The first episode's contexts [S, T], renamed seed by seed: mode by mode its main context, then the others."""
+        """The first episode's contexts [S, T], renumbered per seed: the main context of each mode first."""
         return np.stack([self._rename(labels) for labels in self.contexts])
 
     def _rename(self, contexts: np.ndarray) -> np.ndarray:

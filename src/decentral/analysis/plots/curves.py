@@ -1,4 +1,4 @@
-"""Learning curves: the mean over seeds with its spread, several runs side by side, and what is known exactly."""
+"""Learning curves: the mean over seeds with its spread, several runs in one figure, and the exact references."""
 
 import warnings
 from pathlib import Path
@@ -59,14 +59,14 @@ def curves_figure(runs: list[Curves], names: list[str], title: str | None = None
 
 
 def check_request(runs: list[Curves], out: Path) -> None:
-    """Refuse to plot nothing, or into a file of no known format."""
+    """Refuse a request without runs, or for a file of unknown format."""
     if not runs:
         raise Refused("plot needs at least one RUN, got none")
     check_file(out)
 
 
 def check_file(out: Path) -> None:
-    """Refuse a format that is not known."""
+    """Refuse an unknown format."""
     if out.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise Refused(f"out must end in .png, .svg or .pdf, got {out}")
 
@@ -82,7 +82,7 @@ def save_all(figure: Figure, files: list[Path]) -> None:
         for out in files:
             out.parent.mkdir(parents=True, exist_ok=True)
             with plt.rc_context({"svg.hashsalt": "decentral"}), warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Glyph .* missing")  # a letter of some name: it has an empty box
+                warnings.filterwarnings("ignore", "Glyph .* missing")  # a missing letter is drawn as an empty box
                 warnings.filterwarnings("ignore", 'Creating legend with loc="best" can be slow')  # so can a machine
                 figure.savefig(out, dpi=150, metadata={"Date": None} if out.suffix.lower() == ".svg" else None)
     except OSError as error:

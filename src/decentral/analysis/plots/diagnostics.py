@@ -1,4 +1,4 @@
-"""What a run measured besides its returns, as a figure: a panel for each group of numbers that it has."""
+"""The figure of a run's diagnostics: one panel for each group of metrics."""
 
 import math
 from pathlib import Path
@@ -24,7 +24,7 @@ def plot_diagnostics(run: Curves, out: Path) -> None:
 
 
 def diagnostics_figure(run: Curves) -> Figure:
-    """A panel for each group of numbers that the run has: mean and standard deviation over seeds and agents."""
+    """A panel for each group of metrics that the run has: mean and standard deviation over seeds and agents."""
     measured = load_bands(run, GROUPS)
     groups = [group for group in GROUPS if measured.keys() & group.names.keys()]
     if not groups:

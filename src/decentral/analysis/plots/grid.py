@@ -1,4 +1,4 @@
-"""Learning curves in a grid of panels: the same methods, or row by row others, under several circumstances."""
+"""Learning curves in a grid of panels: the same methods, or others in each row, under several conditions."""
 
 import matplotlib.pyplot as plt
 from matplotlib.artist import Artist
@@ -9,7 +9,7 @@ from decentral.analysis.plots.curves import draw_curve, draw_references, label_a
 from decentral.analysis.results import Panel
 from decentral.analysis.statistics import deviation_band
 
-HANDLE, LETTER = 0.65, 0.08  # inches that an entry of a legend takes: its line with the space around it, each letter
+HANDLE, LETTER = 0.65, 0.08  # inches that a legend entry takes: its line with the space around it, and each letter
 
 
 def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) -> Figure:
@@ -53,6 +53,6 @@ def _draw(panel: Axes, curves: Panel, names: list[str]) -> None:
 
 
 def _entries(panel: Axes) -> tuple[list[Artist], list[str]]:
-    """What a legend shows: exact returns differ between panels and are left out of it."""
+    """The entries of a legend. Exact returns differ between panels and are left out."""
     handles, labels = panel.get_legend_handles_labels()
     return handles, [label.split(":")[0] for label in labels]

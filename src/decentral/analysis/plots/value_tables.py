@@ -1,4 +1,4 @@
-"""The paper's Table 1 as a picture: the payoff, and beside it what each agent believes of every action and context."""
+"""The paper's Table 1 as a figure: the payoff, and beside it each agent's values of every action and context."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,7 +34,7 @@ def value_tables_figure(
 def _draw_table(
     axes: Axes, colours: np.ndarray, texts: np.ndarray, heads: tuple[list[str], list[str]], limit: Normalize
 ) -> None:
-    """Cells coloured by value, and grey letters on white where there is none."""
+    """Cells coloured by value; grey text on white where there is none."""
     axes.imshow(colours, cmap="RdBu", norm=limit, alpha=0.6, aspect="auto")
     for (row, column), text in np.ndenumerate(texts):
         known = bool(np.isfinite(colours[row, column]))

@@ -1,1 +1,1 @@
-"""PyMARL's IQL in PyTorch, to be measured beside."""
+"""PyMARL's IQL in PyTorch, for comparison."""

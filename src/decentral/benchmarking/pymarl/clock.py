@@ -1,4 +1,4 @@
-"""How long PyTorch takes for a turn in PyMARL's manner (extra `torch`)."""
+"""How long a turn takes in PyTorch, written as in PyMARL (extra `torch`)."""
 
 import time
 import warnings

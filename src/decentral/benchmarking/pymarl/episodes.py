@@ -42,7 +42,7 @@ class Episodes:
         return self.fields["happened"].device
 
     def write(self, data: Mapping[str, Any], episodes: slice, steps: slice) -> None:
-        """Keep what is given of each field, lists and arrays too, and the one-hot form of the actions."""
+        """Store the given fields (tensors, lists or arrays), and the actions as one-hot too."""
         where = (episodes, steps)
         for name, given in data.items():
             field = self.fields[name]
@@ -53,7 +53,7 @@ class Episodes:
                 self.fields["action_one_hot"][where] = _one_hot(field[where])
 
     def write_step(self, data: Mapping[str, Any], step: int) -> None:
-        """Keep what is known of one step, which hereby happened."""
+        """Store one step, and mark it as happened."""
         steps = slice(step, step + 1)
         self.fields["happened"][:, steps] = 1
         self.write(data, slice(None), steps)
@@ -75,13 +75,13 @@ class PyMARLReplay:
         self.rng, self.written = np.random.default_rng(0), 0
 
     def add(self, episode: Episodes) -> None:
-        """Keep one more, in place of the oldest once all places are taken."""
+        """Add an episode; once the buffer is full, it replaces the oldest."""
         place = self.written % self.capacity
         self.kept.write(episode.fields, slice(place, place + 1), slice(0, episode.steps))
         self.written += 1
 
     def sample(self, count: int) -> Episodes:
-        """Some of those kept, no longer than the longest of them."""
+        """A random batch of stored episodes, cut to the longest of them."""
         chosen = self.rng.choice(min(self.written, self.capacity), count, replace=False)
         batch = self.kept.take(chosen, slice(None))
         longest = batch["happened"].sum(1).max(0)[0]
@@ -99,7 +99,7 @@ def empty_episodes(count: int, device: torch.device) -> Episodes:
 
 
 def _require_fit(value: torch.Tensor, room: torch.Tensor) -> None:
-    """Refuse a value whose axes, but for those of one, are not those of its place."""
+    """Refuse a value whose shape, except for axes of size one, differs from that of its place."""
     if [size for size in value.shape if size != 1] != [size for size in room.shape if size != 1]:
         raise ValueError(f"a value of shape {tuple(value.shape)} has no place in {tuple(room.shape)}")
 

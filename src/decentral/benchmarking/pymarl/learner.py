@@ -62,7 +62,7 @@ class Controller:
 
 
 class PyMARLTraining:
-    """An environment, a network with its target network, and what was lived through."""
+    """An environment, a network with its target network, and the replay."""
 
     def __init__(self, device: str):
         self.device = torch.device(device)
@@ -102,7 +102,7 @@ class PyMARLTraining:
             self.target.network.load_state_dict(self.online.network.state_dict())
 
     def _percept(self) -> dict[str, list]:
-        """What the environment tells before a step, in lists of one episode."""
+        """The environment's state, observations and masks before a step, in lists of one episode."""
         available = [[1] * ACTIONS for _ in range(PREDATORS)]
         return {
             "state": [self.environment.state()],
@@ -111,7 +111,7 @@ class PyMARLTraining:
         }
 
     def _choose(self, episode: Episodes, step: int) -> torch.Tensor:
-        """An action for each agent [1, agents], now and then any that is available."""
+        """An epsilon-greedy action for each agent [1, agents]."""
         available = episode["available"][:, step]
         values = self.online.values(episode, step)
         masked = values.clone()
@@ -138,12 +138,12 @@ class PyMARLTraining:
 
 
 def epsilon_after(steps: int) -> float:
-    """How often an agent explores after some environment steps."""
+    """Epsilon after some environment steps."""
     return max(EPSILON_LAST, EPSILON_FIRST - (EPSILON_FIRST - EPSILON_LAST) * steps / EPSILON_STEPS)
 
 
 def _inputs(episodes: Episodes, step: int) -> torch.Tensor:
-    """What the network is given at one step [episodes * agents, inputs]: observation, last action, who it is."""
+    """The network's inputs at one step [episodes * agents, inputs]: observation, last action and agent id."""
     one_hot = episodes["action_one_hot"]
     last = torch.zeros_like(one_hot[:, step]) if step == 0 else one_hot[:, step - 1]
     identity = torch.eye(PREDATORS, device=episodes.device).unsqueeze(0).expand(episodes.count, -1, -1)

@@ -23,7 +23,7 @@ class PlainHunt:
         self.cells: list[int] = []
 
     def reset(self) -> None:
-        """Put everyone somewhere else."""
+        """Place everyone at random."""
         self.cells = self.rng.permutation(SIZE**2)[: PREDATORS + 1].tolist()
 
     def observe(self) -> np.ndarray:
@@ -37,7 +37,7 @@ class PlainHunt:
         return self._places().flatten()
 
     def step(self, actions: Sequence[int]) -> float:
-        """Everyone moves; the team's reward."""
+        """Move everyone; returns the team's reward."""
         self.cells = advance(self.cells, [*actions, int(self.rng.integers(ACTIONS))])
         beside = sum(_beside(predator, self.cells[-1]) for predator in self.cells[:-1])
         if beside < 2:

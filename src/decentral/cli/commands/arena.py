@@ -12,7 +12,7 @@ def arena_command(words: list[str]) -> None:
     request = Request.of("arena", words)
     parser = request.parser
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
-    parser.add_argument("--resume", action="store_true", help="go on with the arena in --out, if one has begun there")
+    parser.add_argument("--resume", action="store_true", help="resume the arena in --out if there is one")
     parser.add_argument("--log-messages", metavar="DIR", help="write every message of each agent there, for an auditor")
     add_flags(parser, "arena", ArenaSettings())
     add_flags(parser, "checkpoints", Saving())

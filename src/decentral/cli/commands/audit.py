@@ -47,7 +47,7 @@ class ShownAudit:
         if not audited[0].strictness.decentralised:
             _fail(f"{self.run} is not decentralised: there is nothing to audit")
         if not self.by_messages:
-            say("training the team again to write down what each agent lived through, then each alone with its own log")
+            say("training the team again to log what each agent experienced, then each agent alone from its own log")
 
     def begun(self, audited: Audited) -> None:
         say(f"agent {audited.agent}: training it again from the messages of its log alone")
@@ -90,7 +90,7 @@ def _print_messages(audit: AgentMessageAudit) -> None:
     say(f"from its messages alone   {audit.alone}")
     say(f"play: {audit.other_actions:,} of its actions differ from those that it chooses alone")
     if not audit.agrees:
-        _fail(f"agent {audit.agent} comes to other actions or parameters: this is not all that it was told")
+        _fail(f"agent {audit.agent} reaches other actions or parameters: the log does not hold all that it received")
     say("identical: the agent learned from nothing but these messages, and acted on nothing else")
 
 
@@ -111,7 +111,7 @@ def _print(audit: AgentAudit) -> None:
     say(f"in the team, once more    {audit.in_team}")
     say(f"alone with its own log    {audit.alone}")
     if not audit.learned_alone:
-        say(f"agent {audit.agent}, play: not checked, for it would act with other parameters")
+        say(f"agent {audit.agent}, play: not checked, since its parameters differ")
         return
     say(f"agent {audit.agent}, play in training: {_play(audit.training)}")
     say(f"agent {audit.agent}, play in tests: {_play(audit.testing)}")

@@ -68,7 +68,7 @@ def print_trials(console: Screen, check: BattleCheck) -> None:
     console.print(table)
     decided = ", ".join(f"{name} {' or '.join(map(_plain, values))}" for name, values in check.spoken_for.items())
     undecided = ", ".join(check.undecided)
-    console.say(f"the recording speaks for: {decided or 'nothing'}; it can't tell: {undecided or 'nothing'}")
+    console.say(f"the recording fits: {decided or 'nothing'}; undecided: {undecided or 'nothing'}")
 
 
 def _plain(value: Any) -> str:

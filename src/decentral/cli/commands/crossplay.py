@@ -12,7 +12,7 @@ def crossplay_command(words: list[str]) -> None:
     parser = parser_for("crossplay")
     parser.add_argument("runs", metavar="RUN", nargs="+", help="directories of finished runs on one environment")
     parser.add_argument("--episodes", default="32", metavar="N", help="episodes per pair of teams (default: 32)")
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of the environments they meet (default: 0)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of the environments (default: 0)")
     parser.add_argument(
         "--out", metavar="DIR", help="where crossplay.json and crossplay.png go (default: new, under runs)"
     )

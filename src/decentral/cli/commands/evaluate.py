@@ -17,7 +17,7 @@ def evaluate_command(words: list[str]) -> None:
     parser.add_argument(
         "--episodes", default=str(EPISODES), metavar="N", help=f"episodes per seed (default: {EPISODES})"
     )
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of the environments they meet (default: 0)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of the environments (default: 0)")
     add_naming(parser)
     args = parser.parse_all(words)
     episodes, seed = whole("episodes", args.episodes), whole("seed", args.seed)

@@ -57,7 +57,9 @@ def _check_together(parser: Parser, args: argparse.Namespace) -> None:
 def _parser() -> Parser:
     parser = parser_for("reproduce", usage=USAGE)
     parser.add_argument("target", metavar="TARGET", nargs="?", help=f"one of {', '.join(TARGETS)}")
-    parser.add_argument("--scale", metavar="|".join(SCALES), help="the paper's protocol, or a glance (default: full)")
+    parser.add_argument(
+        "--scale", metavar="|".join(SCALES), help="the paper's protocol, or a quick look (default: full)"
+    )
     parser.add_argument("--seeds", metavar="N", help="how many (default: 5, at quick scale 2)")
     parser.add_argument(
         "--only",

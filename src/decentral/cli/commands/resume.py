@@ -14,7 +14,7 @@ def resume_command(words: list[str]) -> None:
     """Find the run, resume it, and show its progress."""
     parser = parser_for("resume")
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a run, finished or not")
-    parser.add_argument("--steps", metavar="N", help="train it further than it was to go: environment steps per seed")
+    parser.add_argument("--steps", metavar="N", help="train further than planned: environment steps per seed")
     parser.add_argument("--log-messages", metavar="DIR", help="where the messages of an arena are logged, if they are")
     add_live_flag(parser)
     add_track_flag(parser)

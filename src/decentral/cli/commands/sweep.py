@@ -52,7 +52,7 @@ def sweep_by_file(words: list[str]) -> None:
     parser = parser_for("sweep", usage=FILE_USAGE)
     parser.add_argument("file", metavar="FILE", help="a configuration in TOML or JSON whose settings may be lists")
     add_where(parser)
-    parser.add_argument("--status", action="store_true", help="say how far each run is, and run nothing")
+    parser.add_argument("--status", action="store_true", help="show how far each run is, without running anything")
     add_naming(parser)
     args = parser.parse_all(words)
     console = wide_console()

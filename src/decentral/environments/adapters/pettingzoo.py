@@ -24,7 +24,7 @@ from decentral.types import AgentSpec, Discrete
 def check_names(what: str, by_agent: Any, known: Iterable[Any], needed: Iterable[Any]) -> None:
     """Refuse what is not a dict by agent, names an unknown agent, or leaves out one who is still there."""
     if not isinstance(by_agent, Mapping):
-        raise Refused(f"{what} must be told by agent, in a dict, got {brief_text(by_agent)}")
+        raise Refused(f"{what} must be a dict by agent, got {brief_text(by_agent)}")
     known = set(known)
     for name in by_agent:
         if name not in known:
@@ -111,7 +111,7 @@ class PettingZooSizes:
             raise Refused(f"environment {address} must make a parallel environment of PettingZoo ({error})") from None
         if not parallel:
             raise Refused(
-                f"environment {address} must make a parallel environment, got one of turns: use its parallel_env"
+                f"environment {address} must make a parallel environment, got a turn-based one: use its parallel_env"
             )
         if not names:
             raise Refused(f"environment {address} must have at least one agent, got none")

@@ -1,4 +1,4 @@
-"""Battles on SMAC's maps, simulated: never call what is won here a result on SMAC."""
+"""Battles on SMAC's maps, simulated: a win rate here is not a result on SMAC."""
 
 from decentral.environments.battles.battle import Battle, battle_on
 from decentral.environments.battles.maps import MAPS

@@ -10,7 +10,7 @@ from decentral.environments.battles.terrain import Ground, may_be_entered
 
 NO_OP, STOP, NORTH, SOUTH, EAST, WEST, ATTACK = range(7)  # attack the enemy with id k is ATTACK + k
 NORTH_SOUTH_EAST_WEST = ((0, 1), (0, -1), (1, 0), (-1, 0))
-MOVE_AMOUNT = 2.0  # how far away the point is that a move sends to: more than a step can cover
+MOVE_AMOUNT = 2.0  # distance of the point that a move aims at: more than a step can cover
 SHOOT_RANGE = 6.0  # between centres, for every kind of unit
 
 

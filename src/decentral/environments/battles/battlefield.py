@@ -8,7 +8,7 @@ NOBODY = -1  # the target of a unit that has none
 
 
 class Battlefield(eqx.Module):
-    """Everything physical. Timers count loops and are over at 0 or below; those that do not run are infinite."""
+    """The physical state. Timers count down in loops and expire at 0 or below; those that do not run are infinite."""
 
     x: Float[Array, " units"]
     y: Float[Array, " units"]
@@ -18,7 +18,7 @@ class Battlefield(eqx.Module):
     goal_x: Float[Array, " units"]  # where it walks while it has no target
     goal_y: Float[Array, " units"]
     cooldown: Float[Array, " units"]  # until the weapon may be used again
-    windup: Float[Array, " units"]  # until the attack that has begun strikes
+    windup: Float[Array, " units"]  # until the current attack strikes
     backswing: Float[Array, " units"]  # until the unit moves again by itself
     strike: Float[Array, " units"]  # until the missile in flight arrives, or the second strike falls
     struck: Int[Array, " units"]  # whom it then strikes

@@ -14,7 +14,7 @@ from decentral.environments.battles.rules import Rules
 
 
 def sums(*pairs: Float[Array, "units units"], axis: int) -> tuple[Float[Array, " units"], ...]:
-    """The sum of each array over an axis. On a CPU what is summed is computed on the way and never stored."""
+    """The sum of each array over an axis. On a CPU the terms are fused into the sum and never stored."""
     if jax.default_backend() != "cpu":
         return tuple(jnp.sum(pair, axis=axis) for pair in pairs)
 
@@ -25,7 +25,7 @@ def sums(*pairs: Float[Array, "units units"], axis: int) -> tuple[Float[Array, "
 
 
 def any_of(truths: Bool[Array, "units others"], axis: int) -> Bool[Array, " left"]:
-    """Is any true along an axis? A kernel on a GPU knows no such reduction, but a maximum."""
+    """Whether any is true along an axis, as a maximum: kernels on a GPU have no such reduction."""
     if jax.default_backend() != "cpu":
         return jnp.max(truths.astype(jnp.int32), axis=axis) > 0
     return jnp.any(truths, axis=axis)
@@ -38,7 +38,7 @@ Numbers = Float[Array, " units"]
 
 
 def faces(facing: Numbers, to_x: Numbers, to_y: Numbers) -> Bool[Array, " units"]:
-    """Does a unit look towards this place near enough to attack it?"""
+    """Whether a unit faces a place closely enough to attack it."""
     return jnp.abs(_off(facing, to_x, to_y)) <= ARC
 
 
@@ -53,12 +53,12 @@ def _off(facing: Numbers, to_x: Numbers, to_y: Numbers) -> Numbers:
     return off - 2 * math.pi * jnp.round(off / (2 * math.pi))
 
 
-IN_REACH = 0.001  # cells: who has walked exactly into reach may still be off by the rounding of a step
+IN_REACH = 0.001  # cells: a unit that walked exactly into reach may be off by rounding
 BEAM_WIDTH = 0.3  # of the line that a beam burns
 LEAST_DAMAGE = 0.5  # of a strike that armour would stop
 SHIELD_REGENERATION = 0.125  # per loop
 SHIELD_DELAY = 160  # loops unhurt before shields recover
-TINY = 1e-6  # cells: what is nearer lies in no direction
+TINY = 1e-6  # cells: below this distance there is no direction
 
 
 class Aim(eqx.Module):
@@ -79,7 +79,7 @@ class Aim(eqx.Module):
 
 
 def take_aim(roster: Roster, field: Battlefield) -> Aim:
-    """How each unit stands to its target."""
+    """Each unit's distance and direction to its target."""
     aimed = points_at(field.target) & field.alive[None, :]
     to_x, to_y = (place[None, :] - place[:, None] for place in (field.x, field.y))
     x, y, reach = sums(*(jnp.where(aimed, of_pair, 0.0) for of_pair in (to_x, to_y, roster.reach)), axis=1)
@@ -115,7 +115,7 @@ def attack(
     is_missile = roster.missile_speed > 0
     flight = aim.distance / jnp.where(is_missile, roster.missile_speed, 1.0)
     later = windup + jnp.where(is_missile, flight, roster.second_strike)
-    survives = alive | is_missile  # a missile flies on without the one who sent it
+    survives = alive | is_missile  # a missile flies on after its unit has died
     now = eqx.tree_at(
         lambda old: (old.cooldown, old.windup, old.backswing, old.strike, old.struck),
         field,
@@ -132,7 +132,7 @@ def attack(
 
 
 def _comes_too_late(roster: Roster, field: Battlefield, fires: Bool[Array, " units"]) -> Bool[Array, " units"]:
-    """Would an instant shot fall on one whom others kill in this loop? Then the unit holds its fire.
+    """Whether an instant shot would hit a unit that others kill in this loop. The attacker then holds its fire.
 
     Each shot counts as if armour lessened all of it, so that nobody is taken for dead who is not.
     """
@@ -146,7 +146,7 @@ def _comes_too_late(roster: Roster, field: Battlefield, fires: Bool[Array, " uni
 
 
 def damage_of(roster: Roster, field: Battlefield, strikes: Int[Array, " units"]) -> Float[Array, "units units"]:
-    """What the first unit does to the second in this loop, before shields and armour. The dead feel nothing."""
+    """The damage of the first unit to the second in this loop, before shields and armour; 0 to the dead."""
     hit = points_at(strikes)
     if roster.has_any_beams:
         hit = hit | _burnt(roster, field, strikes)
@@ -154,7 +154,7 @@ def damage_of(roster: Roster, field: Battlefield, strikes: Int[Array, " units"])
 
 
 def _burnt(roster: Roster, field: Battlefield, strikes: Int[Array, " units"]) -> Bool[Array, "units units"]:
-    """Whom the first unit's beam touches: foes on a line through the one it strikes, across the line of fire."""
+    """Which units the first unit's beam hits: enemies on a line through its target, across the line of fire."""
     struck = points_at(strikes)
     middle = sums(*(jnp.where(struck, place[None, :], 0.0) for place in (field.x, field.y)), axis=1)
     ahead_x, ahead_y = middle[0] - field.x, middle[1] - field.y

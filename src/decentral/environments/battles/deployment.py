@@ -1,4 +1,4 @@
-"""How a battle begins: where everyone appears, which ids the enemies have, and that all are unhurt."""
+"""The start of a battle: where units appear and which ids the enemies have; all are unhurt."""
 
 import math
 

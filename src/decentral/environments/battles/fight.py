@@ -19,7 +19,7 @@ from decentral.environments.battles.rules import Rules
 from decentral.environments.battles.terrain import Ground
 
 LOOPS_PER_STEP = 8
-SMALLEST = 16  # the fewest units that a kernel has room for: what a GPU multiplies at once
+SMALLEST = 16  # the fewest units of a kernel: what a GPU multiplies at once
 WARPS = 4
 
 COLUMNS = (
@@ -49,7 +49,7 @@ def fight(
 def fight_loop(
     roster: Roster, ground: Ground, rules: Rules, field: Battlefield, jitter: Float[Array, " units"]
 ) -> Battlefield:
-    """One sixteenth of a second: attack, suffer, choose targets, walk."""
+    """One game loop (a sixteenth of a second): attack, take damage, choose targets, walk."""
     aim = take_aim(roster, field)
     field, strikes = attack(roster, rules, field, aim, jitter)
     damage = damage_of(roster, field, strikes)
@@ -66,7 +66,7 @@ def fight_in_kernel(
     jitter: Float[Array, " units"],
     interpret: bool = False,
 ) -> Battlefield:
-    """The loops of a step as one program on one multiprocessor. Units that only fill up the arrays are dead."""
+    """The loops of a step as one program on one multiprocessor. Units that pad the arrays are dead."""
     room = max(SMALLEST, 1 << (roster.units - 1).bit_length())
     spare = room - roster.units
 
@@ -121,5 +121,5 @@ def fight_in_kernel(
 
 
 def _with(field: Battlefield, names: tuple[str, ...], values: list[Array]) -> Battlefield:
-    """The battlefield with these of its columns replaced."""
+    """The battlefield with some of its columns replaced."""
     return eqx.tree_at(lambda old: [getattr(old, name) for name in names], field, values)

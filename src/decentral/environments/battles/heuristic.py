@@ -12,7 +12,7 @@ from decentral.environments.battles.terrain import Ground
 
 
 class Heuristic(Script):
-    """Attack the target if that is allowed, else walk along the longer way towards it.
+    """Attack the target if that is allowed, otherwise walk towards it along the longer axis.
 
     Unrestricted it orders the attack at any distance, as SMAC's script did when its levels were published.
     """
@@ -28,7 +28,7 @@ class Heuristic(Script):
     def choose(
         self, state: Battlefield, memory: Int[Array, " allies"]
     ) -> tuple[Int[Array, " allies"], Int[Array, " allies"]]:
-        """The actions of all, and the enemies that they are after."""
+        """The actions of all agents, and their targets."""
         ours, theirs = self.roster.our_side, self.roster.their_side
         to_x = state.x[None, theirs] - state.x[ours, None]
         to_y = state.y[None, theirs] - state.y[ours, None]

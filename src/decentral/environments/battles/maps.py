@@ -36,7 +36,7 @@ WEST, EAST = (9, 16), (23, 16)
 
 @dataclass(frozen=True)
 class Map:
-    """Who meets whom, where, and for how many steps."""
+    """The units of both sides, where they appear, and the time limit."""
 
     name: str
     allies: tuple[UnitGroup, ...]
@@ -92,7 +92,7 @@ def stalkers_and_zealots(name: str, stalkers: int, zealots: int, limit: int) -> 
 
 
 def with_colossi(battle_map: Map, name: str, colossi: int, limit: int) -> Map:
-    """The same with some colossi on either side, who come first."""
+    """The same with some colossi on both sides, listed first."""
     west, east = (
         (UnitGroup("colossus", colossi, side[0].point), *side) for side in (battle_map.allies, battle_map.enemies)
     )
@@ -100,7 +100,7 @@ def with_colossi(battle_map: Map, name: str, colossi: int, limit: int) -> Map:
 
 
 def stalkers_against_zealots(name: str, stalkers: int, zealots: int, limit: int) -> Map:
-    """A few who can hit and run, against many."""
+    """A few units that can hit and run, against many."""
     return Map(name, (UnitGroup("stalker", stalkers, WEST),), (UnitGroup("zealot", zealots, EAST),), limit, OPEN)
 
 

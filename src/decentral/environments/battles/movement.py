@@ -14,7 +14,7 @@ Pair = tuple[Float[Array, " units"], Float[Array, " units"]]
 
 
 def walk(roster: Roster, ground: Ground, rules: Rules, field: Battlefield, aim: Aim) -> Battlefield:
-    """Everyone who is free to moves for one loop; then all that overlap are pushed apart."""
+    """Move all units that are free to for one loop; then push apart those that overlap."""
     start = (field.x, field.y)
     fixed = jnp.asarray(roster.speed == 0)
     if rules.anchored:
@@ -34,7 +34,7 @@ def walk(roster: Roster, ground: Ground, rules: Rules, field: Battlefield, aim: 
 
 
 def _course(roster: Roster, field: Battlefield, aim: Aim) -> tuple[Float[Array, " units"], Pair]:
-    """How far each unit goes, and where to: to a living target until it is in reach, without any to the goal."""
+    """How far each unit goes, and where to: to a living target until it is in reach, otherwise to the goal."""
     to_x = jnp.where(aim.exists, aim.x, field.goal_x - field.x)
     to_y = jnp.where(aim.exists, aim.y, field.goal_y - field.y)
     distance = jnp.sqrt(to_x**2 + to_y**2)
@@ -47,7 +47,7 @@ def _course(roster: Roster, field: Battlefield, aim: Aim) -> tuple[Float[Array, 
 
 
 def _around(roster: Roster, field: Battlefield, fixed: Bool[Array, " units"], direction: Pair) -> Pair:
-    """Directions that lead along the nearest unit that stands fast in one's way, and not into it."""
+    """Directions that lead around the nearest unit that stands still in the way."""
     to_x, to_y = (place[None, :] - place[:, None] for place in (field.x, field.y))
     distance = jnp.sqrt(to_x**2 + to_y**2)
     along = direction[0][:, None] * to_x + direction[1][:, None] * to_y
@@ -65,7 +65,7 @@ def _around(roster: Roster, field: Battlefield, fixed: Bool[Array, " units"], di
 
 
 def _collide(roster: Roster) -> Bool[Array, "units units"] | bool:
-    """Can two be in each other's way? Striders walk over the heads of all others."""
+    """Whether two units can block each other. Striders walk over all others."""
     if not roster.has_any_striders:
         return True
     strides = jnp.asarray(roster.strides)
@@ -73,7 +73,7 @@ def _collide(roster: Roster) -> Bool[Array, "units units"] | bool:
 
 
 def push_apart(roster: Roster, field: Battlefield, fixed: Bool[Array, " units"], place: Pair) -> Pair:
-    """Each of two that overlap gives way by half; beside one that stands fast the other by all of it."""
+    """Two units that overlap each give way by half; next to one that stands still, the other gives way fully."""
     x, y = place
     to_x, to_y = x[:, None] - x[None, :], y[:, None] - y[None, :]
     distance = jnp.sqrt(to_x**2 + to_y**2)

@@ -64,7 +64,7 @@ def _within_scan(
 def _called(
     roster: Roster, rules: Rules, field: Battlefield, calls_against: Bool[Array, "enemies allies"]
 ) -> Bool[Array, "enemies allies"]:
-    """Whether an enemy is called by a friend nearby against an ally."""
+    """Whether a nearby friend calls an enemy for help against an ally."""
     theirs = roster.their_side
     hears = _squared_distances(field, theirs, theirs) <= rules.call_radius**2
     if jax.default_backend() != "cpu":
@@ -88,7 +88,7 @@ def _keeps(
     near: Bool[Array, "enemies allies"],
     nearest: Int[Array, " enemies"],
 ) -> Bool[Array, " enemies"]:
-    """Does an enemy go on with the target that it has?"""
+    """Whether an enemy keeps its target."""
     ours, theirs = roster.our_side, roster.their_side
     attacked = points_at(field.target)[theirs, ours] & field.alive[None, ours]
     still_there = any_of(attacked, axis=1)

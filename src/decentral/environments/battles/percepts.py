@@ -41,7 +41,7 @@ def observation_size(roster: Roster) -> int:
 def _seen(
     places: Float[Array, "3 allies"], others: Float[Array, "columns others"], mark: Float[Array, "allies others"]
 ) -> Float[Array, "allies others features"]:
-    """One row for each agent and other unit: a mark, distance, direction and looks, or zeros if out of sight.
+    """One row for each agent and other unit: visible, distance, direction and features; zeros if out of sight.
 
     The columns of `others`: x, y, health, and their looks.
     """
@@ -75,7 +75,7 @@ def type_bits(roster: Roster, side: slice, swapped: bool) -> Float[Array, "side 
 
 
 def _without_self(rows: Float[Array, "allies allies features"]) -> Float[Array, "allies others features"]:
-    """Rows about all agents without those of each about itself, by cutting the diagonal out."""
+    """The rows of each agent about all others: the diagonal is removed."""
     count, features = rows.shape[0], rows.shape[2]
     if count == 1:
         return rows[:, :0]
@@ -86,7 +86,7 @@ def _without_self(rows: Float[Array, "allies allies features"]) -> Float[Array, 
 def state_vector(
     roster: Roster, swapped: bool, field: Battlefield, last_actions: Int[Array, " allies"] | None
 ) -> Float[Array, " features"]:
-    """Allies, enemies, and a bit for each agent's last action; those are zeros where there is none yet."""
+    """Allies, enemies, and a bit for each agent's last action; zeros before the first action."""
     if last_actions is None:
         last_actions = jnp.full(roster.allies, -1)
     actions = jax.nn.one_hot(last_actions, ATTACK + roster.enemies)

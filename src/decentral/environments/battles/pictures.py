@@ -55,7 +55,7 @@ def _orders(roster: Roster, field: Battlefield, places: list[Place], actions: np
 
 
 def _attacks(roster: Roster, field: Battlefield, places: list[Place]) -> list[Line]:
-    """Whom the living enemies have chosen."""
+    """The targets of the living enemies."""
     chosen = [(unit, int(field.target[unit])) for unit in range(roster.allies, roster.units)]
     return [_line(places[unit], places[to]) for unit, to in chosen if to != NOBODY and field.health[unit] > 0]
 
@@ -65,7 +65,7 @@ def _line(start: Place, end: Place, colour: int = NEUTRAL) -> Line:
 
 
 def _blocked(ground: Ground, left: int, top: int, width: int, height: int) -> tuple[Tile, ...]:
-    """The cells between that nobody can walk on."""
+    """The cells that cannot be walked on."""
     walkable = np.zeros((height, width), bool)
     for part in ground:
         walkable[top - 1 - part.top : top - part.bottom, part.left - left : part.right + 1 - left] = True

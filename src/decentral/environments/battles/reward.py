@@ -7,21 +7,21 @@ from decentral.environments.battles.battlefield import Battlefield
 from decentral.environments.battles.roster import Roster
 
 KILL, WIN = 10.0, 200.0
-FULL_RETURN = 20.0  # what all that can be earned without regeneration adds up to
+FULL_RETURN = 20.0  # the highest possible return without regeneration
 
 
 def is_won(roster: Roster, field: Battlefield) -> Bool[Array, ""]:
-    """Is no enemy left, but someone to tell of it?"""
+    """Whether all enemies are dead and an ally is alive."""
     return jnp.any(field.alive[roster.our_side]) & ~jnp.any(field.alive[roster.their_side])
 
 
 def is_over(roster: Roster, field: Battlefield) -> Bool[Array, ""]:
-    """Is a side, or both, dead?"""
+    """Whether a side, or both, is dead."""
     return ~(jnp.any(field.alive[roster.our_side]) & jnp.any(field.alive[roster.their_side]))
 
 
 def reward(roster: Roster, before: Battlefield, after: Battlefield, regeneration_pays: bool) -> Float[Array, ""]:
-    """What the enemies lost in health and shields, and for each death and a win; scaled to FULL_RETURN.
+    """The enemies' loss of health and shields, plus bonuses for each death and for the win; scaled to FULL_RETURN.
 
     SMAC takes the absolute value of the first two, so that a step in which enemies only recover pays too.
     """

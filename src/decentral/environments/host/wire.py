@@ -134,7 +134,7 @@ class Wire:
         try:
             return self._understood(kind, body)
         except (ValueError, struct.error):
-            raise Failed(f"{self.environment.address}: its process sent what is no answer") from None
+            raise Failed(f"{self.environment.address}: its process sent an invalid answer") from None
 
     def _understood(self, kind: bytes, body: bytes) -> Answer:
         if kind == RESET:

@@ -53,7 +53,9 @@ class ResumePoint:
             broken = notes[0].removesuffix(": going back to an earlier checkpoint")
             raise Refused(f"{broken}; no other checkpoint can be resumed from, nothing was changed")
         begun = any(directory.has_begun for directory in directories)
-        return ResumePoint(directories, lanes, [], ["no moment was saved yet: begun anew"] if begun else [])
+        return ResumePoint(
+            directories, lanes, [], ["no checkpoint was saved yet: started from the beginning"] if begun else []
+        )
 
     @property
     def turn(self) -> int | None:

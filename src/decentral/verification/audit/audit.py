@@ -137,7 +137,7 @@ class Audited:
         if annotations and kept != "float32":
             raise Refused(
                 f"training.replay_type must be float32 for {member.name} to be audited, got {kept}: "
-                "it reflects on what it saw before the replay rounds it"
+                "it annotates episodes before the replay rounds them"
             )
 
 
