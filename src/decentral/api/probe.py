@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+from jaxtyping import Array, Key
+
 from decentral.api.arguments import check_whole, environment_of
 from decentral.environments.base import BaseEnvironment, Environment
+from decentral.runs.caches import keep_compiled_programs
+from decentral.runs.trained import check_environments
 from decentral.settings import Refused
-from decentral.training.evaluation import Scores
-from decentral.verification.probe import probe as play_every_policy
+from decentral.training.evaluation import Scores, random_scores, scripted_scores
 
 
 @dataclass(frozen=True)
@@ -35,4 +39,18 @@ def probe(
     name, built = environment_of(environment_name, environment)
     if not isinstance(built, Environment):
         raise Refused(f"environment must be a compiled one to be probed, got {name}")
-    return Probe(name, episodes, play_every_policy(built, episodes, seed))
+    return Probe(name, episodes, _play_every_policy(built, episodes, seed))
+
+
+def _play_every_policy(environment: Environment, episodes: int, seed: int) -> dict[str, Scores]:
+    """The scores of `episodes` episodes of each policy that needs no training, by its name."""
+    check_environments(episodes, seed)
+    keep_compiled_programs()
+
+    def play_all(key: Key[Array, ""]) -> dict[str, Scores]:
+        scripted = {
+            name: scripted_scores(environment, script, episodes, key) for name, script in environment.scripts().items()
+        }
+        return {"random": random_scores(environment, episodes, key)} | scripted
+
+    return jax.device_get(jax.jit(play_all)(jax.random.key(seed)))

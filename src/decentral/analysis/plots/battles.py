@@ -1,4 +1,4 @@
-"""Learning curves of battles: win rates above, returns below, one panel per map. Unfinished targets can be drawn too."""
+"""Learning curves of battles: win rates above, returns below, one panel per map; unfinished targets are drawn too."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
