@@ -68,14 +68,14 @@ def test_gradients_go_through_the_kernels(monkeypatch):
 
     plain = gradients()
     taken = []
-    for name in ("recur", "walk_back"):
+    for name in ("recur", "backward"):
         kernel = partial(getattr(kernels, name), interpret=True)
         monkeypatch.setattr(
             kernels, name, lambda *given, kernel=kernel, name=name, **how: taken.append(name) or kernel(*given, **how)
         )
     monkeypatch.setattr(recurrence, "has_kernels", lambda batch, width: True)
     agree(gradients(), plain)
-    assert set(taken) == {"recur", "walk_back"}
+    assert set(taken) == {"recur", "backward"}
 
 
 @pytest.mark.parametrize(
