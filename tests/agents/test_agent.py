@@ -94,14 +94,15 @@ def test_greedy_actions_are_the_best_available_ones():
     assert 0 in chosen
 
 
-def test_an_exhibition_is_greedy_and_changes_nothing_of_the_agent():
+def test_a_greedy_episode_changes_nothing_of_the_agent():
     """The best action of a first percept, however much the agent explores; and it learns on as if nothing had been."""
     shown, alone = (newborn(epsilon_start=1.0, epsilon_end=1.0) for _ in range(2))
     best = decision(newborn(), [True] * 3)
     assert [shown.greedy_episode(number).act(SEEN[0]) for number in range(3)] == [best] * 3
     assert live(shown, 2) == live(alone, 2)
-    exhibition = shown.greedy_episode()
-    assert exhibition.act(SEEN[0], [False, True, False]) == exhibition.act(SEEN[1], [False, True, False]) == 1
+    with pytest.warns(DeprecationWarning, match="exhibit is called greedy_episode now"):
+        old_name = shown.exhibit()
+    assert old_name.act(SEEN[0], [False, True, False]) == old_name.act(SEEN[1], [False, True, False]) == 1
     assert live(shown, 2, start=2) == live(alone, 2, start=2)
 
 
