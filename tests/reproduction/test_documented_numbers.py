@@ -138,9 +138,9 @@ def test_what_is_said_of_hidden_teammates_and_of_extensions():
 
 
 def test_separate_agents_lie_apart_where_nothing_is_trained_as_far_as_is_said():
-    from decentral.reproduction.table_1 import judged, untrained_gaps
+    from decentral.reproduction.table_1 import compared_with_payoff, untrained_gaps
 
-    gaps = untrained_gaps(judged(results("table-1"))[1]).values()
+    gaps = untrained_gaps(compared_with_payoff(results("table-1"))[1]).values()
     assert f"such entries lie {min(gaps):.2f} to {max(gaps):.2f} apart, on every seed" in text("docs/reproduction.md")
     assert len(gaps) == 5
 

@@ -29,7 +29,7 @@ from decentral.reproduction.reading_results import (
 )
 from decentral.reproduction.readings import CORE, READINGS, list_of_readings, reading_of
 from decentral.reproduction.record import Record
-from decentral.reproduction.table_1 import Judged, judged, untrained_gaps
+from decentral.reproduction.table_1 import LearnedTable, compared_with_payoff, untrained_gaps
 from decentral.reproduction.target import Done, Scale, Workplace
 from decentral.runs.shapes import group_by_shape
 from tests.cli.test_cli import outcome
@@ -167,12 +167,14 @@ def test_the_best_known_returns_of_a_hidden_teammate_are_those_of_the_data():
 
 
 def test_separate_agents_disagree_where_nothing_is_trained_and_agents_of_one_network_would_not():
-    _, every = judged(Record.read(DATA / "table-1.json").results)
+    _, every = compared_with_payoff(Record.read(DATA / "table-1.json").results)
     assert min(untrained_gaps(every).values()) > 0.5
     values, occurs = np.asarray([[-0.5, -11.0], [0.0, -12.0]]), np.asarray([[False, True], [True, True]])
 
     def agents(other):
-        return [Judged(7, place, values[0], table, occurs, 0.0, 0.0) for place, table in enumerate((values, other))]
+        return [
+            LearnedTable(7, place, values[0], table, occurs, 0.0, 0.0) for place, table in enumerate((values, other))
+        ]
 
     assert untrained_gaps(agents(values + np.asarray([[0.0, 3.0], [3.0, 3.0]]))) == {7: 0.0}
     assert untrained_gaps(agents(values + 1.5)) == {7: 1.5}

@@ -27,7 +27,9 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, rea
     damage = jnp.zeros((6, 6))
     if hurt_by is not None:
         damage = damage.at[hurt_by].set(6.0)
-    found = choose_targets(environment.roster, replace(RULES, **rules), field, take_aim(environment.roster, field), damage)
+    found = choose_targets(
+        environment.roster, replace(RULES, **rules), field, take_aim(environment.roster, field), damage
+    )
     return int(found.target[3])
 
 
