@@ -37,7 +37,7 @@ WORK = (
     "decentral.api.watch.film",
     "decentral.api.report.learned_summary",
     "decentral.bundles.export.record",
-    "decentral.api.probe.play_every_policy",
+    "decentral.api.probe._play_every_policy",
     "decentral.api.check_env.examine",
     "decentral.api.check_battles.record_game",
     "decentral.sweeps.comparison.run",
