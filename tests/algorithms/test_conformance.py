@@ -46,6 +46,11 @@ gradient_learners = pytest.mark.parametrize("algorithm", LEARNERS.values(), ids=
 
 def batch(algorithm, agent, happened=STEPS, terminated=False, seed=0):
     """Random episodes, of which `happened` steps are real, with the agent's remarks."""
+    return annotated_batch(algorithm, agent, happened, terminated, seed)
+
+
+@jax.jit
+def annotated_batch(algorithm, agent, happened, terminated, seed):
     keys = jax.random.split(jax.random.key(seed), 3)
     real = jnp.broadcast_to(jnp.arange(STEPS) < happened, (EPISODES, STEPS))
     last = jnp.broadcast_to(jnp.arange(STEPS) == happened - 1, (EPISODES, STEPS))
@@ -156,8 +161,9 @@ def test_an_unavailable_action_is_never_bootstrapped_from(algorithm, newborn):
 @algorithms
 def test_greedy_values_need_no_chance(algorithm, newborn):
     agent = newborn[id(algorithm)]
-    rolled = algorithm.roll(jax.random.key(3), 5)
+    rolled = jax.jit(lambda key: algorithm.roll(key, 5))(jax.random.key(3))
 
+    @jax.jit
     @jax.vmap
     def greedy(dice):
         scene = Scene(Percept(jnp.ones(2), jnp.ones(3, bool)), jnp.zeros(3), jnp.zeros(()), dice)

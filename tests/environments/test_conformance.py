@@ -38,13 +38,21 @@ def stepped_by_chance(world, state, actions, key):
     return world.step_with(state, actions, world.draw(key))
 
 
+@jax.jit
+def begun(world, key):
+    """A first state, and random actions in it."""
+    state = world.reset(key)
+    keys = jax.random.split(key, world.num_agents)
+    return state, jax.vmap(world.spec.actions.sample)(world.perceive(state).available, keys)
+
+
 def random_episode(world, seed):
     return played(world, jax.random.key(seed))
 
 
 @pytest.mark.parametrize("world", EVERY.values(), ids=EVERY.keys())
 def test_percepts_have_the_shapes_and_types_that_the_spec_says(world):
-    percepts = world.perceive(world.reset(jax.random.key(0)))
+    percepts = jax.eval_shape(lambda key: world.perceive(world.reset(key)), jax.random.key(0))
     assert percepts.observation.shape == (world.num_agents, world.spec.observation_size)
     assert percepts.observation.dtype == jnp.float32
     assert percepts.available.shape == (world.num_agents, world.spec.actions.count)
@@ -87,8 +95,8 @@ def test_an_episode_repeats_itself_under_the_same_key_and_only_then(world):
 @pytest.mark.parametrize("name", ["predator-prey", "switching-wind"])
 def test_the_worlds_own_chance_comes_from_its_key(name):
     world = WORLDS[name]
-    state, actions = world.reset(jax.random.key(0)), some_actions(world, jax.random.key(0))
-    after = jax.vmap(lambda key: world.step(state, actions, key)[0])(jax.random.split(jax.random.key(1), 20))
+    state, actions = begun(world, jax.random.key(0))
+    after = jax.jit(jax.vmap(lambda key: world.step(state, actions, key)[0]))(jax.random.split(jax.random.key(1), 20))
     assert any(len(np.unique(np.asarray(leaf), axis=0)) > 1 for leaf in jax.tree.leaves(after))
 
 
@@ -112,8 +120,7 @@ def test_a_world_that_never_ends_early_lasts_to_its_time_limit(world):
 @worlds
 def test_a_step_means_the_same_compiled_and_side_by_side(world):
     key = jax.random.key(4)
-    state = world.reset(key)
-    actions = some_actions(world, key)
+    state, actions = begun(world, key)
     plain = world.step(state, actions, key)
     compiled = stepped(world, state, actions, key)
     twice = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), (state, actions))
@@ -127,7 +134,7 @@ def test_a_step_means_the_same_compiled_and_side_by_side(world):
 def test_a_step_by_chance_drawn_ahead_is_the_step_of_the_same_key(world):
     for seed in range(5):
         key = jax.random.key(seed)
-        state, actions = world.reset(key), some_actions(world, key)
+        state, actions = begun(world, key)
         at_once, ahead = (how(world, state, actions, key) for how in (stepped, stepped_by_chance))
         for one, other in zip(*map(jax.tree.leaves, (at_once, ahead)), strict=True):
             np.testing.assert_array_equal(one, other)
@@ -199,18 +206,13 @@ def test_the_barrier_test_catches_a_world_that_shows_the_others_actions():
     assert leaks(Gossip(), *ALIKE["matrix-game"])
 
 
-def some_actions(world, key):
-    percepts = world.perceive(world.reset(key))
-    return jax.vmap(world.spec.actions.sample)(percepts.available, jax.random.split(key, world.num_agents))
-
-
 def step_once(world):
     key = jax.random.key(6)
-    return stepped(world, world.reset(key), some_actions(world, key), key)
+    return stepped(world, *begun(world, key), key)
 
 
 @worlds
 def test_a_random_action_is_of_the_kind_that_the_spec_says(world):
-    actions = some_actions(world, jax.random.key(7))
+    _, actions = begun(world, jax.random.key(7))
     wanted = jnp.integer if isinstance(world.spec.actions, Discrete) else jnp.floating
     assert jnp.issubdtype(actions.dtype, wanted)

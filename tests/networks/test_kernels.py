@@ -32,8 +32,8 @@ def weight():
 @pytest.mark.parametrize("keep_gates", [True, False])
 def test_the_way_forth_is_that_of_the_loop(weight, keep_gates):
     given = (numbers(1, STEPS, EPISODES, 3 * WIDTH), weight, numbers(2, 3 * WIDTH))
-    after, gates = jax.vmap(partial(kernels.recur, keep_gates=keep_gates, interpret=True))(*given)
-    plain, plain_gates = jax.vmap(partial(loops.recur, keep_gates=keep_gates))(*given)
+    after, gates = jax.jit(jax.vmap(partial(kernels.recur, keep_gates=keep_gates, interpret=True)))(*given)
+    plain, plain_gates = jax.jit(jax.vmap(partial(loops.recur, keep_gates=keep_gates)))(*given)
     agree(after, plain)
     assert gates is None if not keep_gates else agree(gates, plain_gates) is None
 
@@ -41,30 +41,32 @@ def test_the_way_forth_is_that_of_the_loop(weight, keep_gates):
 def test_the_way_back_is_that_of_the_loop(weight):
     wanted, before, *gates = (numbers(seed, STEPS, EPISODES, WIDTH) for seed in range(3, 9))
     given = (wanted, before, Gates(*gates), weight)
-    by_kernel = jax.vmap(partial(kernels.backward, interpret=True))(*given)
-    agree(by_kernel, jax.vmap(loops.backward)(*given))
+    by_kernel = jax.jit(jax.vmap(partial(kernels.backward, interpret=True)))(*given)
+    agree(by_kernel, jax.jit(jax.vmap(loops.backward))(*given))
 
 
 @pytest.mark.parametrize("length", [1, 4])
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_errors_of_windows_are_those_of_one_after_the_other(length, outputs):
     steps, contexts = numbers(1, STEPS, EPISODES, WIDTH), numbers(2, STEPS, EPISODES, WIDTH)
-    layers = jax.vmap(lambda key: draw(Linear(WIDTH, outputs), key))(jax.random.split(jax.random.key(0), NETWORKS))
+    layers = jax.jit(jax.vmap(lambda key: draw(Linear(WIDTH, outputs), key)))(
+        jax.random.split(jax.random.key(0), NETWORKS)
+    )
     given = (steps, contexts, layers, numbers(3, STEPS, EPISODES, outputs), numbers(4, STEPS, EPISODES) / EPISODES)
-    by_kernel = jax.vmap(partial(window_kernels.side_by_side, length, interpret=True))(*given)
-    agree(by_kernel, jax.vmap(partial(reconstruction.one_by_one, length))(*given))
+    by_kernel = jax.jit(jax.vmap(partial(window_kernels.side_by_side, length, interpret=True)))(*given)
+    agree(by_kernel, jax.jit(jax.vmap(partial(reconstruction.one_by_one, length)))(*given))
 
 
 def test_gradients_go_through_the_kernels(monkeypatch):
     """As on a GPU, with the interpreter in its place."""
-    trunks = jax.vmap(lambda key: draw(Trunk(3, WIDTH), key))(jax.random.split(jax.random.key(0), NETWORKS))
+    trunks = jax.jit(jax.vmap(lambda key: draw(Trunk(3, WIDTH), key)))(jax.random.split(jax.random.key(0), NETWORKS))
     inputs = numbers(1, EPISODES, STEPS, 3)
 
     def gradients():
         def loss(trunk, inputs):
             return jnp.sum(jnp.sin(jax.vmap(trunk.unroll)(inputs)))
 
-        return jax.vmap(jax.grad(loss, (0, 1)))(trunks, inputs)
+        return jax.jit(jax.vmap(jax.grad(loss, (0, 1))))(trunks, inputs)
 
     plain = gradients()
     taken = []

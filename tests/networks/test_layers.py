@@ -45,22 +45,24 @@ def test_a_gru_step_follows_pytorchs_equations():
 
 
 def test_unrolling_an_episode_equals_stepping_through_it():
-    trunk = draw(Trunk(3, 8), jax.random.key(0))
+    trunk = jax.jit(lambda key: draw(Trunk(3, 8), key))(jax.random.key(0))
     inputs = jax.random.normal(jax.random.key(1), (5, 3))
-    memory, stepped = trunk.start(), []
+    step, memory, stepped = jax.jit(lambda memory, one: trunk.step(memory, one)), trunk.start(), []
     for one in inputs:
-        memory = trunk.step(memory, one)
+        memory = step(memory, one)
         stepped.append(memory)
-    np.testing.assert_allclose(trunk.unroll(inputs), jnp.stack(stepped), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        jax.jit(lambda inputs: trunk.unroll(inputs))(inputs), jnp.stack(stepped), rtol=1e-5, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(("inputs", "outputs"), [(2, 5), (5, 2), (3, 3)])
 def test_the_derivative_of_a_layer_is_what_automatic_differentiation_finds(inputs, outputs):
     layer = draw(Linear(inputs, outputs), jax.random.key(0))
     x, wanted = (jax.random.normal(jax.random.key(size), (4, 6, size)) for size in (inputs, outputs))
-    plain = jax.grad(lambda layer: jnp.sum(wanted * (x @ layer.weight.T + layer.bias[None, None])))(layer)
-    through_the_layer = jax.grad(lambda layer: jnp.sum(wanted * layer(x)))(layer)
-    for found in (derivative(layer, x, wanted), through_the_layer):
+    plain = jax.jit(jax.grad(lambda layer: jnp.sum(wanted * (x @ layer.weight.T + layer.bias[None, None]))))(layer)
+    through_the_layer = jax.jit(jax.grad(lambda layer: jnp.sum(wanted * layer(x))))(layer)
+    for found in (jax.jit(derivative)(layer, x, wanted), through_the_layer):
         np.testing.assert_allclose(found.weight, plain.weight, rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(found.bias, plain.bias, rtol=1e-5, atol=1e-5)
 

@@ -1,3 +1,5 @@
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +16,7 @@ def test_reading_every_percept_once_equals_the_layer_over_whole_transitions(step
     keys = jax.random.split(jax.random.key(0), 3)
     observations = jax.random.normal(keys[0], (steps + 1, *batch, 2))
     between = jax.random.normal(keys[1], (steps, *batch, 3))
-    layer = draw(Linear(window * (2 + 3 + 2 + 1), 4), keys[2])
+    layer = jax.jit(lambda key: draw(Linear(window * (2 + 3 + 2 + 1), 4), key))(keys[2])
 
     def fast(layer):
         return first_layer_of_windows(layer, observations, between, window)
@@ -25,7 +27,10 @@ def test_reading_every_percept_once_equals_the_layer_over_whole_transitions(step
         )
         return layer(jnp.concatenate(steps_of_windows(transitions, window), axis=-1))
 
-    np.testing.assert_allclose(fast(layer), plain(layer), atol=1e-5)
-    ours, theirs = (jax.grad(lambda own, of=of: jnp.sum(jnp.sin(of(own))))(layer) for of in (fast, plain))
+    @functools.partial(jax.jit, static_argnums=0)
+    def result_and_gradient(of, layer):
+        return of(layer), jax.grad(lambda own: jnp.sum(jnp.sin(of(own))))(layer)
+
+    ours, theirs = (result_and_gradient(of, layer) for of in (fast, plain))
     for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)

@@ -1,3 +1,5 @@
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -24,6 +26,12 @@ def plain_window_loss(decoder, steps, contexts, wanted, weights, length):
     return jnp.sum(jax.vmap(of_episode, 1)(steps, contexts, wanted, weights))
 
 
+@functools.cache
+def decoder_of(*sizes):
+    return jax.jit(lambda key: draw(Decoder(*sizes), key))(jax.random.key(0))
+
+
+@functools.cache
 def lived(batch=3, length=6):
     keys = jax.random.split(jax.random.key(1), 4)
     steps, wanted = jax.random.normal(keys[0], (length, batch, 2)), jax.random.normal(keys[1], (length, batch, 4))
@@ -33,7 +41,7 @@ def lived(batch=3, length=6):
 
 @pytest.mark.parametrize("window", [1, 2, 5])
 def test_errors_over_windows_and_their_derivatives_equal_the_plain_ones(window):
-    decoder = draw(Decoder(2, 3, 5, 4), jax.random.key(0))
+    decoder = decoder_of(2, 3, 5, 4)
     steps, contexts, wanted, weights = lived()
 
     def fast(decoder, contexts):
@@ -42,15 +50,15 @@ def test_errors_over_windows_and_their_derivatives_equal_the_plain_ones(window):
     def plain(decoder, contexts):
         return plain_window_loss(decoder, steps, contexts, wanted, weights, window)
 
-    ours, theirs = (jax.value_and_grad(loss, (0, 1))(decoder, contexts) for loss in (fast, plain))
+    ours, theirs = (jax.jit(jax.value_and_grad(loss, (0, 1)))(decoder, contexts) for loss in (fast, plain))
     for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
 
 
 def test_a_loss_that_is_scaled_has_scaled_derivatives():
-    decoder, (steps, contexts, wanted, weights) = draw(Decoder(2, 3, 5, 4), jax.random.key(0)), lived()
+    decoder, (steps, contexts, wanted, weights) = decoder_of(2, 3, 5, 4), lived()
     once, thrice = (
-        jax.grad(lambda c, times=times: times * decoder.window_loss(steps, c, wanted, weights, 2))(contexts)
+        jax.jit(jax.grad(lambda c, times=times: times * decoder.window_loss(steps, c, wanted, weights, 2)))(contexts)
         for times in (1.0, 3.0)
     )
     np.testing.assert_allclose(thrice, 3 * once, rtol=1e-5)

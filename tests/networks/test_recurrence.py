@@ -1,3 +1,5 @@
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,7 +33,7 @@ def loss_of(memories, trunk, inputs):
 
 @pytest.fixture(scope="module")
 def case():
-    trunk = jax.tree.map(lambda leaf: 2 * leaf, draw(Trunk(INPUTS, WIDTH), jax.random.key(0)))
+    trunk = jax.tree.map(lambda leaf: 2 * leaf, jax.jit(lambda key: draw(Trunk(INPUTS, WIDTH), key))(jax.random.key(0)))
     return trunk, jax.random.normal(jax.random.key(1), (EPISODES, STEPS, INPUTS))
 
 
@@ -41,7 +43,10 @@ def agree(one, other, within=1e-5):
 
 
 def test_value_and_gradient_equal_those_of_plain_steps(case):
-    ours, plain = (jax.value_and_grad(loss_of, (1, 2))(memories, *case) for memories in (unrolled, stepped))
+    ours, plain = (
+        jax.jit(jax.value_and_grad(loss_of, (1, 2)), static_argnums=0)(memories, *case)
+        for memories in (unrolled, stepped)
+    )
     agree(ours, plain)
 
 
@@ -49,7 +54,7 @@ def test_so_they_do_for_several_networks_side_by_side(case):
     trunk, inputs = case
     trunks = jax.tree.map(lambda leaf: jnp.stack([leaf, -leaf]), trunk)
     ours, plain = (
-        jax.vmap(jax.grad(loss_of, (1, 2)), (None, 0, None))(memories, trunks, inputs)
+        jax.jit(jax.vmap(jax.grad(partial(loss_of, memories), (0, 1)), (0, None)))(trunks, inputs)
         for memories in (unrolled, stepped)
     )
     agree(ours, plain)
@@ -64,7 +69,9 @@ def test_so_they_do_for_several_networks_inside_of_each_episode(case):
         of_team = jax.vmap(jax.vmap(memories, (0, None)), (None, 0))(trunks, inputs)
         return jnp.sum(of_team * jnp.sin(jnp.arange(of_team.size)).reshape(of_team.shape))
 
-    ours, plain = (jax.value_and_grad(loss, 1)(memories, trunks) for memories in (unrolled, stepped))
+    ours, plain = (
+        jax.jit(jax.value_and_grad(loss, 1), static_argnums=0)(memories, trunks) for memories in (unrolled, stepped)
+    )
     agree(ours, plain)
 
 

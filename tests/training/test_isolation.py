@@ -45,6 +45,7 @@ def changed(leaf):
     return -1000.0 * (1 + leaf) if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf
 
 
+@functools.partial(jax.jit, static_argnums=1)
 def with_other_past(lane, rewrite):
     """The same, but the second agent's memory is rewritten."""
     replays = list(lane.replays)

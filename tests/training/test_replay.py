@@ -16,6 +16,9 @@ from tests.small import small
 BLANK = blank_episode(AgentSpec(observation_size=1, actions=Discrete(2)), 1)
 
 
+drawn_from = jax.jit(sample, static_argnums=1)
+
+
 def numbered(*numbers):
     """One-step episodes, told apart by their reward."""
     several = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(numbers)), BLANK)
@@ -40,7 +43,7 @@ def test_what_is_not_to_be_kept_leaves_no_trace():
 def test_only_what_was_remembered_is_sampled_and_nothing_twice():
     replay = remember(empty_replay(BLANK, 10, "float32"), numbered(1, 2, 3), True)
     for seed in range(20):
-        drawn = np.asarray(sample(replay, 3, jax.random.key(seed)).rewards[:, 0])
+        drawn = np.asarray(drawn_from(replay, 3, jax.random.key(seed)).rewards[:, 0])
         assert sorted(drawn.tolist()) == [1, 2, 3]
 
 
@@ -51,8 +54,8 @@ def kept(actions, observations, *numbers):
     seen = jnp.asarray([numbers, numbers], jnp.float32)
     lived = eqx.tree_at(lambda e: e.percepts.observation, lived, seen)
     several = jax.tree.map(lambda leaf: leaf[None], lived)
-    replay = remember(empty_replay(blank, 2, observations), several, True)
-    back = sample(replay, 1, jax.random.key(0))
+    replay = jax.jit(remember)(empty_replay(blank, 2, observations), several, True)
+    back = drawn_from(replay, 1, jax.random.key(0))
     assert back.actions.dtype == jnp.int32 and int(back.actions[0, 0]) == actions - 1
     assert back.rewards[0, 0] == jnp.float32(0.1) and back.percepts.observation.dtype == jnp.float32
     return back.percepts.observation[0, 0].tolist(), replay
@@ -95,7 +98,7 @@ def test_training_is_the_same_to_the_bit_where_the_type_holds_every_observation(
 @pytest.mark.parametrize(("below", "count"), [(5, 2), (3, 3), (50, 4)])
 def test_distinct_numbers_are_distinct_and_all_equally_likely(below, count):
     keys = jax.random.split(jax.random.key(0), 20_000)
-    drawn = np.asarray(jax.vmap(lambda key: distinct_numbers(jnp.asarray(below), count, key))(keys))
+    drawn = np.asarray(jax.jit(jax.vmap(lambda key: distinct_numbers(jnp.asarray(below), count, key)))(keys))
     ordered = np.sort(drawn, axis=1)
     assert (ordered[:, 1:] != ordered[:, :-1]).all() and drawn.min() == 0 and drawn.max() == below - 1
     np.testing.assert_allclose(np.bincount(drawn.ravel(), minlength=below) / 20_000, count / below, atol=0.02)
@@ -103,6 +106,6 @@ def test_distinct_numbers_are_distinct_and_all_equally_likely(below, count):
 
 def test_every_pair_is_equally_likely():
     keys = jax.random.split(jax.random.key(1), 30_000)
-    drawn = np.sort(np.asarray(jax.vmap(lambda key: distinct_numbers(jnp.asarray(4), 2, key))(keys)), axis=1)
+    drawn = np.sort(np.asarray(jax.jit(jax.vmap(lambda key: distinct_numbers(jnp.asarray(4), 2, key)))(keys)), axis=1)
     shares = np.bincount(4 * drawn[:, 0] + drawn[:, 1])
     np.testing.assert_allclose(shares[shares > 0] / 30_000, 1 / 6, atol=0.01)

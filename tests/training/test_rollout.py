@@ -13,7 +13,7 @@ from tests.worlds import EarlyEnd, Fuse
 
 def test_an_episode_that_ends_early_is_padded_with_steps_that_did_not_happen():
     world = EarlyEnd()
-    lived = play(world, random_player(world, jax.random.key(0)), jax.random.key(1))
+    lived = jax.jit(lambda key: play(world, random_player(world, key), key))(jax.random.key(1))
     np.testing.assert_array_equal(lived.happened, [True, True, False, False, False])
     np.testing.assert_array_equal(lived.terminated, [False, True, False, False, False])
     np.testing.assert_array_equal(lived.rewards, [1, 1, 0, 0, 0])
@@ -30,13 +30,13 @@ def test_a_world_that_is_over_stands_still_however_long_others_go_on_beside_it(u
         return play(world, random_player(world, key), key)
 
     keys = jax.random.split(jax.random.key(0), 6)
-    together = jax.vmap(live)(keys)
+    together = jax.jit(jax.vmap(live))(keys)
     lengths = np.sum(together.happened, axis=1)
     assert len(set(lengths.tolist())) > 2
     burnt = np.minimum(np.arange(world.limit + 1), lengths[:, None])
     np.testing.assert_array_equal(together.percepts.observation[:, :, 0, 0], burnt)
     np.testing.assert_array_equal(together.actions[~together.happened], 0)
-    alone = jax.tree.map(lambda *each: np.stack(each), *map(live, keys))
+    alone = jax.tree.map(lambda *each: np.stack(each), *map(jax.jit(live), keys))
     for one, other in zip(jax.tree.leaves(alone), jax.tree.leaves(together), strict=True):
         np.testing.assert_array_equal(one, other)
 
