@@ -20,6 +20,11 @@ if version("jaxlib").startswith("0.10."):
     FLAGS.append("--xla_cpu_use_fusion_emitters=false")  # a flag that later versions don't know ends the process
 os.environ["XLA_FLAGS"] = " ".join([os.environ.get("XLA_FLAGS", ""), *FLAGS])
 
+# In variables, so that the processes that tests start share it.
+_run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))  # the same for all workers of one run of the tests
+os.environ["JAX_COMPILATION_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"decentral-tests-{_run}")
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
+
 os.environ["JAX_NUM_CPU_DEVICES"] = "1"  # the workers of pytest share the cores already
 
 from jaxtyping import install_import_hook  # noqa: E402 (the flags come first)
@@ -40,9 +45,6 @@ import jax  # noqa: E402 (the hook comes first)
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 os.environ["DECENTRAL_CACHE_DIR"] = "off"  # the tests leave nothing in the user's
-_run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))  # the same for all workers of one run of the tests
-jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / f"decentral-tests-{_run}"))
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
 
 MOST_MAPPINGS = 20_000  # of memory: Linux allows a process 65,530, a compiled program takes several
 

@@ -282,7 +282,12 @@ def test_free_cells_are_counted_past_the_occupied_ones(index, occupied, found):
 
 @pytest.mark.parametrize(
     ("penalty", "optimal", "random"),
-    [(0.0, 33.64, 1.08), (0.3, 30.32, -6.41), (0.5, 28.89, -11.40), (1.0, 25.74, -23.88)],
+    [
+        (0.0, 33.64, 1.08),
+        pytest.param(0.3, 30.32, -6.41, marks=pytest.mark.long),
+        pytest.param(0.5, 28.89, -11.40, marks=pytest.mark.long),
+        (1.0, 25.74, -23.88),
+    ],
 )
 def test_the_oracle_knows_the_best_and_the_random_return(penalty, optimal, random):
     known = PredatorPrey(penalty=penalty).references()

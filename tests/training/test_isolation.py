@@ -15,15 +15,15 @@ from decentral.algorithms import ALGORITHMS
 from decentral.algorithms.q_learning import Scene
 from decentral.centralised import CENTRALISED
 from decentral.configs.members import Member, team_of
-from decentral.environments.registry import PredatorPrey
 from decentral.training.loop import TrainingSetup, begin, remember_and_learn, turns
 from decentral.training.plan import Plan
 from decentral.training.squads.base import TrainingClock
 from decentral.training.squads.separate import LearningSchedule
 from decentral.training.team import Team
 from tests.small import each_of, small
+from tests.worlds import Noise
 
-WORLD = PredatorPrey(length=6, observe_teammate=True)
+WORLD = Noise()
 PLAN = Plan(batch_episodes=4, replay_episodes=8, epsilon_steps=100)
 EPSILON = jnp.asarray(0.5)
 algorithms = each_of(ALGORITHMS, group="isolation")
@@ -132,7 +132,7 @@ def test_an_agents_choices_do_not_depend_on_another_agents_networks(name):
     @jax.jit
     def act(own):
         def choose(die):
-            scene = Scene(percepts, jnp.zeros((2, 5)), jnp.full(2, 0.3), die)
+            scene = Scene(percepts, jnp.zeros((2, WORLD.spec.actions.count)), jnp.full(2, 0.3), die)
             values, _ = jax.vmap(squad.algorithm.values)(own, squad.start(own), scene)
             return values, squad.act(own, lane.agents[0].statistics, squad.start(own), scene)[0]
 

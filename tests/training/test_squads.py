@@ -15,6 +15,7 @@ from decentral.training.squads.separate import LearningSchedule, Separate
 from tests.small import small
 from tests.worlds import Corridor
 
+pytestmark = pytest.mark.xdist_group("squads")  # one process compiles for all of them
 PLAN = Plan(batch_episodes=4, replay_episodes=64, epsilon_steps=10, epsilon_end=0.0)
 
 
@@ -76,7 +77,7 @@ def test_agents_of_different_algorithms_learn_side_by_side():
 def test_an_agent_is_the_same_beside_an_equal_partner_in_one_squad_or_in_two():
     """Squads are a way to compute, not a way to behave."""
     _, _, together = lived([iql(), iql()], 3, idle=4)
-    _, _, apart = lived([iql(), iql(update_period=3)], 3, idle=4)
+    _, _, apart = lived([iql(), iql(update_period=4)], 3, idle=4)
     for one, other in zip(
         jax.tree.leaves(together.agents[0].online), jax.tree.leaves(apart.agents[0].online), strict=True
     ):
