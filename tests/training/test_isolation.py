@@ -123,20 +123,20 @@ def test_an_agents_choices_do_not_depend_on_another_agents_networks(name):
     setup, lane = young_team(name)
     squad, models = setup.team.squads[0], lane.agents[0].online
 
-    def shift(leaf):
-        return leaf.at[1].add(0.5) if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf
+    def shift(leaf):  # and turn round, or the same action would stay the best
+        return leaf.at[1].set(0.5 - leaf[1]) if jnp.issubdtype(leaf.dtype, jnp.floating) else leaf
 
-    percepts = WORLD.perceive(WORLD.reset(jax.random.key(0)))
+    percepts = jax.vmap(lambda key: WORLD.perceive(WORLD.reset(key)))(jax.random.split(jax.random.key(0), 50))
     dice = squad.roll(jax.random.split(jax.random.key(1)), 50)
 
     @jax.jit
     def act(own):
-        def choose(die):
-            scene = Scene(percepts, jnp.zeros((2, WORLD.spec.actions.count)), jnp.full(2, 0.3), die)
+        def choose(percept, die):
+            scene = Scene(percept, jnp.zeros((2, WORLD.spec.actions.count)), jnp.full(2, 0.3), die)
             values, _ = jax.vmap(squad.algorithm.values)(own, squad.start(own), scene)
             return values, squad.act(own, lane.agents[0].statistics, squad.start(own), scene)[0]
 
-        return jax.vmap(choose)(dice)
+        return jax.vmap(choose)(percepts, dice)
 
     (values, actions), (other_values, other_actions) = act(models), act(jax.tree.map(shift, models))
     np.testing.assert_array_equal(actions[:, 0], other_actions[:, 0])
