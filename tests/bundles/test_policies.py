@@ -42,12 +42,16 @@ CASES = {
 def born(case):
     name = case.split()[0]
     algorithm, key = small(name, **CASES[case]), jax.random.key(3)
-    models = (
-        algorithm.init_agent(WORLD.spec, key).online
-        if name == "i2q-tabular"
-        else draw(algorithm.build(WORLD.spec), key)
-    )
-    return name, algorithm, jax.tree.map(lambda leaf: 3 * leaf if leaf.dtype == jnp.float32 else leaf, models)
+
+    @jax.jit
+    def models(key):
+        if name == "i2q-tabular":
+            found = algorithm.init_agent(WORLD.spec, key).online
+        else:
+            found = draw(algorithm.build(WORLD.spec), key)
+        return jax.tree.map(lambda leaf: 3 * leaf if leaf.dtype == jnp.float32 else leaf, found)
+
+    return name, algorithm, models(key)
 
 
 def exported(name, algorithm, models):
@@ -63,7 +67,7 @@ def lived(algorithm, models, steps=12):
     percepts = Percept(seen, jnp.ones((steps + 1, 2), bool))
     no, yes = jnp.zeros(steps, bool), jnp.ones(steps, bool)
     episode = Episode(percepts, jax.random.randint(key_done, (steps,), 0, 2), jnp.zeros(steps), no, yes)
-    values = values_in(algorithm, models, episode)
+    values = jax.jit(values_in)(algorithm, models, episode)
     many = jax.tree.map(lambda leaf: np.asarray(leaf)[None], episode)
     return Recording(many, np.asarray(values)[None], np.zeros(1))
 

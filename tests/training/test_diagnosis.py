@@ -47,6 +47,7 @@ def two_steps(ends, available=((True, True), (True, True), (True, True))):
     )
 
 
+achieved_by = jax.jit(promised_and_achieved)
 VALUES = jnp.asarray([[1.0, 3.0], [0.0, 0.0], [8.0, 4.0]])  # by percept and action
 
 
@@ -55,27 +56,33 @@ VALUES = jnp.asarray([[1.0, 3.0], [0.0, 0.0], [8.0, 4.0]])  # by percept and act
     [(True, 1 + 0.5 * 2), (False, 1 + 0.5 * 2 + 0.25 * 8)],
 )
 def test_what_is_achieved_is_bootstrapped_only_where_the_task_goes_on(ends, achieved):
-    promised, came = promised_and_achieved(Table(discount=0.5), VALUES, two_steps(ends))
+    promised, came = achieved_by(Table(discount=0.5), VALUES, two_steps(ends))
     assert (float(promised), float(came)) == (3.0, achieved)
 
 
 def test_what_is_achieved_is_bootstrapped_from_where_a_world_cut_the_episode_short():
     cut = replace(two_steps(False), rewards=jnp.asarray([1.0, 0.0]), happened=jnp.asarray([True, False]))
-    _, came = promised_and_achieved(Table(discount=0.5), VALUES, cut)
+    _, came = achieved_by(Table(discount=0.5), VALUES, cut)
     assert float(came) == 1 + 0.5 * 0
 
 
 def test_an_unavailable_action_promises_nothing():
     episode = two_steps(False, ((True, False), (True, True), (False, True)))
-    promised, came = promised_and_achieved(Table(discount=0.5), VALUES, episode)
+    promised, came = achieved_by(Table(discount=0.5), VALUES, episode)
     assert (float(promised), float(came)) == (1.0, 1 + 0.5 * 2 + 0.25 * 4)
 
 
 def test_values_are_those_of_the_network_along_the_episode():
     algorithm = small("iql")
-    network = draw(algorithm.build(AgentSpec(1, Discrete(2))), jax.random.key(0))
-    unrolled = np.asarray(jax.vmap(network.unroll)(jax.tree.map(lambda leaf: leaf[None], two_steps(False)))[0])
-    np.testing.assert_allclose(greedy_values(algorithm, network, two_steps(False)), unrolled.max(axis=1), rtol=1e-5)
+    network = jax.jit(lambda key: draw(algorithm.build(AgentSpec(1, Discrete(2))), key))(jax.random.key(0))
+    unrolled = np.asarray(
+        jax.jit(lambda lived: jax.vmap(network.unroll)(lived))(jax.tree.map(lambda leaf: leaf[None], two_steps(False)))[
+            0
+        ]
+    )
+    np.testing.assert_allclose(
+        jax.jit(greedy_values)(algorithm, network, two_steps(False)), unrolled.max(axis=1), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +97,7 @@ def test_values_are_those_of_the_network_along_the_episode():
     ],
 )
 def test_mutual_information_of_known_histograms(counts, bits, share):
-    np.testing.assert_allclose(shared_bits(jnp.asarray(counts, jnp.float32)), (bits, share), atol=1e-6)
+    np.testing.assert_allclose(jax.jit(shared_bits)(jnp.asarray(counts, jnp.float32)), (bits, share), atol=1e-6)
 
 
 def test_contexts_are_compared_with_partners_alone_at_steps_that_happened():
@@ -115,8 +122,8 @@ def test_dac_names_a_context_at_every_step_that_has_a_window():
     episode = two_steps(False)
     for source, names in [("encoder", True), ("reward-bins", True), ("noise", False), ("ensemble", False)]:
         algorithm = small("dac", contexts=3, window=2, window_start="full", context_source=source)
-        models = draw(algorithm.build(AgentSpec(1, Discrete(2))), jax.random.key(0))
-        found = algorithm.contexts_in(models, episode)
+        models = jax.jit(lambda key, own=algorithm: draw(own.build(AgentSpec(1, Discrete(2))), key))(jax.random.key(0))
+        found = jax.jit(algorithm.contexts_in)(models, episode)
         if not names:
             assert found is None
             continue

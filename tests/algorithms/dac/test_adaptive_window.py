@@ -1,5 +1,7 @@
 """Adaptive windows."""
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -54,10 +56,12 @@ def test_the_encoder_sees_the_chosen_transitions_and_zeros_before_them():
     ).online.context
     base = lived()
     other = eqx.tree_at(lambda e: e.rewards, base, base.rewards.at[1].set(-9.0))
-    np.testing.assert_array_equal(infer_from(model, base, 1)[2], infer_from(model, other, 1)[2])
-    assert not np.allclose(model.infer(base)[2], model.infer(other)[2])
-    logits, best = infer_by_fit(model, base, False)
-    each = jnp.stack([infer_from(model, base, 2), infer_from(model, base, 1)])
+    of_last, of_both = (jax.jit(partial(infer_from, model, length=length)) for length in (1, 2))
+    infer = jax.jit(lambda episode: model.infer(episode))
+    np.testing.assert_array_equal(of_last(base)[2], of_last(other)[2])
+    assert not np.allclose(infer(base)[2], infer(other)[2])
+    logits, best = jax.jit(lambda episode: infer_by_fit(model, episode, False))(base)
+    each = jnp.stack([of_both(base), of_last(base)])
     np.testing.assert_allclose(logits, each[best, jnp.arange(3)], rtol=1e-6)
 
 
@@ -66,7 +70,7 @@ def test_every_window_is_reconstructed_at_its_own_length():
     batch = jax.tree.map(lambda leaf: leaf[:, None], lived())
     best = jnp.asarray([[0], [1], [0]])  # of the lengths 2 and 1
     sure = jax.nn.one_hot(jnp.asarray([[0], [1], [0]]), 2)
-    _, reward_error, mean_length = agent.errors_by_length(rewarding(), batch, sure, best)
+    _, reward_error, mean_length = jax.jit(agent.errors_by_length)(rewarding(), batch, sure, best)
     # rewards 1, 2, 4; t=0, context 0 says 2: 1; t=1 alone, context 1 says 4: 4; t=1 and 2, context 0 says 2: 0 + 4
     np.testing.assert_allclose(reward_error, (1 + 4 + 4) / 3, rtol=1e-6)
     np.testing.assert_allclose(mean_length, 5 / 3, rtol=1e-6)

@@ -12,7 +12,7 @@ from decentral.algorithms.dac.extensions import ExtendedDAC
 from decentral.algorithms.q_learning import Scene, linear_ramp, roll
 from decentral.settings import Refused
 from decentral.types import Percept
-from tests.algorithms.dac.test_dac import SPEC, TABLE, lived
+from tests.algorithms.dac.test_dac import SPEC, TABLE, lived, td_terms
 
 # p(c | ., a), one row per context, one column per action: context 1 hardly ever follows action 0
 LIKELY = jnp.asarray([[0.95, 0.5], [0.05, 0.5]])
@@ -31,6 +31,7 @@ def inferred(*contexts, count=2):
     return Contexts(sure, sure)
 
 
+@jax.jit
 def values(agent, models):
     dice = jax.tree.map(lambda rolled: rolled[0], roll(jax.random.key(0), 1))
     scene = Scene(Percept(jnp.zeros(1), jnp.ones(2, bool)), jnp.zeros(2), jnp.zeros(()), dice)
@@ -84,14 +85,14 @@ def test_an_optimistic_last_context_is_attainable_too(delta, error):
     agent, models = expecting(TABLE, attainable=delta, last_context="optimistic")
     target = expecting(10 * TABLE)[1]
     # phi over all contexts is (5, 3), so action 0 and 50; over the attainable ones (1, 3), so action 1 and 30
-    terms = agent.td_terms(models, target, lived(), inferred(0, 1, 0))
+    terms = td_terms(agent, models, target, lived(), inferred(0, 1, 0))
     np.testing.assert_allclose(terms["error"][-1], error)
     np.testing.assert_allclose(terms["attainable"], [2, 2, 2] if delta == 0 else [1, 2, 1])
 
 
 def test_the_loss_of_the_prior_is_its_cross_entropy_with_the_context_that_followed_the_action():
     agent, models = expecting(TABLE)
-    terms = agent.td_terms(models, models, lived(), inferred(0, 1, 1))  # actions 0, 1, 0
+    terms = td_terms(agent, models, models, lived(), inferred(0, 1, 1))  # actions 0, 1, 0
     np.testing.assert_allclose(terms["prior_error"], -np.log([0.95, 0.5, 0.05]), rtol=1e-5)
     soft = cross_entropy(jnp.log(LIKELY), jnp.asarray([0.25, 0.75]), jnp.asarray([1.0, 0.0]))
     np.testing.assert_allclose(soft, -0.25 * np.log(0.95) - 0.75 * np.log(0.05), rtol=1e-5)

@@ -21,7 +21,7 @@ def small(source, **settings):
 def metrics_of(agent):
     """What is recorded of the losses on one episode, of networks that are tables."""
     online, target = (tabular(table, FullDAC, context_source=agent.context_source) for table in (TABLE, TARGET))
-    return agent.losses(online, target, BATCH, jax.random.key(0))[1]
+    return jax.jit(lambda *models: agent.losses(*models, BATCH, jax.random.key(0))[1])(online, target)
 
 
 def test_numbers_fall_into_equal_intervals_and_the_outer_ones_hold_what_lies_beyond():

@@ -34,9 +34,14 @@ def one_hot(*contexts):
     return jax.nn.one_hot(jnp.asarray(contexts), 2)
 
 
+@jax.jit
+def td_terms(agent, online, target, episode, contexts):
+    return agent.td_terms(online, target, episode, contexts)
+
+
 def td_errors(episode, contexts, **settings):
     agent = DAC(hidden=2, contexts=2, discount=0.5, **settings)
-    terms = agent.td_terms(tabular(TABLE), tabular(TARGET), episode, Contexts(contexts, contexts))
+    terms = td_terms(agent, tabular(TABLE), tabular(TARGET), episode, Contexts(contexts, contexts))
     return terms["taken"], terms["error"]
 
 
