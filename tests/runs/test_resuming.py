@@ -26,6 +26,8 @@ from tests.saved_runs import begin, save
 from tests.small_runs import SMALL, small_run
 from tests.states import state
 
+pytestmark = pytest.mark.xdist_group("resuming")  # one process trains the run that others are compared with
+
 # 30 episodes get a smaller replay than 60, which fill theirs.
 PLAN = {"batch_episodes": 4, "replay_episodes": 48, "test_interval": 10, "test_episodes": 2}
 OFTEN = {"interval": 0}
