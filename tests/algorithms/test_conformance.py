@@ -14,6 +14,7 @@ from decentral.settings import as_data, build
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 from tests.small import small
 
+pytestmark = pytest.mark.xdist_group("promises of algorithms")  # one process compiles for all of them
 SPEC = AgentSpec(observation_size=2, actions=Discrete(3))
 EPISODES, STEPS = 4, 5
 

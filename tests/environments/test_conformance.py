@@ -12,6 +12,8 @@ from decentral.environments.registry import ENVIRONMENTS, MatrixGame, PredatorPr
 from decentral.training.rollout import play, random_player
 from decentral.types import Discrete
 
+pytestmark = pytest.mark.xdist_group("promises of environments")  # one process compiles for all of them
+
 # All battles are one program with other numbers: the smallest stands for them where it takes long.
 CHOSEN = {name: kind for name, kind in ENVIRONMENTS.items() if name not in BATTLES or name == "3m"}
 WORLDS = {name: kind() for name, kind in CHOSEN.items()} | {
