@@ -134,7 +134,8 @@ def test_pieces_of_other_settings_are_refused(capsys, tmp_path, monkeypatch):
         (
             ["table-9"],
             "unknown target 'table-9': choose one of"
-            " table-1, switching-wind, matrix-game, predator-prey, smac, ablation, controls, extensions, readings",
+            " table-1, switching-wind, matrix-game, predator-prey, smac, ablation, controls, extensions, readings,"
+            " appendix-a",
         ),
         (["table-1", "--only", "dac+"], "only must name pieces of table-1, of 'dac', got 'dac+'"),
         (["table-1", "--scale", "huge"], "scale must be one of quick, full, got 'huge'"),

@@ -60,7 +60,7 @@ def reproduce(
     """Run a figure or table of the paper again.
 
     Targets: `table-1`, `switching-wind`, `matrix-game`, `predator-prey`, `smac`, `ablation`; not in the paper:
-    `controls`, `extensions`, `readings`.
+    `controls`, `extensions`, `readings`, `appendix-a`.
     What is already done in `out` is not done again, so that an interrupted reproduction goes on where it was. With
     `only`, just those pieces, by name or by a pattern such as `*-iql`. Several processes can share the work in one
     `out`. None as long as pieces are missing. With `minutes` it saves and stops in time: `Interrupted` is raised, and

@@ -1,6 +1,7 @@
 """All targets, by name. To add one: a file with a `Target`, and a line here."""
 
 from decentral.reproduction.ablation import Ablation
+from decentral.reproduction.appendix_a import AppendixA
 from decentral.reproduction.controls import Controls
 from decentral.reproduction.extensions import Extensions
 from decentral.reproduction.matrix_game import MatrixGameCurves
@@ -22,6 +23,7 @@ TARGETS: dict[str, Target] = {
     "controls": Controls(),
     "extensions": Extensions(),
     "readings": ReadingsComparison(),
+    "appendix-a": AppendixA(),
 }
 
 
