@@ -17,7 +17,7 @@ from decentral.reproduction.tabular_dac import (
     partners_of,
     team_value,
 )
-from decentral.reproduction.tabular_learning import Plan, learn_together
+from decentral.reproduction.tabular_learning import PairPlan, learn_together
 from decentral.reproduction.tabular_worlds import climbing, fork, hunt
 
 STAGE = np.asarray([[8, -12, -12], [-12, 6, 0], [-12, 0, 6]], float)
@@ -86,7 +86,7 @@ def test_the_hunt_is_the_librarys_on_a_grid_of_3_by_3():
 def test_two_learners_reach_the_optimum_with_the_optimistic_target():
     stage = np.arange(6.0).reshape(2, 3)  # not square, so that own and partner's actions can't be confused
     world = tabular_worlds._certain(np.stack([stage, stage]), np.stack([np.full((2, 3), 1), np.full((2, 3), 2)]))
-    teams = learn_together(world, Plan("optimistic", 2000, 2, 0.9))
+    teams = learn_together(world, PairPlan("optimistic", 2000, 2, 0.9))
     optimum = joint_optimum(world, 0.9)
     assert len(teams) == 2
     for one, other in teams:

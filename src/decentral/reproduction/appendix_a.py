@@ -17,7 +17,7 @@ from decentral.reproduction.tabular_dac import (
     partners_of,
     team_value,
 )
-from decentral.reproduction.tabular_learning import Plan, learn_together
+from decentral.reproduction.tabular_learning import PairPlan, learn_together
 from decentral.reproduction.tabular_worlds import PENALTY, WORLDS, TabularWorld
 from decentral.reproduction.target import ClaimFinding, Data, Piece, Results, Scale, Target, Workplace, markdown_table
 
@@ -141,7 +141,7 @@ def _learning_piece(name: str, scale: Scale) -> Piece:
         optimum = joint_optimum(world, DISCOUNT)
         for target in TARGETS:
             workplace.say(f"{name}: {plan['seeds']} pairs of learners, {target} target")
-            teams = learn_together(world, Plan(target, plan["steps"], plan["seeds"], DISCOUNT))
+            teams = learn_together(world, PairPlan(target, plan["steps"], plan["seeds"], DISCOUNT))
             by_target[target] = [measures_of(world, optimum, team, DISCOUNT) for team in teams]
         return {"targets": by_target}
 

@@ -19,8 +19,8 @@ Pair = tuple[Int[Array, ""], Int[Array, ""]]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How long two learners live: epsilon falls from 1 to its last value in the first half."""
+class PairPlan:
+    """How long two learners learn, and how: epsilon falls from 1 to its last value in the first half."""
 
     target: str
     steps: int
@@ -30,7 +30,7 @@ class Plan:
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
-class Life:
+class LearningPair:
     """Both agents' tables, how often each joint action was met, and what they are about to do."""
 
     values: Tables
@@ -39,7 +39,7 @@ class Life:
     actions: Pair
 
 
-def learn_together(world: TabularWorld, plan: Plan) -> list[tuple[Learned, Learned]]:
+def learn_together(world: TabularWorld, plan: PairPlan) -> list[tuple[Learned, Learned]]:
     """What both agents have learned, seed by seed."""
     following, rewards = jnp.asarray(world.following), jnp.asarray(world.rewards, jnp.float32)
     odds, begin = (jnp.asarray(np.cumsum(part, axis=-1), jnp.float32) for part in (world.chances, world.start))
@@ -53,11 +53,11 @@ def learn_together(world: TabularWorld, plan: Plan) -> list[tuple[Learned, Learn
 
 
 @partial(jax.jit, static_argnums=1)
-def _live(tables: tuple[Array, Array, Array, Array], plan: Plan, key: Key[Array, ""]) -> Life:
+def _live(tables: tuple[Array, Array, Array, Array], plan: PairPlan, key: Key[Array, ""]) -> LearningPair:
     following, rewards, odds, begin = tables
     states, first, second = rewards.shape[:3]
 
-    def step(life: Life, number: Int[Array, ""]) -> tuple[Life, None]:
+    def step(life: LearningPair, number: Int[Array, ""]) -> tuple[LearningPair, None]:
         key_outcome, key_start, *key_acts = jax.random.split(jax.random.fold_in(key, number), 4)
         here = (life.state, *life.actions)
         outcome = _drawn(odds[here], key_outcome)
@@ -74,11 +74,11 @@ def _live(tables: tuple[Array, Array, Array, Array], plan: Plan, key: Key[Array,
         one = _updated(life.values[0], here, (state, second_act), later, rate, plan.target)
         mirrored = (life.state, life.actions[1], life.actions[0])
         other = _updated(life.values[1], mirrored, (state, first_act), later, rate, plan.target)
-        return Life((one, other), visits, state, (first_act, second_act)), None
+        return LearningPair((one, other), visits, state, (first_act, second_act)), None
 
     zero = jnp.zeros((), jnp.int32)
     blank = (jnp.zeros((states, first, second)), jnp.zeros((states, second, first)))
-    born = Life(blank, jnp.zeros((states, first, second)), _drawn(begin, key), (zero, zero))
+    born = LearningPair(blank, jnp.zeros((states, first, second)), _drawn(begin, key), (zero, zero))
     return jax.lax.scan(step, born, jnp.arange(plan.steps))[0]
 
 
