@@ -161,7 +161,7 @@ def _cells(measures: Sequence[Data]) -> list[str]:
 
 
 def _references(results: Results) -> str:
-    heads = ["world", "optimal return", "both greedy on exact phi", "contexts that tell the luck, too: phi", "return"]
+    heads = ["world", "optimal return", "both greedy on exact phi", "contexts that also reveal chance: phi", "return"]
     rows = []
     for world in WORLDS:
         exact = results[f"{world} exact"].result

@@ -32,7 +32,7 @@ class ContextModel(eqx.Module):
     window: int = eqx.field(static=True)  # k, in transitions
 
     def infer(self, episode: Episode) -> Float[Array, "T *B contexts"]:
-        """The logits of q(c_t | tau_{t-k+1:t}) for every step, whose window tau is Eq. (5).
+        """The logits of q(c_t | tau_{t-k+1:t}) for every step; tau is the window of Eq. (5).
 
         A transition is (s, a, r, s', 1): the last entry distinguishes it from the padding before an episode's start.
         """
@@ -115,7 +115,7 @@ class ContextLearner(OpenChoices):
     def reconstruction_losses(
         self, model: ContextModel, episodes: Episode, sample: Float[Array, "T B contexts"], counted: Bool[Array, "T B"]
     ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-        """The state's and the reward's share of L_REC, Eq. (13)."""
+        """The state's and the reward's share of L_REC, Eq. (13); averaged, or summed as printed."""
         of_state = self.window_weights(counted, self.window, episodes.percepts.observation.shape[-1])
         of_reward = self.window_weights(counted, self.window, 1)
         state_error = model.state_loss(episodes, sample, of_state, self.window, self.predict == "change")
@@ -133,7 +133,7 @@ class ContextLearner(OpenChoices):
         reward_error: Float[Array, ""],
         counted: Bool[Array, "T B"],
     ) -> tuple[Float[Array, ""], Metrics]:
-        """L_V = L_REC + beta L_KL (Section 4.3), and metrics."""
+        """L_V = L_REC + beta L_KL (Section 4.3; the reward's share may have a weight), and metrics."""
         divergence = masked_mean(kl_to_uniform(logits), counted)
         loss = state_error + self.reward_weight * reward_error + self.kl_weight * divergence
         used = contexts_used(sample, counted)

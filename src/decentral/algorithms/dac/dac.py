@@ -1,6 +1,7 @@
 """DAC as published (Section 4, Appendix C): values given a context, and optimism over contexts.
 
-`context_model.py` infers the contexts. Each step is a method of its own, so that an extension can replace it.
+`context_model.py` infers the contexts, `settings.py` has what the paper leaves open. Where the paper's values have the
+state s, these have the agent's memory h. Each step is a method of its own, so that an extension can replace it.
 """
 
 from dataclasses import replace
@@ -65,6 +66,7 @@ class DAC(ContextLearner):
         trunk = Trunk(spec.observation_size + spec.actions.count, self.hidden)
         head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
         if isinstance(head, HyperNet) and self.hyper_start == "context":
+            # `build` describes networks: its leaves are the bounds from which initial weights are drawn
             head = jax.tree.map(lambda init_bound: jnp.full_like(init_bound, self.contexts**-0.5), head)
         return DACModels(ContextValue(trunk, head), self.build_context_model(spec))
 
@@ -72,7 +74,7 @@ class DAC(ContextLearner):
         return models.value.trunk.start()
 
     def values(self, models: DACModels, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
-        """Eq. (14): with probability epsilon the values of a uniformly drawn context, else phi (in a test always)."""
+        """q(h, .) of Eq. (14): with probability epsilon (0 in a test) a random context's values, else phi."""
         memory = models.value.trunk.step(memory, scene_inputs(scene))
         every = models.value.head.every(memory)
         phi = self.phi(models, memory, every)
@@ -109,7 +111,7 @@ class DAC(ContextLearner):
     def losses(
         self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        """L_C + L_REC + beta L_KL on a batch of the agent's own episodes, and metrics."""
+        """L_C + L_REC + beta L_KL on a batch of the agent's own episodes, for one step on their sum, and metrics."""
         episodes = gathered(time_first(episodes))
         contexts, context_loss, metrics = self.find_contexts(online.context, episodes, key)
         if self.target_encoder:
@@ -119,7 +121,7 @@ class DAC(ContextLearner):
         return value_loss + context_loss, metrics | value_metrics
 
     def td_terms(self, online: DACModels, target: DACModels, episode: Episode, contexts: Contexts) -> Terms:
-        """The TD error of Eq. (10) and terms of the metrics, for every step of an episode [T] or of a batch [T, B].
+        """The TD error of Eq. (10), sign turned, and terms of the metrics, for every step of an episode or a batch.
 
         The error is Q(h_t, a_t, c_t) - (r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, ., c_{t+1}), c_{t+1})).
         """
@@ -147,7 +149,7 @@ class DAC(ContextLearner):
     def bootstrap_value(
         self, following: NextStep, online: DACModels, episode: Episode, contexts: Contexts
     ) -> Float[Array, "T *B"]:
-        """max_a' Q(h_{t+1}, a', c_{t+1}) of Eq. (10)."""
+        """max_a' Q(h_{t+1}, a', c_{t+1}) of Eq. (10); with `double_q` the online network chooses a'."""
         values = self.next_action_values(following, online, episode, contexts)
         if self.last_context == "optimistic":
             best, last = self.next_phi(following, online), last_steps(episode)[..., None]
