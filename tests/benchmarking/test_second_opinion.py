@@ -1,0 +1,73 @@
+"""The second opinion in PyTorch: it sees the same hunt, and makes the same update from the same parameters."""
+
+import importlib
+import json
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.environments.predator_prey import PredatorPrey
+from decentral.environments.predator_prey.environment import Hunt
+
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / "results" / "second-opinion"
+
+
+@pytest.fixture
+def part(monkeypatch):
+    """A module of the program, which lies outside the package."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks" / "second_opinion"))
+    return importlib.import_module
+
+
+def test_both_predators_see_what_the_library_shows(part):
+    hunt = part("hunts").VisibleHunt(0.5, np.random.default_rng(0))
+    for _ in range(5):
+        seen = hunt.reset()
+        shown = PredatorPrey(observe_teammate=True).perceive(Hunt(jnp.asarray(hunt.cells)))
+        assert np.array_equal(seen, shown.observation)
+
+
+def test_one_predator_beside_the_prey_costs_and_two_catch_it(part):
+    hunt = part("hunts").VisibleHunt(0.7, np.random.default_rng(0))
+    hunt.rng = _NeverMoves()
+    hunt.cells = [0, 24, 2]
+    assert hunt.step([3, 2])[1] == -0.7  # from the corner to the prey's left
+    hunt.cells = [1, 3, 2]
+    assert hunt.step([2, 2])[1] == 1.0 and hunt.cells[:2] == [1, 3] and hunt.cells[2] not in (1, 2, 3)
+
+
+class _NeverMoves:
+    def integers(self, count):
+        return 2  # stay; the third free cell
+
+
+@pytest.mark.parametrize("method", ["iql", "dac"])
+def test_both_implementations_make_the_same_update(part, monkeypatch, method):
+    pytest.importorskip("torch")
+    agreement = part("agreement")
+    monkeypatch.setattr(agreement, "UPDATES", 1)
+    found = agreement.agreement(method)
+    assert found["gradient, largest"] > 0.01
+    assert all(found[name] < 1e-5 for name in found if name.endswith("difference"))
+
+
+def test_the_agreement_kept_is_one():
+    for found in json.loads((KEPT / "agreement.json").read_text()).values():
+        assert max(found[name] for name in ("loss, difference", "gradient, difference")) < 1e-5
+        assert found["parameters after 1, difference"] < 1e-5
+
+
+def test_the_curves_told_are_those_kept(part):
+    pairs = json.loads((KEPT / "curves.json").read_text())
+    table = part("compare").table_of(pairs)
+    assert (KEPT / "curves.md").read_text() == table + "\n"
+    assert table in (ROOT / "docs" / "reproduction.md").read_text()
+
+
+def test_means_that_differ_by_less_than_chance_agree(part):
+    low, high = part("compare").difference(np.asarray([1.0, 2.0, 3.0]), np.asarray([1.0, 2.0, 3.0]))
+    # Both have variance 1, so the error is sqrt(2 / 3) with 4 degrees of freedom, whose 97.5 % point is 2.776.
+    assert (low, high) == pytest.approx((-2.776 * (2 / 3) ** 0.5, 2.776 * (2 / 3) ** 0.5), abs=1e-3)
