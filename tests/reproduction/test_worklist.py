@@ -155,3 +155,13 @@ def test_what_does_not_grow_is_not_collected_before_it_is_whole(target, tmp_path
     with pytest.raises(Refused, match="data must be of a finished reproduction"):
         collect("numbers", FULL, [tmp_path / "a"], tmp_path / "new")
     assert not Record.gather("numbers", FULL, tmp_path / "new").pieces
+
+
+def test_a_piece_names_the_commit_with_which_it_began(monkeypatch, tmp_path):
+    commits = iter(["before", "after"])
+    monkeypatch.setattr(
+        "decentral.reproduction.record.provenance", lambda: {"command": "decentral", "commit": next(commits)}
+    )
+    piece = Piece("one", {}, lambda workplace: {"ended_with": next(commits)})
+    made = Record.of_piece("smac", Scale.of("quick", 1), piece, Workplace(tmp_path, list, print)).pieces["one"]
+    assert (made["provenance"]["commit"], made["result"]["ended_with"]) == ("before", "after")

@@ -46,13 +46,13 @@ class Record:
     @staticmethod
     def of_piece(target: str, scale: Scale, piece: Piece, workplace: Workplace) -> "Record":
         """A record of one piece, which is run now."""
-        begun = time.perf_counter()
+        begun, made_by = time.perf_counter(), _without_places(provenance())  # a later commit did not make it
         result = piece.produce(workplace)
         made = {
             "settings": piece.settings,
             "result": result,
             "seconds": round(time.perf_counter() - begun, 1),
-            "provenance": _without_places(provenance()),
+            "provenance": made_by,
         }
         return Record(target, scale, {piece.name: made})
 
