@@ -3,9 +3,9 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
-from decentral.networks.layers import Linear, times
+from decentral.networks.layers import Linear, sum_of_rows, times
 from decentral.networks.reconstruction import weighted_errors
 
 
@@ -30,6 +30,12 @@ def straight_through_sample(
         return soft
     one_hot = jax.nn.one_hot(jnp.argmax(soft, axis=-1), soft.shape[-1])
     return one_hot + soft - jax.lax.stop_gradient(soft)
+
+
+def contexts_used(contexts: Float[Array, "*batch contexts"], counted: Bool[Array, "*batch"]) -> Float[Array, ""]:
+    """How many contexts are in use: the exponential of the entropy of their shares."""
+    shares = sum_of_rows(jnp.where(counted[..., None], contexts, 0.0)) / jnp.maximum(jnp.sum(counted), 1)
+    return jnp.exp(-jnp.sum(shares * jnp.log(jnp.maximum(shares, 1e-9))))
 
 
 class Encoder(eqx.Module):

@@ -10,8 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.algorithms.dac.settings import OpenChoices
 from decentral.algorithms.q_learning import draw_by_step, masked_mean
-from decentral.networks.dynamics import Decoder, Encoder, first_layer_of_windows, straight_through_sample
-from decentral.networks.layers import sum_of_rows
+from decentral.networks.dynamics import Decoder, Encoder, contexts_used, first_layer_of_windows, straight_through_sample
 from decentral.types import AgentSpec, Episode, Metrics, time_first
 
 
@@ -86,13 +85,6 @@ class ContextLearner(OpenChoices):
         state_error, reward_error = self.reconstruction_losses(model, episodes, sample, counted)
         loss, metrics = self.context_loss(logits, sample, state_error, reward_error, counted)
         return self.contexts_for_values(logits, sample), loss, metrics
-
-    def target_contexts(
-        self, model: ContextModel, episodes: Episode, key: Key[Array, ""]
-    ) -> Float[Array, "T B contexts"]:
-        """The contexts that another encoder infers, drawn by the same noise."""
-        logits = self.infer(model, episodes)
-        return jax.lax.stop_gradient(self.contexts_for_values(logits, self.sample_contexts(logits, key)).chosen)
 
     def has_window(self, episode: Episode) -> Bool[Array, "T *B"]:
         """The steps that have a window to learn from."""
@@ -192,9 +184,3 @@ def sum_weights(counted: Bool[Array, "T B"], window: int, features: int) -> Floa
 def step_numbers(like: Array) -> Int[Array, "T *ones"]:
     """0, 1, 2, ... along the first axis, time, of an array with as many axes as `like`."""
     return jnp.arange(like.shape[0]).reshape(-1, *[1] * (like.ndim - 1))
-
-
-def contexts_used(contexts: Float[Array, "*batch contexts"], counted: Bool[Array, "*batch"]) -> Float[Array, ""]:
-    """How many contexts are in use: the exponential of the entropy of their shares."""
-    shares = sum_of_rows(jnp.where(counted[..., None], contexts, 0.0)) / jnp.maximum(jnp.sum(counted), 1)
-    return jnp.exp(-jnp.sum(shares * jnp.log(jnp.maximum(shares, 1e-9))))

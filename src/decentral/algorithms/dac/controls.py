@@ -8,12 +8,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.dac.attainable import ModelsWithPrior
-from decentral.algorithms.dac.context_model import ContextModel, Contexts, contexts_used, step_numbers
+from decentral.algorithms.dac.context_model import ContextModel, Contexts, step_numbers
 from decentral.algorithms.dac.dac import DACModels, Terms
 from decentral.algorithms.dac.extensions import ExtendedDAC
 from decentral.algorithms.q_learning import draw_by_step
 from decentral.algorithms.rac import interval
-from decentral.networks.dynamics import steps_of_windows
+from decentral.networks.dynamics import contexts_used, steps_of_windows
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Episode, Metrics, time_first
 

@@ -4,8 +4,6 @@
 state s, these have the agent's memory h. Each step is a method of its own, so that an extension can replace it.
 """
 
-from dataclasses import replace
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -113,12 +111,16 @@ class DAC(ContextLearner):
     ) -> tuple[Float[Array, ""], Metrics]:
         """L_C + L_REC + beta L_KL on a batch of the agent's own episodes, for one step on their sum, and metrics."""
         episodes = gathered(time_first(episodes))
-        contexts, context_loss, metrics = self.find_contexts(online.context, episodes, key)
-        if self.target_encoder:
-            contexts = replace(contexts, of_target=self.target_contexts(target.context, episodes, key))
+        contexts, context_loss, metrics = self.contexts_to_learn_with(online, target, episodes, key)
         terms = self.td_terms(online, target, episodes, contexts)
         value_loss, value_metrics = self.value_loss(online, terms)
         return value_loss + context_loss, metrics | value_metrics
+
+    def contexts_to_learn_with(
+        self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
+    ) -> tuple[Contexts, Float[Array, ""], Metrics]:
+        """The contexts of a batch, the context model's loss and its metrics: from the one encoder there is."""
+        return self.find_contexts(online.context, episodes, key)
 
     def td_terms(self, online: DACModels, target: DACModels, episode: Episode, contexts: Contexts) -> Terms:
         """The TD error of Eq. (10), sign turned, and terms of the metrics, for every step of an episode or a batch.
@@ -131,9 +133,6 @@ class DAC(ContextLearner):
         values, target_values = online.value.head(hidden, inferred), target.value.head(target_hidden, inferred)
         taken = jnp.sum(values[:-1] * one_hot_actions(episode), axis=-1)
         next_inferred = (values[1:], target_values[1:])
-        if contexts.of_target is not None:
-            known = of_next_step(contexts.of_target, last)
-            next_inferred = (online.value.head(hidden[1:], known), target.value.head(target_hidden[1:], known))
         following = NextStep(online.value.head, target.value.head, hidden[1:], target_hidden[1:], next_inferred)
         available = episode.percepts.available[:-1]
         return {

@@ -1,6 +1,7 @@
 """Extensions of DAC, all off by default: each replaces or extends single steps of the paper's method."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Literal
 
@@ -50,6 +51,9 @@ class ExtendedDAC(DAC):
     next_context: Literal["inferred", "optimistic", "expected", "same"] = setting(
         "inferred",
         "c in the target: inferred after the next step, the best attainable, all by their probabilities, or c_t again",
+    )
+    target_encoder: bool = setting(
+        False, "infer the next step's context in the target with a target copy of the encoder"
     )
     context_prior: Literal["none", "learned"] = setting(
         "none", "learn p(c | h, a), which contexts follow an action, from those that did"
@@ -124,6 +128,9 @@ class ExtendedDAC(DAC):
         self, following: NextStep, online: DACModels, episode: Episode, contexts: Contexts
     ) -> tuple[StepValues, StepValues]:
         """Q(h', ., c') of the next step as in the paper, phi(h', .), sum_c p(c) Q(h', ., c), or Q(h', ., c_t)."""
+        if contexts.of_target is not None:
+            c = of_next_step(contexts.of_target, last_steps(episode))
+            return following.head(following.hidden, c), following.target_head(following.target_hidden, c)
         if self.next_context == "inferred":
             return DAC.next_action_values(self, following, online, episode, contexts)
         if self.next_context == "optimistic":
@@ -136,6 +143,24 @@ class ExtendedDAC(DAC):
         shares = inferred if prior is None else jnp.exp(prior(following.hidden))
         every, target_every = following.every()
         return jnp.sum(shares * every, axis=-2), jnp.sum(shares * target_every, axis=-2)
+
+    # A target copy of the encoder
+
+    def contexts_to_learn_with(
+        self, online: DACModels, target: DACModels, episodes: Episode, key: Key[Array, ""]
+    ) -> tuple[Contexts, Float[Array, ""], Metrics]:
+        """The same, with the contexts that the target network's encoder infers, if it is asked for."""
+        contexts, loss, metrics = DAC.contexts_to_learn_with(self, online, target, episodes, key)
+        if self.target_encoder:
+            contexts = replace(contexts, of_target=self.target_contexts(target.context, episodes, key))
+        return contexts, loss, metrics
+
+    def target_contexts(
+        self, model: ContextModel, episodes: Episode, key: Key[Array, ""]
+    ) -> Float[Array, "T B contexts"]:
+        """The contexts that another encoder infers, drawn by the same noise."""
+        logits = self.infer(model, episodes)
+        return jax.lax.stop_gradient(self.contexts_for_values(logits, self.sample_contexts(logits, key)).chosen)
 
     # Adaptive windows
 

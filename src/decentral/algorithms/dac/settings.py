@@ -44,9 +44,6 @@ class OpenChoices(PaperSettings):
         "sample", "the context that values are learned with: the sample, its mode, or the probabilities"
     )
     value_trains_encoder: bool = setting(False, "let the value loss train the encoder too")
-    target_encoder: bool = setting(
-        False, "infer the next step's context in the target with a target copy of the encoder"
-    )
     last_context: Literal["previous", "optimistic", "masked"] = setting(
         "previous", "c after the last step of an episode cut off by time: c_t again, the best one, or no update"
     )
