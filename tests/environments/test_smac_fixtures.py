@@ -53,7 +53,7 @@ def found(name):
 
 @pytest.mark.parametrize("name", MAPS)
 def test_agents_are_numbered_as_smac_numbers_them(name):
-    start = battle(name).reset(jax.random.key(0))
+    start = battle(name, packing="grid").reset(jax.random.key(0))
     for key in COLUMNS:
         np.testing.assert_array_equal(told(name)[key][0], getattr(start, key))
 

@@ -11,8 +11,12 @@ from typing import Any
 
 import jax
 
+from decentral.errors import Refused
+from decentral.plain_files import read_plain
+
 PACKAGE = Path(__file__).parents[1]
 COMPILED = ("__pycache__", ".pyc")  # what Python adds to a package
+MOST_BYTES = 2**24  # of a file of the package
 PACKAGES = ("decentral", "jax", "jaxlib", "equinox", "optax", "numpy")
 
 
@@ -75,7 +79,7 @@ def source_tree(directory: Path) -> str | None:
     """
     try:
         return _git_tree(directory).hex()
-    except OSError:
+    except (OSError, Refused):
         return None
 
 
@@ -90,7 +94,7 @@ def _git_tree(directory: Path) -> bytes:
                 entries.append((f"{entry.name}/", b"40000", inside))
         elif entry.is_file():
             mode = b"100755" if entry.stat().st_mode & 0o100 else b"100644"
-            entries.append((entry.name, mode, _git_object(b"blob", entry.read_bytes())))
+            entries.append((entry.name, mode, _git_object(b"blob", read_plain(entry, MOST_BYTES))))
     content = b"".join(
         mode + b" " + name.rstrip("/").encode() + b"\0" + content
         for name, mode, content in sorted(entries, key=lambda entry: entry[0].encode())

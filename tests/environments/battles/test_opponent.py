@@ -15,12 +15,13 @@ from tests.environments.battles.scenes import battle, changed, scene
 RULES = battle("3m").rules
 
 
-def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, reached=0.0, **rules):
+def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, reached=0.0, attacking=(), **rules):
     """The target that enemy 3 of `3m`, at (20, 16), takes among allies at these places."""
     environment = battle("3m")
     allies = {number: (*place, 45) for number, place in units.items()}
     targets = np.full(6, NOBODY, np.int32)
     targets[3] = target
+    targets[list(attacking)] = 3
     field = scene(environment, {**allies, 3: (20, 16, 45), 4: (23, 16, 45)}, target=targets)
     columns = {"taken_x": taken[0], "taken_y": taken[1], "help_wait": waits, "reached": reached}
     field = changed(field, **{name: jnp.full(6, float(value)) for name, value in columns.items()})
@@ -56,6 +57,11 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, rea
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_left"}, 0),  # it has yet to come near
         ({"units": {0: (14.24, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_left", "reached": 1}, 1),
         ({"units": {0: (10, 16)}, "target": 0, "keep_target": "until_left", "taken": (30, 16), "leash": 9.0}, NOBODY),
+        ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "attackers"}, 0),  # nobody attacks: the nearer one
+        ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "attackers", "attacking": (1,)}, 1),
+        ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "attackers", "attacking": (1,), "target": 0}, 1),
+        ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "attackers", "attacking": (0, 1), "target": 1}, 1),
+        ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "nearest", "attacking": (1,), "target": 0}, 0),
         ({"units": {0: (10, 16)}, "target": 0, "keep_target": "chase"}, 0),
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "chase"}, 1),
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_dead"}, 0),

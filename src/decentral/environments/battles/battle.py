@@ -19,7 +19,7 @@ from decentral.environments.battles.percepts import observation_size, perceive, 
 from decentral.environments.battles.pictures import battle_picture
 from decentral.environments.battles.reward import is_over, is_won, reward
 from decentral.environments.battles.roster import Roster, roster_of
-from decentral.environments.battles.rules import EnemyIds, KeepTarget, Packing, Rules
+from decentral.environments.battles.rules import EnemyIds, KeepTarget, Packing, Prefer, Rules
 from decentral.environments.battles.units import Profile
 from decentral.pictures import Picture
 from decentral.settings import setting
@@ -42,6 +42,9 @@ class Battle(Environment):
     enemy_ids: EnemyIds = setting(
         "shuffled",
         "which enemy 'attack k' means: drawn anew in every episode, among all or those of its kind, or fixed",
+    )
+    prefer: Prefer = setting(
+        "nearest", "whom an enemy attacks: the nearest whom it notices, or the nearest of those who attack, if any does"
     )
     keep_target: KeepTarget = setting(
         "in_scan",
@@ -72,6 +75,7 @@ class Battle(Environment):
             leash=self.leash,
             call_radius=self.call_radius,
             scan_to=self.scan_to,
+            prefer=self.prefer,
             keep_target=self.keep_target,
             push_rounds=self.push_rounds,
             anchored=self.anchored,

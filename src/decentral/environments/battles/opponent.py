@@ -28,8 +28,13 @@ def choose_targets(
     near = _within_scan(roster, rules, squared)
     noticed = near | hurt_by | _called(roster, rules, field, hurt_by & calls[:, None])
     is_ally = jnp.arange(squared.shape[1]) < roster.allies
-    nearest = _nearest(jnp.where(noticed & (field.alive[ours] & is_ally)[None, :], squared, jnp.inf))
+    candidates = noticed & (field.alive[ours] & is_ally)[None, :]
+    if rules.prefer == "attackers":
+        candidates, may_stay = _attackers_first(roster, field, candidates)
+    nearest = _nearest(jnp.where(candidates, squared, jnp.inf))
     keeps = _keeps(roster, rules, field, aim, near, nearest)
+    if rules.prefer == "attackers":
+        keeps = keeps & may_stay
     target = roster.joined(field.target[ours], jnp.where(keeps, field.target[theirs], nearest))
     changed = target != field.target
     waits = jnp.where(calls, HELP_PERIOD, field.help_wait[theirs]) - 1.0
@@ -44,6 +49,23 @@ def choose_targets(
             jnp.where(changed, 0.0, jnp.where(aim.in_reach, 1.0, field.reached)),
             roster.joined(field.help_wait[ours], waits),
         ),
+    )
+
+
+def _attackers_first(
+    roster: Roster, field: Battlefield, candidates: Bool[Array, "enemies allies"]
+) -> tuple[Bool[Array, "enemies allies"], Bool[Array, " enemies"]]:
+    """The candidates who attack, or all if none does; and whether an enemy may keep its target for all that.
+
+    It may if that one attacks too, if nobody else does, or if its own attack has begun.
+    """
+    ours, theirs = roster.our_side, roster.their_side
+    attacking = field.target[ours] != NOBODY
+    threats = candidates & attacking[None, :]
+    threatened = any_of(threats, axis=1)
+    faces_one = any_of(points_at(field.target)[theirs, ours] & attacking[None, :], axis=1)
+    return jnp.where(threatened[:, None], threats, candidates), (
+        faces_one | ~threatened | (field.windup < NEVER)[theirs]
     )
 
 

@@ -7,6 +7,7 @@ from jaxtyping import Array, Float
 
 Packing = Literal["grid", "unmirrored", "rings"]
 EnemyIds = Literal["shuffled", "shuffled_by_kind", "fixed"]
+Prefer = Literal["nearest", "attackers"]
 KeepTarget = Literal["in_reach", "in_scan", "until_left", "chase", "until_dead"]
 
 
@@ -16,6 +17,7 @@ class Rules(eqx.Module):
     leash: Float[Array, ""] | float  # how far a unit follows a target from where it took it
     call_radius: Float[Array, ""] | float  # within it friends of one that is hurt turn on the attacker too
     scan_to: Literal["edge", "centre"] = eqx.field(static=True)
+    prefer: Prefer = eqx.field(static=True)
     keep_target: KeepTarget = eqx.field(static=True)
     push_rounds: int = eqx.field(static=True)
     anchored: bool = eqx.field(static=True)  # units that attack are not pushed; others walk around them

@@ -35,7 +35,7 @@ from decentral.verification.battle_check.starts import FITS, start_in
 
 AGREES, DIFFERS, UNCLEAR = "agrees", "differs", "can't be told"
 ASKED = "as asked"
-TRIED = ("keep_target", "scan_to", "anchored", "turning", "overkill", "profile")
+TRIED = ("prefer", "keep_target", "scan_to", "anchored", "turning", "overkill", "profile")
 CLEAR = 2.0  # standard errors at which one variant fits better than another
 ENOUGH = 30  # the fewest walks or shots for a meaningful share or mean
 PARTED = 1.0  # cells between the courses of an episode, on average over units, at which they have parted
