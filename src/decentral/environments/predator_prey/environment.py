@@ -12,9 +12,18 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.environments.base import Environment, Oracle, Outcome
-from decentral.environments.predator_prey.moves import Cells, Scalar, distinct_cells, how_many, nth_free_cell, who_moves
+from decentral.environments.predator_prey.moves import (
+    DRAWS,
+    STAY,
+    Cells,
+    Scalar,
+    distinct_cells,
+    how_many,
+    nth_free_cell,
+    safe_move,
+    who_moves,
+)
 from decentral.environments.predator_prey.pictures import hunt_picture, hunt_view
-from decentral.environments.predator_prey.prey import DRAWS, STAY, nth_true
 from decentral.environments.predator_prey.solver import MOVES, best_joint_actions, hunt_returns, state_number
 from decentral.pictures import Picture
 from decentral.settings import Refused, setting
@@ -147,7 +156,7 @@ class PredatorPrey(Environment):
 
     def prey_move(self, cells: Cells, drawn: Scalar) -> Scalar:
         """The prey's move, from a number that was drawn without looking."""
-        return drawn if self.prey == "random" else nth_true(self._safe_moves(cells), drawn)
+        return drawn if self.prey == "random" else safe_move(self._safe_moves(cells), drawn)
 
     def prey_chances(self, cells: Cells) -> Float[Array, " moves"] | None:
         """How likely each of the prey's moves is; None: all are equally so."""

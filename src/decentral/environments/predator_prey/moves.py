@@ -1,4 +1,4 @@
-"""The rules of predator-prey that look at all entities at once: who moves, and which cells are free.
+"""The rules of predator-prey that look at all entities at once: who moves, which cells are free, where the prey goes.
 
 Everything is a formula over pairs of entities, so that a program hardly grows with their number. Of a few entities the
 formulas are written out on scalars: a step then fuses into one kernel (on a GPU reductions over three entities would
@@ -13,6 +13,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 FEW = 3  # entities; two predators and the prey
+STAY = 2  # the move of a prey that has no safe one
+DRAWS = 60  # numbers to draw a prey's move from: up to five moves divide it evenly
 
 Cells = Int[Array, " entities"]
 Scalar = Int[Array, ""]
@@ -84,3 +86,11 @@ def distinct_cells(places: Cells) -> Cells:
 
 def _any(truths: Iterable[Bool[Array, ""]]) -> Bool[Array, ""]:
     return reduce(or_, truths)
+
+
+def safe_move(safe: Bool[Array, " moves"], drawn: Scalar) -> Scalar:
+    """One of a prey's safe moves, each by as many of the numbers below `DRAWS` as the others; else `STAY`."""
+    count = jnp.sum(safe)
+    number = drawn % jnp.maximum(count, 1)
+    chosen = jnp.argmax(jnp.cumsum(safe) > number)
+    return jnp.where(count > 0, chosen, STAY).astype(drawn.dtype)
