@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -115,6 +116,12 @@ def flags() -> set[str]:
 @cache
 def make_targets() -> set[str]:
     return set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+@cache
+def extras() -> set[str]:
+    """What may be installed besides: `pip install 'decentral[NAME]'`."""
+    return set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
 
 
 @cache

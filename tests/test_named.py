@@ -8,7 +8,7 @@ import pytest
 
 import decentral
 from decentral.cli.commands import COMMANDS
-from tests.inventory import GROUPS, ROOT, SOURCES, beside_the_package, files, flags, inventory, make_targets
+from tests.inventory import GROUPS, ROOT, SOURCES, beside_the_package, extras, files, flags, inventory, make_targets
 from tests.pages import BLOCK, SAVED
 
 PAGES = [*(ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CONTRIBUTING")), *(ROOT / "docs").rglob("*.md")]
@@ -26,7 +26,7 @@ FOREIGN = {
         "vmap",
         "switch",
         "optax",
-        "cuda13",
+        "JAX_PLATFORMS",
         "JAX_COMPILATION_CACHE_DIR",
         "--xla_gpu_enable_command_buffer",
         "WHILE",
@@ -139,7 +139,7 @@ def exists(name, page):
         return path_exists(name, page)
     if FILE.search(name):
         return name in files()
-    named = inventory().everything, beside_the_package(), files()
+    named = inventory().everything, beside_the_package(), extras(), files()
     return any(name in names for names in named) or ("." in name and dotted_exists(name))
 
 

@@ -17,13 +17,18 @@ ROOT_PAGES = {"index.md": "README.md"} | {
 }
 sys.path.insert(0, str(ROOT / "website"))
 
+from maths import with_formulas  # noqa: E402
 from notebooks import page_of  # noqa: E402
-from reference import commands_page, settings_page  # noqa: E402
+from reference import commands_page, python_page, settings_page  # noqa: E402
 
 
 def on_files(files: Files, config: Any) -> Files:
     """Add what does not lie in `docs/`."""
-    made: dict[str, str | bytes] = {"reference/commands.md": commands_page(), "reference/settings.md": settings_page()}
+    made: dict[str, str | bytes] = {
+        "reference/commands.md": commands_page(),
+        "reference/settings.md": settings_page(),
+        "reference/python.md": python_page(),
+    }
     made |= {name: from_the_root(file) for name, file in ROOT_PAGES.items()}
     for notebook in sorted((ROOT / "docs" / "tutorials").glob("*.ipynb")):
         page, pictures = page_of(json.loads(notebook.read_text()), notebook.stem)
@@ -37,8 +42,9 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Figures under `results/` lie beside the pages in the site, and notebooks are pages there."""
-    return markdown.replace("](../results/reproduction/", "](results/reproduction/").replace(".ipynb)", ".md)")
+    """Formulas are drawn, figures under `results/` lie beside the pages in the site, and notebooks are pages there."""
+    moved = markdown.replace("](../results/reproduction/", "](results/reproduction/").replace(".ipynb)", ".md)")
+    return with_formulas(moved)
 
 
 def from_the_root(file: str) -> str:

@@ -1,10 +1,12 @@
-"""The reference pages: what `--help` says of every command, and every setting with its meaning, range and default."""
+"""The reference pages: every command's help, every setting, and every name of the Python interface."""
 
 import contextlib
+import inspect
 import io
 import json
 from collections.abc import Mapping
 
+import decentral
 from decentral.algorithms import ALGORITHMS
 from decentral.arenas.arena_settings import ArenaSettings
 from decentral.centralised import CENTRALISED
@@ -32,6 +34,24 @@ def help_of(name: str) -> str:
     with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
         run_command(name, ["--help"])
     return printed.getvalue().strip()
+
+
+def python_page() -> str:
+    """A section for each public name, which mkdocstrings fills from its signature and docstring."""
+    parts = [
+        "# Python",
+        "Everything that `import decentral` offers. Most functions do what the command of their name does.",
+    ]
+    functions, classes = (
+        [name for name in decentral.__all__ if inspect.isclass(getattr(decentral, name)) is is_class]
+        for is_class in (False, True)
+    )
+    for title, names in (("Functions", functions), ("What they return", classes)):
+        parts.append(f"## {title}")
+        for name in names:
+            member = getattr(decentral, name)
+            parts.append(f"::: {member.__module__}.{name}\n    options:\n      heading_level: 3")
+    return "\n\n".join(parts) + "\n"
 
 
 def settings_page() -> str:

@@ -1,0 +1,94 @@
+"""What each open setting of the battles changes, on every map: SMAC's script and random play under it.
+
+    python benchmarks/battle_variants.py results/battle-variants.json --maps 3m,2s3z
+    python benchmarks/battle_variants.py results/battle-variants.json --table
+
+Every line of the file is one map under one setting; what is there already is not played again.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import decentral
+from decentral.environments.battles import BATTLES
+
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"prefer": "attackers"},
+    *({"keep_target": rule} for rule in ("in_reach", "until_left", "chase", "until_dead")),
+    {"enemy_ids": "fixed"},
+    {"scan_to": "centre"},
+    {"call_radius": 0.0},
+    {"packing": "grid"},
+    {"packing": "unmirrored"},
+    {"push_rounds": 3},
+    {"anchored": False},
+    {"turning": True},
+    {"overkill": False},
+    {"profile": "liberty"},
+)
+
+
+def named(variant: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {str(value).lower()}" for name, value in variant.items()) or "default"
+
+
+def play(battle: str, variant: dict[str, Any], episodes: int) -> dict[str, Any]:
+    """Return, win rate and length of each policy in one map under one setting."""
+    probe = decentral.probe(battle, environment=variant, episodes=episodes)
+    policies = {
+        name: {
+            "return": round(float(np.mean(scores.returns)), 3),
+            "won": round(float(np.mean(scores.reports["win_rate"])), 4),
+            "median_steps": float(np.median(scores.lengths)),
+        }
+        for name, scores in probe.policies.items()
+    }
+    return {"map": battle, "variant": named(variant), "episodes": episodes, "policies": policies}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The script's return and win rate, then the median length of random episodes: a line a setting, a column a map."""
+    by_place = {(row["variant"], row["map"]): row["policies"] for row in rows}
+    maps = [battle for battle in BATTLES if any(row["map"] == battle for row in rows)]
+
+    def cell(variant: str, battle: str) -> str:
+        policies = by_place.get((variant, battle))
+        if policies is None:
+            return ""
+        script = policies["script"]
+        return f"{script['return']:.1f}, {100 * script['won']:.0f}, {policies['random']['median_steps']:.0f}"
+
+    lines = [["setting", *maps], ["---"] * (1 + len(maps))]
+    lines += [[name, *(cell(name, battle) for battle in maps)] for name in map(named, VARIANTS)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("file", type=Path, help="JSON lines, read and added to")
+    parser.add_argument("--maps", default=",".join(BATTLES), help="which (default: all)")
+    parser.add_argument("--episodes", type=int, default=64, help="of each policy (default: 64)")
+    parser.add_argument("--table", action="store_true", help="play nothing: print the table")
+    asked = parser.parse_args()
+    rows = [json.loads(line) for line in asked.file.read_text().splitlines()] if asked.file.exists() else []
+    if asked.table:
+        print(table(rows))
+        return
+    done = {(row["map"], row["variant"]) for row in rows}
+    for battle in asked.maps.split(","):
+        for variant in VARIANTS:
+            if (battle, named(variant)) in done:
+                continue
+            row = play(battle, variant, asked.episodes)
+            with asked.file.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(battle, row["variant"], row["policies"], flush=True)
+
+
+if __name__ == "__main__":
+    main()
