@@ -16,7 +16,7 @@ SPAN = re.compile(r"(?<![`\w])`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
 WORD = re.compile(r"--[a-z][\w.-]*|[\w.*<>-]*/[\w.*/<>-]*|\w+(?:[.-]\w+)*")
 FILE = re.compile(r"\.(py|md|json|jsonl|toml|csv|html|png|svg|gif|safetensors|onnx|npz|ipynb|sh|log|js)$")
 # To be replaced by the reader.
-LATER = {*"NXSEI", "NAME", "SETTING", "TARGET", "DIR", "RUN", "SEED", "AGENT", "MODULE", "CLASS", "Class"}
+LATER = {*"NXSEI", "ID", "NAME", "SETTING", "TARGET", "DIR", "RUN", "SEED", "AGENT", "MODULE", "CLASS", "Class"}
 PYTHON = {*dir(builtins), *keyword.kwlist}
 # What others have named: Python, NumPy, JAX and XLA; PettingZoo, JaxMARL, SMAC and the game; trackers; the shell.
 FOREIGN = {

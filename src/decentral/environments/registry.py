@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from decentral.environments.adapters.gymnasium import gymnasium_environment
 from decentral.environments.adapters.jaxmarl import jaxmarl_environment
 from decentral.environments.adapters.pettingzoo import pettingzoo_environment
 from decentral.environments.adapters.smac import PREFIX, map_of_smac
@@ -89,11 +90,13 @@ def _user_environment(place: str) -> type[BaseEnvironment]:
 CODE: dict[str, Callable[[str], type[BaseEnvironment]]] = {
     "python": _user_environment,
     "pettingzoo": pettingzoo_environment,
+    "gymnasium": gymnasium_environment,
     "jaxmarl": jaxmarl_environment,
 }
 FORMS = {
     "smac/MAP": "A map of the real SMAC, in the game StarCraft II: docs/environments/host.md",
     "pettingzoo:MODULE:FACTORY": "A parallel environment of PettingZoo: docs/environments/host.md",
+    "gymnasium:ID": "An environment of Gymnasium's registry, of one agent or several: docs/environments/host.md",
     "jaxmarl:NAME": "An environment of JaxMARL, compiled: docs/environments/your_own.md",
     "python:MODULE:CLASS": "An environment of your own, stepped in Python or compiled: docs/environments/host.md",
 }

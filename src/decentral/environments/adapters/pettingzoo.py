@@ -162,13 +162,20 @@ def pettingzoo_environment(place: str) -> type[PettingZoo]:
     make = imported(place, name)
     if not callable(make):
         raise Refused(f"environment {name} must name a function that makes an environment, got {make!r:.80}")
+    return made_by(make, name)[0]
+
+
+def made_by(
+    make: Factory, name: str, ask: Callable[[Any], Any] = lambda environment: None
+) -> tuple[type[PettingZoo], Any]:
+    """The class of what a factory makes, and what `ask` wants to know of it."""
     try:
         with errors_as_failures("it", "when made"):
             environment = make()
     except Failed as failure:
         raise Refused(f"environment {name} can't be made ({words_of(failure.__cause__ or failure)})") from failure
     with errors_as_failures(name, "when asked for its spaces"):
-        read_sizes = PettingZooSizes.of(environment, name)
+        read_sizes, answer = PettingZooSizes.of(environment, name), ask(environment)
     with errors_as_failures(name, "when closed"):
         environment.close()
 
@@ -179,7 +186,7 @@ def pettingzoo_environment(place: str) -> type[PettingZoo]:
         factory: ClassVar[Factory] = staticmethod(make)
         sizes: ClassVar[PettingZooSizes] = read_sizes
 
-    return MadeByPettingZoo
+    return MadeByPettingZoo, answer
 
 
 class PettingZooStage(Stage):
