@@ -12,6 +12,8 @@ from decentral.runs.signals import second_interrupt_ends
 from decentral.terminal import complain
 
 RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
+NEEDED = ("jax", "equinox", "optax", "jaxtyping", "numpy", "ml_dtypes", "rich", "matplotlib")  # to run a command
+WITHOUT = "NumPy alone is enough for exported agents, in Python: decentral.runtime"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -37,7 +39,7 @@ def _run(name: str, words: list[str]) -> None:
     """Run a command; however it ends, say so in a line and by an exit code."""
     try:
         with second_interrupt_ends():
-            run_command(name, words)
+            _call(name, words)
     except Refused as refusal:
         complain(f"decentral {name}: {refusal}")
         raise SystemExit(2) from None
@@ -66,6 +68,17 @@ def _run(name: str, words: list[str]) -> None:
     except KeyboardInterrupt:
         complain(f"decentral {name}: interrupted; what was written so far stays")
         raise SystemExit(130) from None
+
+
+def _call(name: str, words: list[str]) -> None:
+    """Run a command; refused where a package is missing, as on a device that was given NumPy alone."""
+    try:
+        run_command(name, words)
+    except ModuleNotFoundError as missing:
+        package = (missing.name or "").split(".")[0]
+        if package not in NEEDED:
+            raise
+        raise Refused(f"{package} must be installed: pip install decentral; {WITHOUT}") from None
 
 
 def _is_of_this_program(end: SystemExit) -> bool:
