@@ -1,6 +1,8 @@
 """A run from Python, from training to plot."""
 
 import json
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,6 +29,22 @@ def test_every_test_of_every_seed_is_one_record():
     last = rows[-1]
     assert {"episode", "test_return_mean", "test_return_std", "train_return_mean", "epsilon"} <= last.keys()
     assert len(last["loss"]) == 2 and last["episode"] == 100  # one number per agent
+
+
+def test_records_are_arrays_by_name_too(monkeypatch):
+    run = small_run()
+    metrics = run.metrics
+    np.testing.assert_array_equal(metrics["test_return_mean"], run.returns)  # [seeds, tests]
+    np.testing.assert_array_equal(metrics["step"], [[0, 40, 80, 100]] * 2)
+    losses = metrics["loss"]
+    assert losses.shape == (2, 4, 2) and np.isnan(losses[:, 0]).all()  # [seeds, tests, agents]; none before learning
+    assert losses[1, 3].tolist() == metrics[-1]["loss"]
+    with pytest.raises(decentral.Refused, match=r"metrics must be named as one of seed, step, .* did you mean loss\?"):
+        metrics["los"]
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
+    frame = metrics.to_dataframe()
+    assert frame["loss/agent-1"][-1] == losses[1, 3, 1] and {len(column) for column in frame.values()} == {8}
+    assert "<td" in metrics._repr_html_() and "loss" in metrics._repr_html_()
 
 
 def test_no_test_is_recorded_twice_where_a_turn_is_longer_than_the_interval(tmp_path):

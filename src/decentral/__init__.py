@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from decentral.api.evaluate import Evaluation, evaluate
     from decentral.api.export import Bundle, export
     from decentral.api.listing import Listing, listing
+    from decentral.api.metrics import MetricsTable
     from decentral.api.oracle import ExactReturns, oracle
     from decentral.api.pettingzoo import pettingzoo
     from decentral.api.plot import plot
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from decentral.api.report import report
     from decentral.api.reproduce import Claims, Reproduction, Worklist, claims, collect, redraw, reproduce, worklist
     from decentral.api.resume import resume
+    from decentral.api.rollout import AgentRollout, Rollout, rollout
     from decentral.api.search import Search, search
     from decentral.api.show import show
     from decentral.api.sweep import FileSweep, Sweep, sweep, sweep_file, sweep_status
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "AgentRollout",
     "Animation",
     "Audit",
     "BattleCheck",
@@ -47,9 +50,11 @@ __all__ = [
     "FileSweep",
     "Listing",
     "MessageAudit",
+    "MetricsTable",
     "Probe",
     "Refused",
     "Reproduction",
+    "Rollout",
     "Run",
     "Search",
     "Sweep",
@@ -79,6 +84,7 @@ __all__ = [
     "report",
     "reproduce",
     "resume",
+    "rollout",
     "search",
     "show",
     "sweep",

@@ -40,10 +40,10 @@ def drawn(algorithm, spec, chance):
     return jax.tree.map(lambda leaf: chance.normal(size=leaf.shape).astype(leaf.dtype), described)
 
 
-def run_of_newborns(path):
+def run_of_newborns(path, environment=TRIO, **settings):
     """A finished run, but for the learning: its agents are as they were born."""
-    settings = {"time_limit": 3, "may_end_early": False}
-    config = resolve("iql", TRIO, {"hidden": 4}, settings, {"steps": 3, "seeds": 1})
+    settings = settings or {"time_limit": 3, "may_end_early": False}
+    config = resolve("iql", environment, {"hidden": 4}, settings, {"steps": 3, "seeds": 1})
     directory = RunDirectory.create(path)
     directory.write_json("config.json", config.as_data())
     directory.append_metrics([{"seed": 0, "step": 0, "test_return_mean": 0.0}])

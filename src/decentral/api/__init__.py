@@ -17,6 +17,7 @@ from decentral.api.crossplay import CrossPlay, crossplay
 from decentral.api.evaluate import Evaluation, evaluate
 from decentral.api.export import Bundle, export
 from decentral.api.listing import Listing, listing
+from decentral.api.metrics import MetricsTable
 from decentral.api.oracle import ExactReturns, oracle
 from decentral.api.pettingzoo import pettingzoo
 from decentral.api.plot import plot
@@ -24,6 +25,7 @@ from decentral.api.probe import Probe, probe
 from decentral.api.report import report
 from decentral.api.reproduce import Claims, Reproduction, Worklist, claims, collect, redraw, reproduce, worklist
 from decentral.api.resume import resume
+from decentral.api.rollout import AgentRollout, Rollout, rollout
 from decentral.api.search import Search, search
 from decentral.api.show import show
 from decentral.api.sweep import FileSweep, Sweep, sweep, sweep_file, sweep_status
@@ -33,6 +35,7 @@ from decentral.api.verify import Verification, verify
 from decentral.api.watch import Animation, watch
 
 __all__ = [
+    "AgentRollout",
     "Animation",
     "Audit",
     "BattleCheck",
@@ -47,8 +50,10 @@ __all__ = [
     "FileSweep",
     "Listing",
     "MessageAudit",
+    "MetricsTable",
     "Probe",
     "Reproduction",
+    "Rollout",
     "Run",
     "Search",
     "Sweep",
@@ -78,6 +83,7 @@ __all__ = [
     "report",
     "reproduce",
     "resume",
+    "rollout",
     "search",
     "show",
     "sweep",

@@ -10,8 +10,10 @@ from decentral.analysis.results import Curves, load_curves
 from decentral.api.arguments import PathLike, TeamRequest, file_settings_of, listeners_of, place_for, plan_of, resolved
 from decentral.api.audit import SilentAudit, audit_all_messages, audit_logs
 from decentral.api.evaluate import evaluate
+from decentral.api.metrics import MetricsTable
 from decentral.api.plot import plot
 from decentral.api.report import Live
+from decentral.api.rollout import Rollout, rollout
 from decentral.api.verify import verify
 from decentral.arenas.audit import MessageAudit
 from decentral.configs.config import Config
@@ -47,9 +49,9 @@ class Run:
         return self.directory.read_json("config.json")
 
     @property
-    def metrics(self) -> list[dict[str, Any]]:
-        """Every record: one per test and seed."""
-        return self.directory.read_metrics()
+    def metrics(self) -> MetricsTable:
+        """Every record, one per test and seed: `metrics[-1]`; by name as arrays: `metrics["loss"]`."""
+        return MetricsTable(self.directory.read_metrics())
 
     @property
     def curves(self) -> Curves:
@@ -77,6 +79,24 @@ class Run:
         Where the environment or the algorithm is code of yours, name it again: what a file names is never run.
         """
         return evaluate(self.path, episodes=episodes, seed=seed, environment=environment, algorithm=algorithm).returns
+
+    def rollout(
+        self,
+        episodes: int = 8,
+        seed: int | None = None,
+        environment_seed: int = 0,
+        environment: str | None = None,
+        algorithm: str | None = None,
+    ) -> Rollout:
+        """Fresh greedy episodes of one seed's team as NumPy arrays: percepts, actions, rewards, values and more."""
+        return rollout(
+            self.path,
+            episodes=episodes,
+            seed=seed,
+            environment_seed=environment_seed,
+            environment=environment,
+            algorithm=algorithm,
+        )
 
     @property
     def diverged(self) -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """What a run's trained agents have learned, as JSON-ready data: their values, their moves, and one greedy episode."""
 
-from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -8,20 +7,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.algorithms.base import Models
-from decentral.environments.host.interface import HostEnvironment
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey.environment import PredatorPrey
 from decentral.errors import Failed, Refused
 from decentral.inspection.hunt_maps import ARROWS, LARGEST_MAP, hunt_maps
+from decentral.inspection.rollouts import play_greedily
 from decentral.inspection.values import ValueTable, action_value_name, value_tables
 from decentral.records import RunDirectory
-from decentral.runs.host import rollout_for
 from decentral.runs.trained import Trained, key_of_environments
-from decentral.training.evaluation import greedy_episodes
-from decentral.training.host.loop import host_greedy_episodes
-from decentral.training.loop import TrainingSetup
-from decentral.training.rollout import Trajectory, hand_out
+from decentral.training.rollout import hand_out
 from decentral.types import Episode
 
 
@@ -29,7 +23,8 @@ def timeline(trained: Trained) -> dict[str, Any]:
     """The first seed's team in the first episode of `decentral evaluate`."""
     setup, seed = trained.config.setup, trained.seeds[0]
     acting_models = jax.tree.map(lambda leaf: leaf[0], trained.by_squad)
-    episodes = hand_out(_played(setup, acting_models))
+    played = play_greedily(setup, acting_models, 1, key_of_environments(0))
+    episodes = hand_out(jax.tree.map(lambda leaf: leaf[0], played))
     count = int(np.asarray(episodes.happened[0]).sum())
     agents = [
         _agent(trained, place, jax.tree.map(lambda leaf, at=place: leaf[at], episodes), count)
@@ -43,17 +38,6 @@ def timeline(trained: Trained) -> dict[str, Any]:
         "meaning": f"One greedy episode of seed {seed}."
         + (" A context is the likeliest after the step, inferred from the agent's own window." if inferred else ""),
     }
-
-
-def _played(setup: TrainingSetup, acting_models: tuple[Models, ...]) -> Trajectory:
-    """The episode, in a compiled environment or in a host environment."""
-    if not isinstance(setup.environment, HostEnvironment):
-        played = _PLAY(setup.team, setup.environment, acting_models, 1, key_of_environments(0))
-        return jax.tree.map(lambda leaf: leaf[0], played)
-    with closing(rollout_for(setup, stages=1)) as rollout:
-        alone = jax.tree.map(lambda leaf: leaf[None], acting_models)
-        played = host_greedy_episodes(rollout, setup, alone, 1, key_of_environments(0))
-    return jax.tree.map(lambda leaf: leaf[0, 0], played)
 
 
 def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[str, Any]:
@@ -75,9 +59,6 @@ def _action_names(trained: Trained) -> list[str]:
         if isinstance(environment, PredatorPrey)
         else [str(at) for at in range(environment.spec.actions.count)]
     )
-
-
-_PLAY = jax.jit(greedy_episodes, static_argnums=3)
 
 
 def learned_summary(directory: RunDirectory) -> dict[str, Any]:

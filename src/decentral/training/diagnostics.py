@@ -64,13 +64,20 @@ def greedy_values(algorithm: Algorithm, models: Models, episode: Episode) -> Flo
 
 def action_values(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, "P actions"]:
     """The values that a greedy choice is made on, at every percept of an episode; UNAVAILABLE where it has none."""
+    return values_and_memories(algorithm, models, episode)[0]
+
+
+def values_and_memories(
+    algorithm: Algorithm, models: Models, episode: Episode
+) -> tuple[Float[Array, "P actions"], Memory]:
+    """The same, and the memory after every percept [P, ...]."""
     zero = jnp.zeros(())
     greedily = (zero, Dice(zero, zero, zero, zero))  # no exploration, so the dice are never used
 
-    def perceive(memory: Memory, inputs: tuple) -> tuple[Memory, Array]:
+    def perceive(memory: Memory, inputs: tuple) -> tuple[Memory, tuple[Array, Memory]]:
         percept, last_action = inputs
         values, memory = algorithm.values(models, memory, Scene(percept, last_action, *greedily))
-        return memory, mask_unavailable(values, percept.available)
+        return memory, (mask_unavailable(values, percept.available), memory)
 
     return jax.lax.scan(perceive, algorithm.start(models), (episode.percepts, last_actions(episode)))[1]
 

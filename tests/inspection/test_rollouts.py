@@ -1,0 +1,110 @@
+"""Episodes of a trained team as arrays: whose numbers they are, and nothing in them that did not happen."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import decentral
+from decentral.runs.trained import Trained
+from tests.bundles.test_unequal import run_of_newborns
+from tests.small_runs import small_run
+
+
+@pytest.fixture(scope="module")
+def fused(tmp_path_factory):
+    """Episodes that last one step, two or three, of agents as they were born."""
+    place = tmp_path_factory.mktemp("fuse") / "run"
+    run = decentral.load(run_of_newborns(place, "python:tests.worlds:Fuse", limit=5))
+    return run, run.rollout(episodes=8)
+
+
+def test_the_episodes_are_those_of_an_evaluation():
+    played = small_run().rollout(episodes=3, seed=1)
+    np.testing.assert_array_equal(played.returns, small_run().evaluate(episodes=3)[1])
+    assert played.seed == 1
+
+
+def test_every_action_is_the_best_by_the_agents_own_values():
+    played = small_run().rollout(episodes=3)
+    assert played.q_values.shape == (3, 2, 2, 3) and played.actions.shape == (3, 1, 2)  # [B, P, N, ...], [B, T, N]
+    np.testing.assert_array_equal(played.actions, np.nanargmax(played.q_values[:, :1], axis=-1))
+    np.testing.assert_array_equal(np.isnan(played.q_values), ~played.available)
+
+
+def test_values_follow_from_the_hidden_states(fused):
+    run, played = fused
+    for place in (0, 1):
+        _, network = Trained.load(run.directory).agent(0, place)
+        hidden, values = played.agent(place).hidden[:, 0], played.agent(place).q_values[:, 0]
+        by_hand = hidden @ np.asarray(network.head.weight).T + np.asarray(network.head.bias)
+        np.testing.assert_allclose(values, by_hand, rtol=1e-4, atol=1e-5)
+
+
+def test_nothing_is_told_of_what_comes_after_the_end(fused):
+    _, played = fused
+    assert set(played.lengths) == {1, 2, 3} and played.happened.shape == (8, 3)  # five were allowed
+    for number, length in enumerate(played.lengths):
+        assert played.terminated[number, length - 1]
+        assert not np.isnan(played.observations[number, : length + 1]).any()
+        assert not np.isnan(played.hidden[number, : length + 1]).any()
+        for array in (played.observations, played.q_values, played.hidden):
+            assert np.isnan(array[number, length + 1 :]).all()
+        assert (played.actions[number, length:] == -1).all() and not played.available[number, length + 1 :].any()
+
+
+def test_a_context_is_a_number_where_the_method_infers_them(fused):
+    assert fused[1].contexts is None
+    contexts = small_run().rollout(episodes=3).contexts
+    assert contexts.shape == (3, 1, 2) and set(np.unique(contexts)) <= set(range(-1, 4))
+
+
+def test_agents_of_unequal_sizes_have_arrays_of_their_own_sizes(tmp_path):
+    played = decentral.load(run_of_newborns(tmp_path / "run")).rollout(episodes=2)
+    assert [agent.name for agent in played.agents] == ["scout", "lifter", "guard"]
+    lifter, guard = played.agent("lifter"), played.agent(2)
+    assert lifter.observations.shape == (2, 4, 7) and lifter.q_values.shape == (2, 4, 5)
+    assert guard.q_values.shape == (2, 4, 2) and set(np.unique(guard.actions)) <= {0, 1}
+    assert played.observations.shape == (2, 4, 3, 7) and np.isnan(played.observations[:, :, 0, 4:]).all()
+    assert not np.isnan(played.observations[:, :, 0, :4]).any() and not played.available[:, :, 0, 3:].any()
+    with pytest.raises(decentral.Refused, match="agent must be one of scout, lifter, guard, or 0 to 2, got 'lift'"):
+        played.agent("lift")
+
+
+def test_a_data_frame_has_a_row_for_every_step_of_every_agent(fused, monkeypatch):
+    _, played = fused
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
+    frame = played.to_dataframe(hidden=True)
+    assert {len(column) for column in frame.values()} == {2 * played.lengths.sum()}
+    assert [*frame][:6] == ["episode", "step", "agent", "action", "reward", "observation_0"] and "hidden_3" in frame
+    row = list(zip(frame["episode"], frame["step"], frame["agent"], strict=True)).index((7, 0, "agent 2"))
+    assert frame["action"][row] == played.actions[7, 0, 1] and frame["q_1"][row] == played.q_values[7, 0, 1, 1]
+    assert "hidden_0" not in played.columns() and "context" in small_run().rollout(episodes=3).columns()
+
+
+def test_without_pandas_a_data_frame_is_refused_in_one_line(fused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(decentral.Refused, match=r"pandas must be installed for a DataFrame: pip install 'decentral"):
+        fused[1].to_dataframe()
+
+
+@pytest.mark.parametrize(
+    ("settings", "refusal"),
+    [
+        ({"episodes": 0}, "episodes must be a whole number at least 1"),
+        ({"episodes": "x"}, "episodes must be a whole number, got 'x'"),
+        ({"seed": 9}, "seed must be one of 0, 1, got 9"),
+        ({"environment_seed": -1}, "seed must be a whole number at least 0"),
+    ],
+)
+def test_what_can_not_be_played_is_refused(settings, refusal):
+    with pytest.raises(decentral.Refused, match=refusal):
+        decentral.rollout(small_run(), **settings)
+
+
+def test_a_notebook_shows_a_line_for_each_episode_and_no_markup_of_others(fused):
+    shown = fused[1]._repr_html_()
+    assert shown.count("<tr>") == 9 and "observations (8, 4, 2, 2)" in shown
+    assert "&lt;b&gt;" in type(fused[1])(**{**vars(fused[1]), "title": "<b>"})._repr_html_()
+    assert len(repr(fused[1])) < 200

@@ -1,0 +1,17 @@
+"""What docs/python.md shows can be run."""
+
+from pathlib import Path
+
+from tests.pages import DOCS, blocks
+from tests.small_runs import small_run
+
+
+def test_the_examples_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    Path("runs/game").symlink_to(small_run().path)
+    found: dict = {}
+    for block in blocks(DOCS / "python.md", "python"):
+        exec(block, found)
+    assert found["played"].q_values.shape == (8, 2, 2, 3)
+    assert len(found["columns"]["hidden_0"]) == 8 * 2
