@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import decentral
 from tests.pages import DOCS, blocks
-from tests.small_runs import small_run
+from tests.small_runs import QUICK, SMALL, small_run
 
 
 def test_the_examples_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    train, cheap = decentral.train, {"algorithm": SMALL, "training": QUICK, "progress": False}
+    monkeypatch.setattr(decentral, "train", lambda *names, **settings: train(*names, **settings | cheap))
     Path("runs").mkdir()
     Path("runs/game").symlink_to(small_run().path)
     found: dict = {}
@@ -15,3 +18,4 @@ def test_the_examples_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
         exec(block, found)
     assert found["played"].q_values.shape == (8, 2, 2, 3)
     assert len(found["columns"]["hidden_0"]) == 8 * 2
+    assert decentral.load("runs/short").metrics[-1]["step"] <= 100

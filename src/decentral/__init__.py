@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from decentral.api.arena import arena
     from decentral.api.audit import Audit, MessageAudit, audit
     from decentral.api.bench import Bench, bench
+    from decentral.api.callbacks import Callback
     from decentral.api.check_battles import BattleCheck, check_battles, record_battles
     from decentral.api.check_env import EnvironmentCheck, check_env
     from decentral.api.compare import Comparison, compare, compare_runs
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from decentral.api.values import ValueTable, values
     from decentral.api.verify import Verification, verify
     from decentral.api.watch import Animation, watch
-    from decentral.errors import Refused
+    from decentral.errors import Failed, Refused
 
 __all__ = [
     "Agent",
@@ -41,12 +42,14 @@ __all__ = [
     "BattleCheck",
     "Bench",
     "Bundle",
+    "Callback",
     "Claims",
     "Comparison",
     "CrossPlay",
     "EnvironmentCheck",
     "Evaluation",
     "ExactReturns",
+    "Failed",
     "FileSweep",
     "Listing",
     "MessageAudit",
@@ -97,7 +100,7 @@ __all__ = [
     "worklist",
 ]
 
-_HOMES = {"Agent": "decentral.agents", "Refused": "decentral.errors"}
+_HOMES = {"Agent": "decentral.agents", "Failed": "decentral.errors", "Refused": "decentral.errors"}
 _OLD_NAMES = ("Meeting", "Showing")
 
 

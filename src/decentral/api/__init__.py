@@ -10,6 +10,7 @@ from typing import Any
 from decentral.api.arena import arena
 from decentral.api.audit import Audit, MessageAudit, audit
 from decentral.api.bench import Bench, bench
+from decentral.api.callbacks import Callback
 from decentral.api.check_battles import BattleCheck, check_battles, record_battles
 from decentral.api.check_env import EnvironmentCheck, check_env
 from decentral.api.compare import Comparison, compare, compare_runs
@@ -41,6 +42,7 @@ __all__ = [
     "BattleCheck",
     "Bench",
     "Bundle",
+    "Callback",
     "Claims",
     "Comparison",
     "CrossPlay",

@@ -55,6 +55,9 @@ class Live:
         self._tested = True
         self._write(RELOAD_SECONDS)
 
+    def saved(self, step: int) -> None:
+        pass
+
     def finished(self, rows: list[Rows], seconds: float) -> None:
         self._finished = True
         for place in self._places:

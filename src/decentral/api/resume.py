@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from decentral.api.arguments import PathLike, listeners_of, open_run
+from decentral.api.callbacks import Callback, CallbackListener
 from decentral.api.report import Live
 from decentral.api.train import Run
 from decentral.arenas.run import resume_arena
@@ -25,6 +26,7 @@ def resume(
     environment: str | None = None,
     algorithm: str | None = None,
     log_messages: PathLike | None = None,
+    callbacks: Sequence[Callback] = (),
 ) -> Run:
     """Go on with a run where it was saved, and end as if it had never been interrupted.
 
@@ -32,7 +34,7 @@ def resume(
     environment or the algorithm is code of yours, name it again; where messages of an arena are logged, `log_messages`.
     """
     opened = open_run(path, environment, algorithm)
-    listeners = [*listeners_of(progress, track), *([Live()] if live else [])]
+    listeners = [*listeners_of(progress, track), *([Live()] if live else []), CallbackListener(callbacks, Run)]
     saving = build(Saving, checkpoints or {}, "checkpoints")
     directory, messages = opened, None if log_messages is None else Path(log_messages)
     if "arena" not in directory.read_json("config.json"):
@@ -41,4 +43,6 @@ def resume(
         return Run(resume_run(directory, listeners, saving, steps).path)
     if steps is not None:
         raise Refused(f"steps must be left out for a run of an arena, which resumes to its planned steps, got {steps}")
+    if callbacks:
+        raise Refused(f"callbacks must be left out for a run of an arena, got {len(callbacks)}")
     return Run(resume_arena(directory, messages, listeners, saving).path)

@@ -9,6 +9,7 @@ import numpy as np
 from decentral.analysis.results import Curves, load_curves
 from decentral.api.arguments import PathLike, TeamRequest, file_settings_of, listeners_of, place_for, plan_of, resolved
 from decentral.api.audit import SilentAudit, audit_all_messages, audit_logs
+from decentral.api.callbacks import Callback, CallbackListener
 from decentral.api.evaluate import evaluate
 from decentral.api.metrics import MetricsTable
 from decentral.api.plot import plot
@@ -142,6 +143,7 @@ def train(
     live: bool = False,
     checkpoints: dict[str, Any] | None = None,
     resume: bool = False,
+    callbacks: Sequence[Callback] = (),
 ) -> Run:
     """Train an algorithm on an environment. Unspecified settings come from the paper's table, then from defaults.
 
@@ -152,7 +154,8 @@ def train(
     settings, which may also name algorithm and environment; arguments override it. Without `out`, a new directory under
     `runs`. `checkpoints` says how often the run is saved: `interval` in seconds, `keep`, `final`. `resume` continues a
     run of the same configuration in `out`, if need be with more steps. `track` names trackers that log every test too
-    (tensorboard, wandb, mlflow, trackio); `live` keeps a report page in the run's directory up to date.
+    (tensorboard, wandb, mlflow, trackio); `live` keeps a report page in the run's directory up to date. `callbacks` are
+    told of every test, every checkpoint and the end.
     """
     plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
@@ -160,7 +163,7 @@ def train(
     if resume and out is None:
         raise Refused("out must be given with resume: it is the run to resume")
     place = place_for(out, name_of(resolved_config))
-    listeners = [*listeners_of(progress, track), *([Live()] if live else [])]
+    listeners = [*listeners_of(progress, track), *([Live()] if live else []), CallbackListener(callbacks, Run)]
     saving = build(Saving, checkpoints or {}, "checkpoints")
     if resume and RunDirectory(place).has_begun:
         return Run(resume_in_place(RunDirectory(place), resolved_config, listeners, saving).path)

@@ -14,7 +14,7 @@ import numpy as np
 
 from decentral.algorithms.base import Models
 from decentral.configs.config import Config
-from decentral.errors import Interrupted
+from decentral.errors import Failed, Interrupted
 from decentral.records import RunDirectory
 from decentral.runs.caches import keep_compiled_programs, known_returns
 from decentral.runs.checkpointing.restore import ResumePoint, note_resumption
@@ -53,7 +53,10 @@ class Listener(Protocol):
     def advanced(self, steps: int) -> None: ...
 
     def tested(self, rows: list[Rows]) -> None:
-        """All runs were tested: the records of each."""
+        """All runs were tested: the records of each. If this raises, the runs are saved before they stop."""
+
+    def saved(self, step: int) -> None:
+        """All runs were saved."""
 
     def finished(self, rows: list[Rows], seconds: float) -> None: ...
 
@@ -170,7 +173,8 @@ class Training:
                     self._save_if_due(signals)
             self._test()
             self._save_if_due(signals)
-        self.checkpoints.save_the_end(self.lane_batch, self.health, self.seconds)
+        if self.checkpoints.saving.final:  # else the last checkpoint serves until all files are written
+            self._save()
         _save_agents(self.directories, self.lane_batch)
         self.checkpoints.finish(self.lane_batch, self.health)
         rows = [directory.read_metrics()[-self.lane_batch.setup.plan.seeds :] for directory in self.directories]
@@ -192,15 +196,27 @@ class Training:
             directory.append_metrics(records)
             directory.append_time(records[0]["step"], self.seconds)
         self.tested = True
-        for listener in self.listeners:
-            listener.tested(rows)
+        try:
+            for listener in self.listeners:
+                listener.tested(rows)
+        except Failed:  # somebody else's code: what was learned so far must not be lost
+            self.checkpoints.save(self.lane_batch, self.health, self.seconds)
+            raise
 
     def _save_if_due(self, signals: Signals) -> None:
         if not (signals.asked or self.checkpoints.is_due):
             return
-        self.checkpoints.save(self.lane_batch, self.health, self.seconds)
+        self._save()
         if signals.asked:
             raise self._interrupted()
+
+    def _save(self) -> None:
+        """Save all runs, and tell the listeners, unless this turn is saved already."""
+        if self.checkpoints.saved_turn == self.lane_batch.turn:
+            return
+        self.checkpoints.save(self.lane_batch, self.health, self.seconds)
+        for listener in self.listeners:
+            listener.saved(int(self.lane_batch.steps.min()))
 
     def _interrupted(self) -> Interrupted:
         step, out = int(self.lane_batch.steps.min()), self.runs[0].out

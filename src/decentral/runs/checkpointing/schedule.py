@@ -90,11 +90,6 @@ class CheckpointSchedule:
         self.saved_turn = lane_batch.turn
         self.due.saved(begun)
 
-    def save_the_end(self, lane_batch: LaneBatch, health: Health, seconds: float) -> None:
-        """Save finished runs if final checkpoints are kept; else the last one serves until all files are written."""
-        if self.saving.final:
-            self.save(lane_batch, health, seconds)
-
     def finish(self, lane_batch: LaneBatch, health: Health) -> None:
         """Mark all runs as finished, and remove their checkpoints unless the final one is to be kept."""
         for directory, share in zip(self.directories, lane_batch.shares, strict=True):

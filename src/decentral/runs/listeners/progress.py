@@ -68,6 +68,9 @@ class Lines:
         )
         self._say(f"step {step:,} of {total:,}  {_scores(self.runs[0].config, rows)}{pace}")
 
+    def saved(self, step: int) -> None:
+        pass
+
     def finished(self, rows: list[Rows], seconds: float) -> None:
         step = rows[0][0]["step"]
         self._say(f"\n{_title(self.runs[0].config)}: greedy test after {step:,} steps, {_duration(seconds)}")
@@ -141,6 +144,9 @@ class Bar:
 
     def tested(self, rows: list[Rows]) -> None:
         self.progress.update(self.task, returns=printable(_scores(self.lines.runs[0].config, rows)))
+
+    def saved(self, step: int) -> None:
+        pass
 
     def finished(self, rows: list[Rows], seconds: float) -> None:
         self.progress.stop()

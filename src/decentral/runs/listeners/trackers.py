@@ -199,6 +199,9 @@ class Tracking:
             self._logs[run.out, seed] = self._tracker.open(run, seed)
         return self._logs[run.out, seed]
 
+    def saved(self, step: int) -> None:
+        pass
+
     def finished(self, rows: list[Rows], seconds: float) -> None:
         pass
 
