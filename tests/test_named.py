@@ -39,7 +39,7 @@ FOREIGN = {
 }
 # Names that the program puts together, one of many.
 COMPOSED = {
-    *("observation_0", "available_0"),
+    *("observation_0", "available_0", "test_success", "success_rate", "success"),
     *("loss/agent-0", "loss/agent-1", "5m_vs_6m-hysteretic-weights", "5m_vs_6m-iql-shared", "seed-0-episode-0.html"),
     *("--group.field", "--field", "dist/docs", "dirty", "package.module", "weight.T", "venv-3.13"),
     "decentral.__version__",

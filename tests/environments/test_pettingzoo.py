@@ -83,6 +83,36 @@ def test_rewards_that_differ_are_added_or_averaged_where_told_so(rewards, team):
     assert played.step(np.asarray([0, 0])).reward == team
 
 
+def test_numbers_of_the_infos_are_reported_as_they_last_were_and_as_means_over_agents():
+    played = stage("Telling", infos="success, taken")
+    for _ in range(2):  # the second episode begins anew
+        played.reset(0)
+        told = [played.step(np.asarray([0, 0])).facts for _ in range(3)]
+        assert [facts["taken"] for facts in told] == [1.5, 2.5, 3.0]  # the small one has left before the third step
+        assert [facts["success"] for facts in told] == [0.0, 1.0, 1.0]
+    assert environment("Telling", infos="taken").reports == {"taken": "taken"} and environment("Zoo").reports == {}
+
+
+@pytest.mark.parametrize(
+    ("infos", "reason"),
+    [
+        ("success,", "environment.infos must be names of entries of infos, with commas between them, got 'success,'"),
+        ("a,a", "environment.infos must name each entry once, got 'a,a'"),
+        ("return_mean", "environment.infos must not be named return_mean or return_std, which tests record already"),
+    ],
+)
+def test_entries_that_can_not_be_reported_are_refused(infos, reason):
+    with pytest.raises(Refused, match=reason):
+        environment("Telling", infos=infos)
+
+
+def test_an_entry_that_is_no_number_is_refused_with_the_name_of_the_agent():
+    played = stage("Telling", infos="word")
+    played.reset(0)
+    with pytest.raises(Refused, match=r"at step 1: word in the info of 'tall' must be a number, .* got 'hm'"):
+        played.step(np.asarray([0, 0]))
+
+
 def test_rewards_that_differ_are_otherwise_refused():
     played = stage("Greedy")
     played.reset(0)

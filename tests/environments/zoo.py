@@ -74,6 +74,18 @@ class Greedy(Zoo):
         return {name: {"tall": 1.0, "small": 4.0}[name] for name in names}
 
 
+class Telling(Zoo):
+    """Infos tell how many steps each agent has taken, at the second step what that one is worth, and a word."""
+
+    def step(self, actions):
+        *rest, infos = super().step(actions)
+        for name, info in infos.items():
+            info |= {"taken": self.taken + (name == "small"), "word": "hm"}
+        if self.taken == 2:
+            infos["tall"]["success"] = True
+        return *rest, infos
+
+
 class Masked(Zoo):
     """Both see which actions they can take beside what they see; all is over after four steps."""
 
@@ -157,5 +169,5 @@ class Trio(Zoo):
             rewards,
             dict.fromkeys(names, False),
             cut,
-            {n: {"action_mask": masks[n]} for n in names},
+            {n: {"action_mask": masks[n], "lifted": rewards[n]} for n in names},
         )

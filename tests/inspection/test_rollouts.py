@@ -61,13 +61,15 @@ def test_a_context_is_a_number_where_the_method_infers_them(fused):
 
 
 def test_agents_of_unequal_sizes_have_arrays_of_their_own_sizes(tmp_path):
-    played = decentral.load(run_of_newborns(tmp_path / "run")).rollout(episodes=2)
+    settings = {"time_limit": 3, "may_end_early": False, "infos": "lifted"}
+    played = decentral.load(run_of_newborns(tmp_path / "run", **settings)).rollout(episodes=2)
     assert [agent.name for agent in played.agents] == ["scout", "lifter", "guard"]
     lifter, guard = played.agent("lifter"), played.agent(2)
     assert lifter.observations.shape == (2, 4, 7) and lifter.q_values.shape == (2, 4, 5)
     assert guard.q_values.shape == (2, 4, 2) and set(np.unique(guard.actions)) <= {0, 1}
     assert played.observations.shape == (2, 4, 3, 7) and np.isnan(played.observations[:, :, 0, 4:]).all()
     assert not np.isnan(played.observations[:, :, 0, :4]).any() and not played.available[:, :, 0, 3:].any()
+    np.testing.assert_array_equal(played.reports["lifted"], lifter.actions[:, -1] == 2)  # as the infos say in the end
     with pytest.raises(decentral.Refused, match="agent must be one of scout, lifter, guard, or 0 to 2, got 'lift'"):
         played.agent("lift")
 

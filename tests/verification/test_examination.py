@@ -108,7 +108,8 @@ def test_a_world_of_pettingzoo_is_listened_to(name, rule, said):
 
 
 def test_a_sound_world_of_pettingzoo_is_found_sound_and_rewards_may_differ_where_told_so():
-    assert verdicts(zoo("Zoo"), "wrong") == {}
+    assert verdicts(zoo("Telling"), "wrong") == {}
+    assert verdicts(zoo("Telling"), "note")["infos"].endswith("--environment.infos taken,success")
     assert (
         verdicts(zoo("Greedy", rewards="sum"), "right")["sharing"] == "the team's reward is the sum of the agents' own"
     )

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from decentral.environments.adapters.infos import latest_numbers, names_in
 from decentral.environments.adapters.spaces import MASK, REST, action_count, as_numbers, mask_in, observation_size
 from decentral.environments.base import AgentSpaces
 from decentral.environments.host.checks import LARGEST, brief_text, number_of, numbers_in
@@ -125,9 +126,22 @@ class PettingZoo(HostEnvironment):
     may_end_early: bool = setting(True, "can an episode end before the time limit? (false saves compiling)")
     rewards: Rewards = setting("shared", "the team's reward: the one that all agents are given, or their sum or mean")
 
+    infos: str = setting("", "entries of the infos that tests report as means, with commas between them: success,time")
+
     address: ClassVar[str]
     factory: ClassVar[Factory]
     sizes: ClassVar[PettingZooSizes]
+
+    def check_together(self) -> None:
+        names_in(self.infos)
+
+    @property
+    def fact_names(self) -> tuple[str, ...]:
+        return names_in(self.infos)
+
+    @property
+    def reports(self) -> dict[str, str]:
+        return {name: name for name in self.fact_names}
 
     @property
     def num_agents(self) -> int:
@@ -152,7 +166,7 @@ class PettingZoo(HostEnvironment):
         return AgentSpaces(self.agent_names[place], spec, (), actions, first)
 
     def open(self) -> Stage:
-        return PettingZooStage(type(self).factory(), self.sizes, self.rewards)
+        return PettingZooStage(type(self).factory(), self.sizes, self.rewards, self.fact_names)
 
 
 @cache
@@ -192,17 +206,20 @@ def made_by(
 class PettingZooStage(Stage):
     """A parallel environment as an environment of one team."""
 
-    def __init__(self, environment: Any, sizes: PettingZooSizes, rewards: Rewards):
+    def __init__(self, environment: Any, sizes: PettingZooSizes, rewards: Rewards, reported: tuple[str, ...] = ()):
         self.environment = environment
         self.sizes = sizes
         self.rewards = rewards
+        self.numbers = dict.fromkeys(reported, 0.0)  # of the infos so far in this episode
 
     def reset(self, seed: int) -> Percepts:
         answer = self.environment.reset(seed=seed % 2**31)
         if not isinstance(answer, tuple | list) or len(answer) != 2:
             raise Refused(f"the answer must be observations and infos, got {answer!r:.120}")
         observations, infos = answer
-        return self._percepts(observations, {}, infos)
+        percepts = self._percepts(observations, {}, infos)
+        self.numbers = latest_numbers(dict.fromkeys(self.numbers, 0.0), infos)
+        return percepts
 
     def step(self, actions: np.ndarray) -> Step:
         present = set(self.environment.agents)
@@ -222,7 +239,8 @@ class PettingZooStage(Stage):
         over = not self.environment.agents
         truncated = over and any(truncations.values())
         percepts = self._percepts(observations, terminations, infos)
-        return Step(percepts, self._reward(rewards), over and not truncated, truncated)
+        self.numbers = latest_numbers(self.numbers, infos)
+        return Step(percepts, self._reward(rewards), over and not truncated, truncated, dict(self.numbers))
 
     def close(self) -> None:
         self.environment.close()

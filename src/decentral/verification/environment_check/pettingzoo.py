@@ -1,9 +1,10 @@
 """Further rules for PettingZoo environments, checked on what the environment itself returned."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from decentral.environments.adapters.infos import numeric_names
 from decentral.environments.adapters.pettingzoo import PettingZoo, PettingZooStage
 from decentral.environments.host.interface import Stage
 from decentral.verification.environment_check.findings import Finding, finding_of_rule
@@ -29,6 +30,7 @@ class RecordingWrapper:
         self.environment = environment
         self.said: list[SpaceAnswers] = []
         self.episodes = self.taken = 0
+        self.numbers: dict[str, None] = {}  # the names of those that the infos hold
 
     @property
     def agents(self) -> Any:
@@ -53,6 +55,8 @@ class RecordingWrapper:
         self.taken += 1
         when = f"episode {self.episodes}, at step {self.taken}"
         self.said.append(SpaceAnswers(when, agents, list(self.environment.agents), *answer[:4]))
+        if isinstance(answer[-1], Mapping):
+            self.numbers |= dict.fromkeys(numeric_names(answer[-1]))
         return answer
 
     def close(self) -> None:
@@ -63,7 +67,7 @@ def recording_stage(environment: PettingZoo) -> tuple[Stage, RecordingWrapper]:
     """A stage of a PettingZoo environment, and the wrapper that records what the environment returns."""
     listener = RecordingWrapper(type(environment).factory())
     rewards = "mean" if environment.rewards == "shared" else environment.rewards
-    return PettingZooStage(listener, environment.sizes, rewards), listener
+    return PettingZooStage(listener, environment.sizes, rewards, environment.fact_names), listener
 
 
 def zoo_findings(environment: PettingZoo, recorded: RecordingWrapper) -> list[Finding]:
@@ -71,13 +75,18 @@ def zoo_findings(environment: PettingZoo, recorded: RecordingWrapper) -> list[Fi
     shared = "all agents are given the same reward"
     if environment.rewards != "shared":
         shared = f"the team's reward is the {environment.rewards} of the agents' own"
-    return [
+    findings = [
         finding_of_rule("spaces", _outside(recorded), "every observation lies in its agent's space"),
         finding_of_rule("sharing", _unequal(recorded) if environment.rewards == "shared" else (), shared),
         finding_of_rule(
             "leaving", _overstaying(recorded), "agents leave when they end or their time is up, and only then"
         ),
     ]
+    unreported = [name for name in recorded.numbers if name not in environment.fact_names]
+    if unreported:
+        said = f"tests can report these numbers of the infos: --environment.infos {','.join(unreported)}"
+        findings.append(Finding("infos", "note", said))
+    return findings
 
 
 def _outside(recorded: RecordingWrapper) -> Iterator[str]:
