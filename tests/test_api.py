@@ -80,7 +80,7 @@ def test_the_same_configuration_gives_the_same_run(tmp_path):
 
 def test_a_plot_is_a_png(tmp_path):
     file = small_run().plot(tmp_path / "curves.png")
-    assert file.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert file.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n" and file._repr_png_() == file.read_bytes()
 
 
 def test_a_directory_in_use_is_refused_and_left_alone(tmp_path):

@@ -3,7 +3,7 @@
 import base64
 import html
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PosixPath
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from decentral.errors import Refused, printable
 
 LARGEST_PICTURE = 2**24  # bytes: a larger one would make the notebook's file too large, and is named instead
+KINDS = {".png": "png", ".gif": "gif", ".svg": "svg+xml"}
 RIGHT = ' style="text-align:right"'
 LEFT = ' style="text-align:left"'
 
@@ -34,12 +35,12 @@ def _cells(row: Sequence[Any]) -> str:
 
 
 def picture_html(file: Path, label: str) -> str:
-    """A PNG or a GIF inside the page itself; where it is too large or missing, the file's name."""
+    """A PNG, a GIF or an SVG inside the page itself; where it is too large or missing, the file's name."""
     content = picture_bytes(file)
     if content is None:
         return f"<div>{escaped(file)}</div>"
     data = base64.b64encode(content).decode()
-    kind = file.suffix.lower().removeprefix(".")
+    kind = KINDS[file.suffix.lower()]
     return f'<img style="max-width:100%" alt="{escaped(label)}" src="data:image/{kind};base64,{data}">'
 
 
@@ -49,6 +50,17 @@ def picture_bytes(file: Path) -> bytes | None:
         return file.read_bytes() if file.stat().st_size <= LARGEST_PICTURE else None
     except OSError:
         return None
+
+
+class Drawing(PosixPath):
+    """The file of a picture that was drawn: a path as any other, which a notebook shows as the picture."""
+
+    def _repr_png_(self) -> bytes | None:
+        return picture_bytes(self) if self.suffix.lower() == ".png" else None
+
+    def _repr_html_(self) -> str | None:
+        """An SVG as an image, in which no script can run; None for others."""
+        return picture_html(self, self.name) if self.suffix.lower() == ".svg" else None
 
 
 def data_frame(columns: Mapping[str, np.ndarray]) -> Any:

@@ -3,7 +3,7 @@
 Places are in the environment's own units; x goes to the right and y downwards, from the upper left corner of the field.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 # Colours are numbers: 0, 1, 2 and so on, which the colour-blind can tell apart. NEUTRAL belongs to nobody.
@@ -90,4 +90,4 @@ class Film:
     title: str
     agent_names: tuple[str, ...]
     action_names: tuple[str, ...]
-    frames: tuple[Frame, ...]
+    frames: tuple[Frame, ...] = field(repr=False)  # there are many

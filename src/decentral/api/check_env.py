@@ -5,6 +5,7 @@ from typing import Any
 
 from decentral.api.arguments import check_whole, environment_of
 from decentral.environments.base import BaseEnvironment
+from decentral.notebook import table_html
 from decentral.verification.environment_check.check import Finding, examine
 
 
@@ -20,6 +21,11 @@ class EnvironmentCheck:
     def wrong(self) -> list[Finding]:
         """What has to be mended."""
         return [finding for finding in self.findings if finding.verdict == "wrong"]
+
+    def _repr_html_(self) -> str:
+        rows = [(finding.rule, finding.verdict, finding.said) for finding in self.findings]
+        sizes = ", ".join(f"{what} {size}" for what, size in self.sizes.items())
+        return table_html(self.name, ("rule", "verdict", "finding"), rows, sizes)
 
 
 def check_env(

@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from decentral.analysis.comparison import ComparisonRow, as_data, rows_of, write
 from decentral.analysis.results import shared_references
 from decentral.api.arguments import PathLike, listeners_of, place_for, plan_of
 from decentral.api.train import Run
+from decentral.deviation import mean_and_spread
+from decentral.notebook import Drawing, picture_html, table_html
 from decentral.sweeps.comparison import train_all
 
 
@@ -30,8 +34,27 @@ class Comparison:
         return self.path / "comparison.json"
 
     @property
-    def plot(self) -> Path:
-        return self.path / "comparison.png"
+    def plot(self) -> Drawing:
+        return Drawing(self.path / "comparison.png")
+
+    def _repr_html_(self) -> str:
+        """The final tests of all runs, and the plot."""
+        reports = [name.replace("_", " ") for name in self.rows[0].reports]
+        headings = ("algorithm", "decentralised", "steps", "seeds", "mean", "IQM", "95 % interval", *reports)
+        known = ", ".join(f"{name} {value:.2f}" for name, value in self.references.items())
+        footer = f"known exactly: {known}" if known else ""
+        table = table_html("greedy test at the end, over seeds", headings, [_cells(row) for row in self.rows], footer)
+        return f"<div>{table}{picture_html(self.plot, 'learning curves')}</div>"
+
+
+def _cells(row: ComparisonRow) -> list[str]:
+    """What a notebook shows of one run; `-` for what one seed does not tell."""
+    summary = row.summary
+    numbers = ["-" if number is None else f"{number:.2f}" for number in (summary.mean, summary.iqm)]
+    interval = "-" if summary.low is None else f"{summary.low:.2f} to {summary.high:.2f}"
+    reported = [mean_and_spread(np.asarray(values)) for values in row.reports.values()]
+    words = [row.label, "yes" if row.decentralised else "no", f"{row.steps:,}", str(summary.seeds)]
+    return [*words, *numbers, interval, *reported]
 
 
 def compare(

@@ -11,6 +11,7 @@ from decentral.api.arguments import PathLike, check_whole, place_for
 from decentral.api.train import Run
 from decentral.configs.registry import take_names
 from decentral.inspection.crossplay import CrossPlayResult, play_across
+from decentral.notebook import Drawing, picture_html, table_html
 from decentral.runs.trained import Trained
 
 
@@ -27,8 +28,17 @@ class CrossPlay:
         return self.path / "crossplay.json"
 
     @property
-    def plot(self) -> Path:
-        return self.path / "crossplay.png"
+    def plot(self) -> Drawing:
+        return Drawing(self.path / "crossplay.png")
+
+    def _repr_html_(self) -> str:
+        """The mean returns of every team's first agent beside every team's others, and the plot."""
+        teams = [f"{self.labels[run]}, seed {seed}" for run, seed in self.result.teams]
+        rows = [
+            (team, *(f"{value:.2f}" for value in row)) for team, row in zip(teams, self.result.returns, strict=True)
+        ]
+        caption = "first agent of the row beside the others of the column"
+        return f"<div>{table_html(caption, ('', *teams), rows)}{picture_html(self.plot, 'cross-play')}</div>"
 
 
 def crossplay(

@@ -7,6 +7,8 @@ import numpy as np
 
 from decentral.analysis.results import load_curves
 from decentral.api.arguments import PathLike, check_whole, open_run
+from decentral.deviation import spread_of
+from decentral.notebook import table_html
 from decentral.records import RunDirectory
 from decentral.runs.trained import EPISODES, Trained
 from decentral.training.evaluation import Scores
@@ -29,6 +31,21 @@ class Evaluation:
     def references(self) -> dict[str, float]:
         """Returns that are known exactly of the environment, such as the best possible one."""
         return load_curves(RunDirectory.open(self.run)).references
+
+    def _repr_html_(self) -> str:
+        """The returns of every seed's team."""
+        reports = {name.replace("_", " "): np.asarray(values) for name, values in self.scores.reports.items()}
+        rows = [
+            (
+                seed,
+                f"{returns.mean():.2f}",
+                spread_of(returns),
+                *(f"{values[lane].mean():.2f}" for values in reports.values()),
+            )
+            for lane, (seed, returns) in enumerate(zip(self.seeds, self.returns, strict=True))
+        ]
+        caption = f"{self.returns.shape[1]} greedy episodes per seed"
+        return table_html(caption, ("seed", "return", "spread over episodes", *reports), rows, str(self.run))
 
 
 def evaluate(

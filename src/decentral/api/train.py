@@ -18,6 +18,7 @@ from decentral.api.rollout import Rollout, rollout
 from decentral.api.verify import verify
 from decentral.arenas.audit import MessageAudit
 from decentral.configs.config import Config
+from decentral.notebook import Drawing, escaped, table_html
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.schedule import Saving
 from decentral.runs.resume import resume_in_place
@@ -35,6 +36,24 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        """The last test of every seed; or, in a line, why there is none."""
+        try:
+            curves, finished, diverged = self.curves, self.directory.is_finished, self.diverged
+        except Refused as refusal:
+            return f"<div><b>{escaped(self.path)}</b>: {escaped(refusal)}</div>"
+        reports = {name.replace("_", " "): values for name, values in curves.reports.items()}
+        rows = [
+            (seed, *(f"{values[lane, -1]:.2f}" for values in (curves.returns, *reports.values())))
+            for lane, seed in enumerate(curves.seeds)
+        ]
+        planned = curves.config["training"].get("steps", 0)
+        step = f"{curves.steps[-1]:,.0f}"
+        state = f"finished after {step} steps" if finished else f"at step {step} of {planned:,}"
+        lost = f", diverged: {', '.join(str(entry.get('seed')) for entry in diverged)}" if diverged else ""
+        caption = f"{curves.algorithm} on {curves.environment}: {state}{lost}"
+        return table_html(caption, ("seed", "return", *reports), rows, str(self.path))
 
     def __fspath__(self) -> str:
         """Verbs that take the directory of a run take the run itself too."""
@@ -119,9 +138,9 @@ class Run:
         """The same of a run of an arena, from the directory in which its messages were logged."""
         return audit_all_messages(Audited.all_of(self.directory, seed, agent), Path(messages), SilentAudit())
 
-    def plot(self, out: PathLike | None = None) -> Path:
-        """Draw the learning curves; into the run's own directory unless told otherwise."""
-        return plot(self.path, out=self.path / "returns.png" if out is None else out)
+    def plot(self, out: PathLike | None = None) -> Drawing:
+        """Draw the learning curves, into the run's own directory unless told otherwise. Notebooks show the picture."""
+        return Drawing(plot(self.path, out=self.path / "returns.png" if out is None else out))
 
 
 def train(

@@ -8,18 +8,28 @@ from decentral.api.arguments import PathLike, check_whole, place_for
 from decentral.api.train import Run
 from decentral.configs.registry import take_names
 from decentral.inspection.films import film
+from decentral.notebook import escaped, picture_html
 from decentral.pictures import Film
 from decentral.runs.trained import Trained
 from decentral.settings import Refused
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Animation:
     """Films of one or two runs, and the page and the GIF that show them."""
 
     films: list[Film]
     page: Path
     gif: Path
+
+    def __repr__(self) -> str:
+        return f"Animation({str(self.page)!r})"
+
+    def _repr_html_(self) -> str:
+        """The animated picture; the page, in which one can stop and look closer, is named below it."""
+        titles = " and ".join(film.title for film in self.films)
+        page = f"<div><small>{escaped(self.page)}</small></div>"
+        return f"<div><div><b>{escaped(titles)}</b></div>{picture_html(self.gif, titles)}{page}</div>"
 
 
 def watch(

@@ -13,6 +13,7 @@ from decentral.algorithms.dac import DAC, DACModels
 from decentral.algorithms.dac.context_model import ContextModel
 from decentral.algorithms.q_learning import Scene, roll, scene_inputs
 from decentral.environments.matrix_game import MatrixGame
+from decentral.notebook import table_html
 from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.trained import Trained
 from decentral.settings import Refused
@@ -39,6 +40,29 @@ class ValueTable:
         if self.inferred is None:
             return np.ones_like(self.by_context, bool)
         return occurring(self.inferred, self.agent, self.by_context.shape)
+
+    def _repr_html_(self) -> str:
+        """A line for each action; a context that never occurs with an action stands in brackets."""
+        by_context = np.zeros((len(self.values), 0)) if self.by_context is None else self.by_context
+        occurs = np.ones_like(by_context, bool) if self.occurs is None else self.occurs
+        contexts = [f"Q(s,a,c={number})" for number in range(by_context.shape[1])]
+        rows = [
+            (f"a{action}", f"{value:.2f}", *map(_cell, by_context[action], occurs[action]))
+            for action, value in enumerate(self.values)
+        ]
+        headings = ("action", "phi(s,a)" if contexts else "Q(s,a)", *contexts)
+        return table_html(f"seed {self.seed}, agent {self.agent}", headings, rows)
+
+
+def _cell(value: float, occurs: bool) -> str:
+    return f"{value:.2f}" if occurs else f"({value:.2f})"
+
+
+class ValueTables(list[ValueTable]):
+    """Tables of several agents, which a notebook shows one below the other."""
+
+    def _repr_html_(self) -> str:
+        return "".join(table._repr_html_() for table in self)
 
 
 def occurring(inferred: np.ndarray, agent: int, shape: tuple[int, ...]) -> np.ndarray:
