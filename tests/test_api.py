@@ -44,6 +44,7 @@ def test_records_are_arrays_by_name_too(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
     frame = metrics.to_dataframe()
     assert frame["loss/agent-1"][-1] == losses[1, 3, 1] and {len(column) for column in frame.values()} == {8}
+    assert frame["episode"].dtype == int == frame["step"].dtype
     assert "<td" in metrics._repr_html_() and "loss" in metrics._repr_html_()
 
 

@@ -12,8 +12,8 @@ from decentral.errors import Refused, printable
 
 LARGEST_PICTURE = 2**24  # bytes: a larger one would make the notebook's file too large, and is named instead
 KINDS = {".png": "png", ".gif": "gif", ".svg": "svg+xml"}
-RIGHT = ' style="text-align:right"'
-LEFT = ' style="text-align:left"'
+RIGHT = ' style="text-align:right;padding:1px 8px"'
+LEFT = ' style="text-align:left;padding:1px 8px"'
 
 
 def escaped(text: Any) -> str:
@@ -21,17 +21,20 @@ def escaped(text: Any) -> str:
     return html.escape(printable(str(text)))
 
 
-def table_html(caption: str, headings: Sequence[str], rows: Sequence[Sequence[Any]], footer: str = "") -> str:
-    """A table whose first column is the name of the row; `footer` is a line below it."""
-    head = "".join(f"<th{RIGHT if number else LEFT}>{escaped(text)}</th>" for number, text in enumerate(headings))
-    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+def table_html(
+    caption: str, headings: Sequence[str], rows: Sequence[Sequence[Any]], footer: str = "", texts: int = 1
+) -> str:
+    """A table whose first columns are `texts`, the others numbers; `footer` is a line below it."""
+    head = _cells("th", headings, texts)
+    body = "".join(f"<tr>{_cells('td', row, texts)}</tr>" for row in rows)
     below = f"<div><small>{escaped(footer)}</small></div>" if footer else ""
     title = f"<div><b>{escaped(caption)}</b></div>"
     return f"<div>{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
 
 
-def _cells(row: Sequence[Any]) -> str:
-    return "".join(f"<td{RIGHT if number else LEFT}>{escaped(cell)}</td>" for number, cell in enumerate(row))
+def _cells(tag: str, row: Sequence[Any], texts: int) -> str:
+    cells = ((LEFT if number < texts else RIGHT, escaped(cell)) for number, cell in enumerate(row))
+    return "".join(f"<{tag}{style}>{text}</{tag}>" for style, text in cells)
 
 
 def picture_html(file: Path, label: str) -> str:

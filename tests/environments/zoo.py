@@ -171,3 +171,12 @@ class Trio(Zoo):
             cut,
             {n: {"action_mask": masks[n], "lifted": rewards[n]} for n in names},
         )
+
+
+class Restless(Trio):
+    """The same three, in episodes of one step, two or three."""
+
+    def reset(self, seed=None, options=None):
+        answer = super().reset(seed, options)
+        self.steps = 1 + int(self.randomness.integers(3))
+        return answer

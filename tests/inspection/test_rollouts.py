@@ -13,10 +13,10 @@ from tests.small_runs import small_run
 
 
 @pytest.fixture(scope="module")
-def fused(tmp_path_factory):
-    """Episodes that last one step, two or three, of agents as they were born."""
-    place = tmp_path_factory.mktemp("fuse") / "run"
-    run = decentral.load(run_of_newborns(place, "python:tests.worlds:Fuse", limit=5))
+def restless(tmp_path_factory):
+    """Episodes of one step, two or three, of three unequal agents as they were born."""
+    name, place = "pettingzoo:tests.environments.zoo:Restless", tmp_path_factory.mktemp("restless") / "run"
+    run = decentral.load(run_of_newborns(place, name, time_limit=5, infos="lifted"))
     return run, run.rollout(episodes=8)
 
 
@@ -33,62 +33,66 @@ def test_every_action_is_the_best_by_the_agents_own_values():
     np.testing.assert_array_equal(np.isnan(played.q_values), ~played.available)
 
 
-def test_values_follow_from_the_hidden_states(fused):
-    run, played = fused
-    for place in (0, 1):
+def test_values_follow_from_the_hidden_states(restless):
+    run, played = restless
+    for place, agent in enumerate(played.agents):
         _, network = Trained.load(run.directory).agent(0, place)
-        hidden, values = played.agent(place).hidden[:, 0], played.agent(place).q_values[:, 0]
-        by_hand = hidden @ np.asarray(network.head.weight).T + np.asarray(network.head.bias)
-        np.testing.assert_allclose(values, by_hand, rtol=1e-4, atol=1e-5)
+        values = agent.q_values[:, 0]
+        by_hand = agent.hidden[:, 0] @ np.asarray(network.head.weight).T + np.asarray(network.head.bias)
+        np.testing.assert_allclose(values, by_hand[:, : values.shape[1]], rtol=1e-4, atol=1e-5)
 
 
-def test_nothing_is_told_of_what_comes_after_the_end(fused):
-    _, played = fused
+def test_nothing_is_told_of_what_comes_after_the_end(restless):
+    _, played = restless
     assert set(played.lengths) == {1, 2, 3} and played.happened.shape == (8, 3)  # five were allowed
+    assert not played.terminated.any()  # their time was up
     for number, length in enumerate(played.lengths):
-        assert played.terminated[number, length - 1]
-        assert not np.isnan(played.observations[number, : length + 1]).any()
-        assert not np.isnan(played.hidden[number, : length + 1]).any()
+        assert not np.isnan(played.agent("lifter").observations[number, : length + 1]).any()
+        assert not np.isnan(played.hidden[number, : length + 1]).any() and (played.actions[number, :length] >= 0).all()
         for array in (played.observations, played.q_values, played.hidden):
             assert np.isnan(array[number, length + 1 :]).all()
         assert (played.actions[number, length:] == -1).all() and not played.available[number, length + 1 :].any()
 
 
-def test_a_context_is_a_number_where_the_method_infers_them(fused):
-    assert fused[1].contexts is None
+def test_a_context_is_a_number_where_the_method_infers_them(restless):
+    assert restless[1].contexts is None
     contexts = small_run().rollout(episodes=3).contexts
     assert contexts.shape == (3, 1, 2) and set(np.unique(contexts)) <= set(range(-1, 4))
 
 
-def test_agents_of_unequal_sizes_have_arrays_of_their_own_sizes(tmp_path):
-    settings = {"time_limit": 3, "may_end_early": False, "infos": "lifted"}
-    played = decentral.load(run_of_newborns(tmp_path / "run", **settings)).rollout(episodes=2)
+def test_agents_of_unequal_sizes_have_arrays_of_their_own_sizes(restless):
+    _, played = restless
     assert [agent.name for agent in played.agents] == ["scout", "lifter", "guard"]
     lifter, guard = played.agent("lifter"), played.agent(2)
-    assert lifter.observations.shape == (2, 4, 7) and lifter.q_values.shape == (2, 4, 5)
-    assert guard.q_values.shape == (2, 4, 2) and set(np.unique(guard.actions)) <= {0, 1}
-    assert played.observations.shape == (2, 4, 3, 7) and np.isnan(played.observations[:, :, 0, 4:]).all()
-    assert not np.isnan(played.observations[:, :, 0, :4]).any() and not played.available[:, :, 0, 3:].any()
-    np.testing.assert_array_equal(played.reports["lifted"], lifter.actions[:, -1] == 2)  # as the infos say in the end
+    assert lifter.observations.shape == (8, 4, 7) and lifter.q_values.shape == (8, 4, 5)
+    assert guard.q_values.shape == (8, 4, 2) and set(np.unique(guard.actions)) <= {-1, 0, 1}
+    assert played.observations.shape == (8, 4, 3, 7) and np.isnan(played.observations[:, :, 0, 4:]).all()
+    assert not np.isnan(played.observations[:, 0, 0, :4]).any() and not played.available[:, :, 0, 3:].any()
     with pytest.raises(decentral.Refused, match="agent must be one of scout, lifter, guard, or 0 to 2, got 'lift'"):
         played.agent("lift")
 
 
-def test_a_data_frame_has_a_row_for_every_step_of_every_agent(fused, monkeypatch):
-    _, played = fused
+def test_the_infos_are_reported_as_they_are_in_the_end(restless):
+    played = restless[1]
+    last = played.agent("lifter").actions[np.arange(8), played.lengths - 1]
+    np.testing.assert_array_equal(played.reports["lifted"], last == 2)
+
+
+def test_a_data_frame_has_a_row_for_every_step_of_every_agent(restless, monkeypatch):
+    _, played = restless
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
     frame = played.to_dataframe(hidden=True)
-    assert {len(column) for column in frame.values()} == {2 * played.lengths.sum()}
+    assert {len(column) for column in frame.values()} == {3 * played.lengths.sum()}
     assert [*frame][:6] == ["episode", "step", "agent", "action", "reward", "observation_0"] and "hidden_3" in frame
-    row = list(zip(frame["episode"], frame["step"], frame["agent"], strict=True)).index((7, 0, "agent 2"))
+    row = list(zip(frame["episode"], frame["step"], frame["agent"], strict=True)).index((7, 0, "lifter"))
     assert frame["action"][row] == played.actions[7, 0, 1] and frame["q_1"][row] == played.q_values[7, 0, 1, 1]
     assert "hidden_0" not in played.columns() and "context" in small_run().rollout(episodes=3).columns()
 
 
-def test_without_pandas_a_data_frame_is_refused_in_one_line(fused, monkeypatch):
+def test_without_pandas_a_data_frame_is_refused_in_one_line(restless, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(decentral.Refused, match=r"pandas must be installed for a DataFrame: pip install 'decentral"):
-        fused[1].to_dataframe()
+        restless[1].to_dataframe()
 
 
 @pytest.mark.parametrize(
@@ -105,8 +109,8 @@ def test_what_can_not_be_played_is_refused(settings, refusal):
         decentral.rollout(small_run(), **settings)
 
 
-def test_a_notebook_shows_a_line_for_each_episode_and_no_markup_of_others(fused):
-    shown = fused[1]._repr_html_()
-    assert shown.count("<tr>") == 9 and "observations (8, 4, 2, 2)" in shown
-    assert "&lt;b&gt;" in type(fused[1])(**{**vars(fused[1]), "title": "<b>"})._repr_html_()
-    assert len(repr(fused[1])) < 200
+def test_a_notebook_shows_a_line_for_each_episode_and_no_markup_of_others(restless):
+    shown = restless[1]._repr_html_()
+    assert shown.count("<tr>") == 9 and "observations (8, 4, 3, 7)" in shown
+    assert "&lt;b&gt;" in type(restless[1])(**{**vars(restless[1]), "title": "<b>"})._repr_html_()
+    assert len(repr(restless[1])) < 200

@@ -25,7 +25,7 @@ class EnvironmentCheck:
     def _repr_html_(self) -> str:
         rows = [(finding.rule, finding.verdict, finding.said) for finding in self.findings]
         sizes = ", ".join(f"{what} {size}" for what, size in self.sizes.items())
-        return table_html(self.name, ("rule", "verdict", "finding"), rows, sizes)
+        return table_html(self.name, ("rule", "verdict", "finding"), rows, sizes, texts=3)
 
 
 def check_env(

@@ -72,7 +72,12 @@ class MetricsTable(Sequence[Record]):
 
         These are also the names by which trackers know the numbers.
         """
-        rows = [{key: record[key] for key in ("seed", "step")} | scalars(record) for record in self._records]
+        counts = ("seed", "step", "episode")
+        rows = [
+            {key: record[key] for key in counts if key in record}
+            | {name: value for name, value in scalars(record).items() if name not in counts}
+            for record in self._records
+        ]
         names = dict.fromkeys(name for row in rows for name in row)
         return {name: np.asarray([row.get(name, np.nan) for row in rows]) for name in names}
 

@@ -26,6 +26,7 @@ from decentral.training.loop import TrainingSetup
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.types import Episode
 
+MOST_SHOWN = 10  # episodes in a notebook
 MISSING = -1  # an action after the end of an episode, or a context at a step that has none
 
 
@@ -148,9 +149,10 @@ class Rollout:
         headings = ("episode", "steps", "return", *(name.replace("_", " ") for name in self.reports))
         each = zip(self.lengths, self.returns, *self.reports.values(), strict=True)
         rows = [(number, length, *(f"{value:.2f}" for value in rest)) for number, (length, *rest) in enumerate(each)]
+        caption = self.title + (f", the first {MOST_SHOWN} of {len(rows)} episodes" if len(rows) > MOST_SHOWN else "")
         shapes = {"observations": self.observations, "actions": self.actions, "q_values": self.q_values}
         footer = ", ".join(f"{name} {array.shape}" for name, array in shapes.items())
-        return table_html(self.title, headings, rows, footer)
+        return table_html(caption, headings, rows[:MOST_SHOWN], footer)
 
 
 def _of_team(of_agents: Sequence[np.ndarray], fill: float | bool) -> np.ndarray:
