@@ -201,17 +201,18 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path, change, refusal):
 
 
 def test_an_agent_of_a_team_of_unequal_ones_is_told_and_does_its_own_alone(tmp_path):
-    inside = Agent.from_config(AgentConfig.of("iql", (1, 2), TINY, padded=AgentSpec(2, Discrete(3))))
+    named = TINY | {"name": "guard", "first_action": 6}
+    inside = Agent.from_config(AgentConfig.of("iql", (1, 2), named, padded=AgentSpec(2, Discrete(3))))
     padded, two = newborn(), [True, True, False]
     for first, second in zip(SEEN[:12:2, 0], SEEN[1:12:2, 0], strict=True):
-        assert inside.act([first]) == padded.act([first, 0.0], two) < 2
+        assert inside.act([first]) - 6 == padded.act([first, 0.0], two) < 2
         inside.observe(1.0, [second], terminated=True)
         padded.observe(1.0, [second, 0.0], terminated=True, available=two)
         assert inside.learn() == padded.learn()
     inside.save(tmp_path / "agent")
     again = decentral.Agent.load(tmp_path / "agent")
-    assert repr(again) == "Agent('iql', (1, 2), episodes=6)"
-    assert {again.greedy_episode().act([seen]) for seen in SEEN[:, 1]} <= {0, 1}
+    assert repr(again) == "Agent('iql', (1, 2), name='guard', episodes=6)"
+    assert {again.greedy_episode().act([seen]) for seen in SEEN[:, 1]} <= {6, 7}
     assert all((array == padded.parameters[name]).all() for name, array in again.parameters.items())
     with pytest.raises(Refused, match=r"observation must have the shape \(1,\), got \(2,\)"):
         again.act([0.0, 0.0])

@@ -53,11 +53,13 @@ class Agent:
         self._may_learn = False
 
     def __repr__(self) -> str:
-        spec = self._config.spec
-        return f"Agent({self._config.name!r}, {(spec.observation_size, spec.actions.count)}, episodes={self.episodes})"
+        spec, name = self._config.spec, self._config.agent_settings.name
+        named = f", name={name!r}" if name else ""
+        sizes = spec.observation_size, spec.actions.count
+        return f"Agent({self._config.name!r}, {sizes}{named}, episodes={self.episodes})"
 
     def act(self, observation: Any = None, available: Any = None, *, greedy: bool = False) -> int:
-        """Choose an action: exploring by schedule, or the best one.
+        """Choose an action, by its environment's number: exploring by schedule, or the best one.
 
         The first call of an episode needs its first percept. Later ones know it from `observe`; if it is given again it
         must be the same. `available` says which actions can be taken; without it, all can.
@@ -73,7 +75,7 @@ class Agent:
         action, self._state = learner.choose(self._config.squad, self._state, step_percept, bool(greedy))
         self._buffer.act(action)
         self._phase = "to observe"
-        return action
+        return self.first_action + action
 
     def observe(
         self, reward: Any, observation: Any, terminated: Any = False, available: Any = None, *, truncated: Any = False
@@ -139,6 +141,11 @@ class Agent:
     def episodes(self) -> int:
         """The number of finished episodes."""
         return int(self._state.episodes)
+
+    @property
+    def first_action(self) -> int:
+        """Its environment's number of its first action."""
+        return self._config.agent_settings.first_action
 
     @property
     def epsilon(self) -> float:

@@ -32,6 +32,8 @@ class AgentSettings(Settings):
     time_limit: int = setting(100, "steps after which an episode is cut off", at_least=1, at_most=2**20)
     may_end_early: bool = setting(True, "can an episode end before that? If never, saying so saves compiling")
     place: int = setting(0, "its place in the order of a team: no two agents of one seed should share it", at_least=0)
+    name: str = setting("", "what its environment calls it")
+    first_action: int = setting(0, "its environment's number of its first action; the others follow")
     update_period: int = setting(1, "episodes between two updates", at_least=1)
     team_size: int = setting(1, "how many take turns to learn, for an algorithm in which agents do", at_least=1)
 

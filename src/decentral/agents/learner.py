@@ -181,9 +181,9 @@ class GreedyEpisode:
         self._last_action, self._step = -1, 0
 
     def act(self, observation: Any, available: Any = None) -> int:
-        """The best action for this percept."""
+        """The best action for this percept, by its environment's number."""
         padded, options = self._config.observation(observation), self._config.available(available)
         step_percept = StepPercept(padded, options, self._last_action, self._step)
         self._last_action, self._state = choose(self._config.squad, self._state, step_percept, greedy=True)
         self._step += 1
-        return self._last_action
+        return self._config.agent_settings.first_action + self._last_action

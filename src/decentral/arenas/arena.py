@@ -133,7 +133,14 @@ def agent_setups(config: Config, terms: ArenaSettings, seed: int) -> list[AgentS
     }
     result, specs = [], environment.agent_specs
     for place, member in enumerate(config.members):
-        settings = {"place": place, "update_period": member.schedule.update_period, **as_data(member.algorithm)}
+        spaces = environment.agent_spaces(place)
+        settings = {
+            "place": place,
+            "name": spaces.name,
+            "first_action": spaces.first_action,
+            "update_period": member.schedule.update_period,
+            **as_data(member.algorithm),
+        }
         result.append(
             AgentSetup(AgentConfig.of(member.name, specs[place], common | settings, environment.spec), terms.save_every)
         )
@@ -167,7 +174,7 @@ def _dismiss(seats: list[Seat], kind: type[BaseException] | None, *_: Any) -> No
     dismissals = [seat.dismiss() for seat in seats]  # tell all of them before waiting for any
     ends = [seat.close() for seat in seats]
     troubles = [
-        f"agent {seat.place}: {trouble or end}"
+        f"{seat.name}: {trouble or end}"
         for seat, trouble, end in zip(seats, dismissals, ends, strict=True)
         if trouble or end
     ]

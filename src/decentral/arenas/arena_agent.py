@@ -55,7 +55,9 @@ class ArenaAgent:
         if kind == SAVE:
             return DONE, self._save_checkpoint(self.wire.save_turn(body))
         action = self._observe(body) if kind == STEP else self._look(kind, body)
-        return None if action is None else (ACTION, self.wire.of_action(action, self.percepts))
+        if action is None:
+            return None
+        return ACTION, self.wire.of_action(action - self.agent.first_action, self.percepts)  # the wire counts from 0
 
     def _look(self, kind: bytes, body: bytes) -> int:
         """The action that answers a percept without a reward."""

@@ -32,6 +32,7 @@ class Seat:
         log: MessageLog | None = None,
     ):
         self.place = agent_setup.agent_config.agent_settings.place
+        self.name = agent_setup.agent_config.agent_settings.name or f"agent {self.place}"
         self.wire, self.rewards, self.terms, self.log = agent_setup.wire, rewards, terms, log
         self.unlearned = agent_setup.agent_config.plan.batch_episodes + 1  # episodes within which an agent first learns
         self.rng = rewards.rng.spawn(1)[0]  # for random actions while the agent is away
@@ -180,7 +181,7 @@ class Seat:
         """End an agent that broke the rules, and the arena with it."""
         self.over = True
         self.line.end(0.0)
-        raise Failed(f"agent {self.place} broke the rules of the arena: {what}")
+        raise Failed(f"{self.name} broke the rules of the arena: {what}")
 
     def _check_overdue(self) -> None:
         """Replace an agent that does not wake up in time.
@@ -204,9 +205,7 @@ class Seat:
         how = self.line.end(grace) or "its process ended by itself"
         self.deaths.append(f"{why}: {how}" if why else how)
         if len(self.deaths) > self.terms.restarts:
-            raise Failed(
-                f"agent {self.place} died too often: {len(self.deaths)} times, the last time {self.deaths[-1]}"
-            )
+            raise Failed(f"{self.name} died too often: {len(self.deaths)} times, the last time {self.deaths[-1]}")
         self._start()
 
     def _note(self, message: bytes) -> None:

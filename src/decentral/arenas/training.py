@@ -43,7 +43,7 @@ class ArenaTraining:
         """Train to the end, unless a signal asks to stop."""
         if signals.asked:
             raise self.interrupted  # while its agents were starting: nothing has changed since the last checkpoint
-        self._note(", ".join(f"agent {seat.place}: {seat.line.name}" for seat in self.arena.seats))
+        self._note(", ".join(f"{seat.name}: {seat.line.name}" for seat in self.arena.seats))
         if self.state.logged and self.saved_turn is None:
             self._save()  # so that its logs can be continued from here, whatever happens
         for step in evaluation_steps(self.arena.config.setup.plan):
@@ -63,7 +63,7 @@ class ArenaTraining:
             listener.advanced(self.arena.steps)
         for seat in self.arena.seats:
             for death in seat.deaths[self.deaths[seat.place] :]:
-                self._note(f"agent {seat.place} is gone ({death}) and is started again; the others go on")
+                self._note(f"{seat.name} is gone ({death}) and is started again; the others go on")
             self.deaths[seat.place] = len(seat.deaths)
 
     def _test(self) -> None:
