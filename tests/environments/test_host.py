@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from decentral.environments import registry as names
-from decentral.environments.host.checks import CheckedStage
+from decentral.environments.host.checks import CheckedStage, build_environment
 from decentral.environments.host.interface import BrokenOff, Percepts
 from decentral.environments.host.stages import LocalStageLine, Stages, WorkerStageLine
 from decentral.environments.registry import environment_class, host_environment, recorded_class
 from decentral.errors import Failed
 from decentral.settings import Refused
-from tests.host_worlds import Counting
+from decentral.types import AgentSpec, Discrete
+from tests.host_worlds import Counting, Hosted
 from tests.pages import DOCS, blocks
 
 ALIKE = np.asarray([1, 1], np.int32)
@@ -168,3 +169,18 @@ def test_a_name_that_means_no_world_is_refused(name, reason):
 def test_only_worlds_that_live_in_python_are_opened_elsewhere():
     with pytest.raises(Refused, match="environment must be a host environment, got matrix-game"):
         host_environment("matrix-game", {})
+
+
+@pytest.mark.parametrize(
+    ("what", "given", "said"),
+    [
+        ("agent_names", ("one", "one"), r"agent_names must be a tuple of 2 different names, got \('one', 'one'\)"),
+        ("agent_names", ["one", "two"], "agent_names must be a tuple of 2 different names"),
+        ("agent_specs", (AgentSpec(2, Discrete(3)),) * 2, "agent_specs must be a tuple of 2 AgentSpecs within spec"),
+        ("agent_specs", (), "agent_specs must be a tuple of 2 AgentSpecs within spec"),
+    ],
+)
+def test_agents_that_nobody_could_tell_apart_or_that_do_not_fit_are_refused(what, given, said):
+    odd = type("Odd", (Hosted,), {what: property(lambda self: given), "__module__": __name__})
+    with pytest.raises(Refused, match=said):
+        build_environment(odd, {}, "python:tests:Odd")

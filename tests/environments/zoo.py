@@ -140,7 +140,10 @@ NUMBER = 3
 
 
 class Trio(Zoo):
-    """Three agents, no two of which see as much or choose among as many. Episodes of three steps, of random numbers."""
+    """Three agents, no two of which see as much or choose among as many. Episodes of three steps, of random numbers.
+
+    The guard leaves after two steps. The lifter's numbers and actions have names, the guard's actions have.
+    """
 
     possible_agents = ("scout", "lifter", "guard")
     spaces = {  # noqa: RUF012
@@ -148,6 +151,8 @@ class Trio(Zoo):
         "lifter": (Box(7), Discrete(5)),
         "guard": (Box(5), Discrete(2, start=6)),
     }
+    observation_names = {"lifter": ("load", "lift", *"abcde")}  # noqa: RUF012
+    action_names = {"lifter": ("rest", "up", "down", "left", "right"), "guard": ("watch", "sleep")}  # noqa: RUF012
     steps = 3
 
     def observe(self, names):
@@ -160,17 +165,13 @@ class Trio(Zoo):
     def step(self, actions):
         names, self.taken = self.agents, self.taken + 1
         assert all(self.action_space(name).contains(action) for name, action in actions.items())
+        ended = {name: name == "guard" and self.taken == 2 for name in names}
         cut = dict.fromkeys(names, self.taken == self.steps)
-        self.agents = [] if self.taken == self.steps else names
+        self.agents = [name for name in names if not (ended[name] or cut[name])]
         masks = {name: np.arange(self.action_space(name).n) != self.taken - 1 for name in names}
         rewards = dict.fromkeys(names, float(actions["lifter"] == 2))
-        return (
-            self.observe(names),
-            rewards,
-            dict.fromkeys(names, False),
-            cut,
-            {n: {"action_mask": masks[n], "lifted": rewards[n]} for n in names},
-        )
+        infos = {name: {"action_mask": masks[name], "lifted": rewards[name]} for name in names}
+        return self.observe(names), rewards, ended, cut, infos
 
 
 class Restless(Trio):

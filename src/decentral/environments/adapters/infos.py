@@ -12,7 +12,7 @@ NAME = re.compile(r"[A-Za-z_][\w.-]{0,40}")
 TAKEN = ("return_mean", "return_std")  # what every test records
 
 
-def names_in(text: str) -> tuple[str, ...]:
+def info_names(text: str) -> tuple[str, ...]:
     """The entries that a setting names, with commas between them."""
     names = tuple(name.strip() for name in text.split(",")) if text.strip() else ()
     for name in names:

@@ -11,8 +11,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from decentral.environments.adapters.infos import latest_numbers, names_in
-from decentral.environments.adapters.spaces import MASK, REST, action_count, as_numbers, mask_in, observation_size
+from decentral.environments.adapters.infos import info_names, latest_numbers
+from decentral.environments.adapters.spaces import (
+    MASK,
+    REST,
+    action_count,
+    as_numbers,
+    mask_in,
+    names_in,
+    observation_size,
+)
 from decentral.environments.base import AgentSpaces
 from decentral.environments.host.checks import LARGEST, brief_text, number_of, numbers_in
 from decentral.environments.host.interface import HostEnvironment, Percepts, Stage, Step
@@ -86,6 +94,8 @@ class PettingZooSizes:
     observations: tuple[int, ...]  # numbers in the observation of every agent
     counts: tuple[int, ...]  # actions of every agent
     starts: tuple[int, ...]  # the number of every agent's first action
+    observation_names: tuple[tuple[str, ...], ...]  # of every agent's numbers; empty where it gives none
+    action_names: tuple[tuple[str, ...], ...]  # of every agent's actions; empty where it gives none
 
     @property
     def features(self) -> int:
@@ -116,7 +126,11 @@ class PettingZooSizes:
             )
         if not names:
             raise Refused(f"environment {address} must have at least one agent, got none")
-        return PettingZooSizes(names, tuple(observations), tuple(counts), tuple(starts))
+        labels = [
+            names_in(environment, what, names, sizes, address)
+            for what, sizes in (("observation_names", observations), ("action_names", counts))
+        ]
+        return PettingZooSizes(names, tuple(observations), tuple(counts), tuple(starts), *labels)
 
 
 class PettingZoo(HostEnvironment):
@@ -133,11 +147,11 @@ class PettingZoo(HostEnvironment):
     sizes: ClassVar[PettingZooSizes]
 
     def check_together(self) -> None:
-        names_in(self.infos)
+        info_names(self.infos)
 
     @property
     def fact_names(self) -> tuple[str, ...]:
-        return names_in(self.infos)
+        return info_names(self.infos)
 
     @property
     def reports(self) -> dict[str, str]:
@@ -162,8 +176,9 @@ class PettingZoo(HostEnvironment):
 
     def agent_spaces(self, place: int) -> AgentSpaces:
         spec, first = self.agent_specs[place], self.sizes.starts[place]
-        actions = tuple(str(first + number) for number in range(spec.actions.count))
-        return AgentSpaces(self.agent_names[place], spec, (), actions, first)
+        numbers = tuple(str(first + number) for number in range(spec.actions.count))
+        actions = self.sizes.action_names[place] or numbers
+        return AgentSpaces(self.agent_names[place], spec, self.sizes.observation_names[place], actions, first)
 
     def open(self) -> Stage:
         return PettingZooStage(type(self).factory(), self.sizes, self.rewards, self.fact_names)

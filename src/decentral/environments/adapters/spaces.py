@@ -4,7 +4,7 @@ They are told apart by the names of their classes, so that nothing need be impor
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,22 @@ def mask_in(observation: Any, info: Mapping[str, Any]) -> Any:
     if isinstance(observation, Mapping):
         return observation[MASK]
     return info.get(MASK)
+
+
+def names_in(
+    environment: Any, what: str, agents: Sequence[Any], sizes: Sequence[int], whose: str
+) -> tuple[tuple[str, ...], ...]:
+    """What an environment calls the entries of each agent: its attribute `what`, a dict by agent, where it has one.
+
+    PettingZoo knows no such names, so that what is not a dict means something else and is left alone.
+    """
+    given = getattr(environment, what, None)
+    by_agent = given if isinstance(given, Mapping) else {}
+    named = [by_agent.get(agent, ()) for agent in agents]
+    for agent, names, size in zip(agents, named, sizes, strict=True):
+        if isinstance(names, str) or not isinstance(names, Sequence) or len(names) not in (0, size):
+            raise Refused(f"{what} of {whose}: {agent} must be {size} names, got {_named(names)}")
+    return tuple(tuple(map(str, names)) for names in named)
 
 
 def _is(space: Any, kind: str) -> bool:

@@ -22,6 +22,8 @@ def build_environment(kind: type[BaseEnvironment], settings: dict[str, Any], nam
     if isinstance(environment, HostEnvironment):
         with errors_as_failures(name, "when asked for its sizes"):
             _check_sizes(environment, name)
+    with errors_as_failures(name, "when asked for its agents"):
+        _check_agents(environment, name)
     return environment
 
 
@@ -47,6 +49,17 @@ def _check_sizes(environment: HostEnvironment, name: str) -> None:
     for report, fact in environment.reports.items():
         if fact not in facts:
             raise Refused(f"{name}: reports must be of facts in fact_names, got {report!r:.40} of {fact!r:.40}")
+
+
+def _check_agents(environment: BaseEnvironment, name: str) -> None:
+    """Refuse agents whose names or sizes nobody could rely on."""
+    count, names, specs = environment.num_agents, environment.agent_names, environment.agent_specs
+    if not isinstance(names, tuple) or not all(isinstance(one, str) for one in names) or len(set(names)) != count:
+        raise Refused(f"{name}: agent_names must be a tuple of {count} different names, got {names!r:.80}")
+    sound = isinstance(specs, tuple) and len(specs) == count and all(isinstance(own, AgentSpec) for own in specs)
+    most = environment.spec.observation_size, environment.spec.actions.count
+    if not sound or any(own.observation_size > most[0] or own.actions.count > most[1] for own in specs):
+        raise Refused(f"{name}: agent_specs must be a tuple of {count} AgentSpecs within spec, got {specs!r:.80}")
 
 
 LARGEST = float(np.finfo(np.float32).max)  # numbers are learned from as float32
@@ -111,13 +124,16 @@ class CheckedStage(Stage):
         spec, agents = self.environment.spec, self.environment.num_agents
         observation = table_of("observation", percepts.observation, (agents, spec.observation_size))
         for agent in _unsound_rows(np.abs(observation) <= LARGEST):
-            _check(False, f"observation of agent {agent}", FINITE, observation[agent])
+            self._unsound("observation", agent, FINITE, observation)
         available = table_of("available", percepts.available, (agents, spec.actions.count))
         for agent in _unsound_rows((available == 0) | (available == 1)):
-            _check(False, f"available of agent {agent}", EITHER, available[agent])
+            self._unsound("available", agent, EITHER, available)
         for agent in np.flatnonzero(~available.any(axis=1)):
-            _check(False, f"available of agent {agent}", "true for at least one action", available[agent])
+            self._unsound("available", agent, "true for at least one action", available)
         return Percepts(observation.astype(np.float32), available.astype(bool))
+
+    def _unsound(self, what: str, agent: Any, must_be: str, table: np.ndarray) -> None:
+        _check(False, f"{what} of {self.environment.agent_names[agent]}", must_be, table[agent])
 
 
 def _unsound_rows(sound: np.ndarray) -> np.ndarray | tuple[()]:
