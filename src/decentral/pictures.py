@@ -68,7 +68,7 @@ class Turn:
     """One agent at one moment: its action, and the values and the context behind it."""
 
     action: int | None  # None: the episode is over
-    values: tuple[float | None, ...]  # of every action, on which it bases its choice; None: unavailable
+    values: tuple[float | None, ...]  # of every action that it has, on which it bases its choice; None: unavailable
     context: int | None = None  # that it infers at this step, if any
     view: Picture | None = None  # what it perceives, if its environment draws that
 
@@ -89,5 +89,5 @@ class Film:
 
     title: str
     agent_names: tuple[str, ...]
-    action_names: tuple[str, ...]
+    action_names: tuple[tuple[str, ...], ...]  # of each agent
     frames: tuple[Frame, ...] = field(repr=False)  # there are many

@@ -43,7 +43,7 @@ def battle(steps=3, title="two & one <half>"):
         for step in range(steps)
     ]
     end = Frame(picture(steps), (Turn(None, ()),), None, frames[-1].total)
-    return Film(title, ("marine 1",), ("stop", "east", "attack 1"), (*frames, end))
+    return Film(title, ("marine 0",), (("stop", "east", "attack 0"),), (*frames, end))
 
 
 class Tags(HTMLParser):
@@ -77,7 +77,7 @@ def films_of(text):
 
 def test_a_page_holds_every_frame():
     (film,) = films_of(page([battle()]))
-    assert film["title"] == "two & one <half>" and film["action_names"] == ["stop", "east", "attack 1"]
+    assert film["title"] == "two & one <half>" and film["action_names"] == [["stop", "east", "attack 0"]]
     assert [frame["reward"] for frame in film["frames"]] == [2, -1.5, -1.5, None]
     assert [frame["picture"]["marks"][0]["x"] for frame in film["frames"]] == [0.5, 1.5, 2.5, 3.5]
     assert film["frames"][1]["turns"][0]["values"] == [0.5, None, -1.25]
@@ -159,7 +159,7 @@ def test_a_browser_plays_a_page_without_complaint(tmp_path, width, height):
         assert browser.value('document.querySelectorAll(".field circle").length') == 4
         browser.press("ArrowRight")
         assert browser.value(told)[0] == "step 2 of 3 · reward -1.5 · return 0.5"
-        assert browser.value('document.querySelector(".agent").textContent').startswith("marine 1east context 2")
+        assert browser.value('document.querySelector(".agent").textContent').startswith("marine 0east context 2")
         browser.press("End")
         assert browser.value(told) == ["step 3 of 3 · the end · return -1", "step 60 of 60 · the end · return -86.5"]
         assert browser.value('document.querySelectorAll(".field rect[fill=\\"var(--blocked)\\"]").length') == 2

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey.environment import Hunt
 from decentral.environments.registry import PredatorPrey
 from decentral.inspection.films import AgentValues, film, frames_of
@@ -44,13 +45,29 @@ def test_a_frame_tells_what_is_done_there_what_it_earns_and_the_return_with_it()
     assert [turn.action for turn in end.turns] == [None, None] and (end.reward, end.total) == (None, -0.75)
     assert [frame.picture.marks[2].x for frame in (first, second, end)] == [0.5, 1.5, 1.5]  # cells 10, 11, 11
     assert len(first.picture.lines) == len(second.picture.lines) == 1 and end.picture.lines == ()
-    assert end.turns[0].view.marks[-1].x == 1.5  # predator 1 has gone to cell 1
+    assert end.turns[0].view.marks[-1].x == 1.5  # predator 0 has gone to cell 1
 
 
 def test_a_turn_tells_the_values_and_the_context_of_its_step():
     first, second, end = by_hand()
     assert first.turns[0].values == (0, 1, 2, 3, 4) and second.turns[1].values == (None, -6, -7, -8, -9)
     assert [turn.context for frame in (first, second, end) for turn in frame.turns] == [None, None, None, 3, None, None]
+
+
+def test_a_turn_tells_the_values_of_the_agents_own_actions_alone():
+    game = MatrixGame(payoff=[[1, 2, 3], [4, 5, 6]])  # two actions, and three
+    states = jnp.asarray([0, 4])
+    lived = Trajectory(
+        percepts=jax.vmap(game.perceive)(states),
+        actions=jnp.asarray([[1, 2]]),
+        rewards=jnp.asarray([6.0]),
+        terminated=jnp.asarray([True]),
+        happened=jnp.asarray([True]),
+        facts={},
+    )
+    values = AgentValues(jnp.asarray([[1.0, 2.0, -jnp.inf]] * 2), None), AgentValues(jnp.ones((2, 3)), None)
+    first, _ = frames_of(game, *jax.tree.map(np.asarray, (lived, states, list(values))))
+    assert [turn.values for turn in first.turns] == [(1.0, 2.0), (1.0, 1.0, 1.0)]
 
 
 @worlds
@@ -85,7 +102,7 @@ def test_the_worlds_of_an_episode_are_those_that_its_agents_perceived():
 def test_a_trained_team_is_filmed_in_the_episode_that_evaluate_plays():
     trained = Trained.load(small_run("dac").directory)
     told = film(trained, "dac", seed=1, episode=5)
-    assert told.title == "dac on matrix-game, seed 1, episode 5" and told.agent_names == ("agent 1", "agent 2")
+    assert told.title == "dac on matrix-game, seed 1, episode 5" and told.agent_names == ("agent 0", "agent 1")
     assert told.frames[-1].total == trained.evaluate()[1, 5]
     choice = told.frames[0]
     assert all(turn.action == int(np.argmax(turn.values)) for turn in choice.turns)

@@ -61,7 +61,8 @@ def test_a_timeline_is_an_episode_that_evaluate_plays():
     assert sum(shown["rewards"]) == pytest.approx(run.evaluate(episodes=1)[0, 0])
     for agent in shown["agents"]:
         assert len(agent["actions"]) == len(agent["contexts"]) == 5
-        assert set(agent["actions"]) <= set(range(5)) and set(agent["contexts"]) <= {0, 1, 2}
+        assert set(agent["actions"]) <= set(range(5)) and set(agent["action_names"]) <= set("↑←•→↓")
+        assert set(agent["contexts"]) <= {0, 1, 2}
 
 
 def test_values_that_are_no_numbers_are_left_out(tmp_path):

@@ -14,7 +14,7 @@ class EnvironmentCheck:
     """What was found of an environment, a finding for each rule."""
 
     name: str
-    sizes: dict[str, int]  # by what they count
+    sizes: dict[str, int | dict[str, int]]  # by what they count; where agents differ, by agent
     findings: list[Finding]
 
     @property
@@ -43,10 +43,21 @@ def check_env(
     check_whole(episodes=episodes, seed=seed)
     name, built = environment_of(environment_name, environment)
     findings = examine(built, episodes, seed)
-    sizes = {
-        "agents": built.num_agents,
-        "numbers observed by each": built.spec.observation_size,
-        "actions": built.spec.actions.count,
-        "time limit": built.time_limit,
-    }
-    return EnvironmentCheck(name, sizes, findings)
+    return EnvironmentCheck(name, sizes_of(built), findings)
+
+
+def sizes_of(environment: BaseEnvironment) -> dict[str, int | dict[str, int]]:
+    """How many agents there are, and how much each observes and can do."""
+    specs = environment.agent_specs
+    observed = [spec.observation_size for spec in specs]
+    counts = [spec.actions.count for spec in specs]
+    alike, names = len(set(zip(observed, counts, strict=True))) == 1, environment.agent_names
+    each: dict[str, int | dict[str, int]] = (
+        {"numbers observed by each": observed[0], "actions": counts[0]}
+        if alike
+        else {
+            "numbers observed by": dict(zip(names, observed, strict=True)),
+            "actions of": dict(zip(names, counts, strict=True)),
+        }
+    )
+    return {"agents": environment.num_agents, **each, "time limit": environment.time_limit}

@@ -21,6 +21,7 @@ class CrossPlay:
 
     path: Path
     labels: list[str]  # of the runs
+    agents: tuple[str, ...]  # what the environment calls them
     result: CrossPlayResult
 
     @property
@@ -61,8 +62,10 @@ def crossplay(
     take_names(environment, algorithm)
     place = place_for(out, "crossplay")
     opened = [Run(run) for run in runs]
-    result = play_across([Trained.load(run.directory) for run in opened], episodes, seed)
-    met = CrossPlay(place, labels([run.curves for run in opened]), result)
+    trained = [Trained.load(run.directory) for run in opened]
+    result = play_across(trained, episodes, seed)
+    agents = trained[0].config.setup.environment.agent_names
+    met = CrossPlay(place, labels([run.curves for run in opened]), agents, result)
     write(_crossplay_data(met, opened, episodes, seed), met.data)
     names = [f"{met.labels[run]} {team_seed}" for run, team_seed in result.teams]
     title = f"cross-play on {opened[0].curves.environment}"
@@ -72,4 +75,10 @@ def crossplay(
 
 def _crossplay_data(met: CrossPlay, runs: list[Run], episodes: int, seed: int) -> dict[str, Any]:
     teams = [{"run": str(runs[run].path), "label": met.labels[run], "seed": number} for run, number in met.result.teams]
-    return {"episodes": episodes, "seed": seed, "teams": teams, "returns": met.result.returns.tolist()}
+    return {
+        "episodes": episodes,
+        "seed": seed,
+        "agents": list(met.agents),
+        "teams": teams,
+        "returns": met.result.returns.tolist(),
+    }

@@ -11,7 +11,7 @@ from decentral.environments.base import Environment
 from decentral.environments.host.compiled import LARGEST_SEED, SteppedStage
 from decentral.environments.host.interface import Percepts
 from decentral.errors import Refused
-from decentral.types import Continuous
+from decentral.types import AgentSpec, Continuous
 
 PICTURE = "rgb_array"  # what PettingZoo calls a picture made of numbers
 LONGEST_SIDE = 400  # of a picture, in pixels
@@ -29,8 +29,11 @@ class Parallel(ParallelEnv):
         self.possible_agents = [agent.replace(" ", "_") for agent in environment.agent_names]
         self.agents: list[str] = []
         self.facts: dict[str, float] = {}  # of the last step, for analysis only: no agent sees them
-        self.observation_spaces: dict[str, Space] = {agent: self._observations() for agent in self.possible_agents}
-        self.action_spaces: dict[str, Space] = {agent: self._actions() for agent in self.possible_agents}
+        self.specs = dict(zip(self.possible_agents, environment.agent_specs, strict=True))
+        self.observation_spaces: dict[str, Space] = {
+            agent: self._observations(spec) for agent, spec in self.specs.items()
+        }
+        self.action_spaces: dict[str, Space] = {agent: _actions(spec) for agent, spec in self.specs.items()}
         self._seeds = np.random.default_rng()
         self.stage.reset(0)
         modes = [PICTURE] if self._picture() is not None else []
@@ -83,22 +86,20 @@ class Parallel(ParallelEnv):
     def _picture(self) -> Any:
         return self.environment.depict(jax.tree.map(np.asarray, self.stage.state), None)
 
-    def _observations(self) -> Space:
-        numbers = Box(-np.inf, np.inf, (self.environment.spec.observation_size,), np.float32)
+    def _observations(self, spec: AgentSpec) -> Space:
+        numbers = Box(-np.inf, np.inf, (spec.observation_size,), np.float32)
         if not self.environment.has_action_mask:
             return numbers
-        return Dict({"observation": numbers, "action_mask": Box(0, 1, (self.environment.spec.actions.count,), np.int8)})
-
-    def _actions(self) -> Space:
-        kind = self.environment.spec.actions
-        return Box(kind.low, kind.high, (1,), np.float32) if isinstance(kind, Continuous) else Discrete(kind.count)
+        return Dict({"observation": numbers, "action_mask": Box(0, 1, (spec.actions.count,), np.int8)})
 
     def _observed(self, percepts: Percepts) -> dict[str, Any]:
-        if not self.environment.has_action_mask:
-            return dict(zip(self.possible_agents, percepts.observation, strict=True))
-        masks = percepts.available.astype(np.int8)
-        pairs = zip(self.possible_agents, percepts.observation, masks, strict=True)
-        return {agent: {"observation": observation, "action_mask": mask} for agent, observation, mask in pairs}
+        """What each agent perceives, in its own sizes."""
+        observed: dict[str, Any] = {}
+        for (agent, spec), row, mask in zip(self.specs.items(), percepts.observation, percepts.available, strict=True):
+            numbers, options = row[: spec.observation_size], mask[: spec.actions.count].astype(np.int8)
+            has_mask = self.environment.has_action_mask
+            observed[agent] = {"observation": numbers, "action_mask": options} if has_mask else numbers
+        return observed
 
     def _chosen(self, agent: str, actions: dict[str, Any]) -> np.ndarray:
         """The action of one agent, as the environment takes it."""
@@ -106,6 +107,11 @@ class Parallel(ParallelEnv):
         if agent not in actions or not space.contains(actions[agent]):
             raise Refused(f"the action of {agent} must be one of {space}, got {actions.get(agent)!r:.80}")
         return np.asarray(actions[agent]).reshape(())
+
+
+def _actions(spec: AgentSpec) -> Space:
+    kind = spec.actions
+    return Box(kind.low, kind.high, (1,), np.float32) if isinstance(kind, Continuous) else Discrete(kind.count)
 
 
 def _whole(seed: Any) -> int:

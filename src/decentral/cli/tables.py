@@ -80,7 +80,10 @@ def print_probe(console: Screen, probed: Probe) -> None:
 
 def print_findings(console: Screen, check: EnvironmentCheck) -> None:
     """The findings about an environment, one line per rule, and a summary."""
-    sizes = ", ".join(f"{what} {size}" for what, size in check.sizes.items())
+    sizes = ", ".join(
+        f"{what} {', '.join(f'{agent} {own}' for agent, own in size.items()) if isinstance(size, dict) else size}"
+        for what, size in check.sizes.items()
+    )
     console.say(f"{check.name}: {sizes}")
     styles = {"right": "green", "wrong": "bold red", "unclear": "yellow", "note": "dim"}
     for finding in check.findings:
@@ -163,7 +166,7 @@ def _brief(value: object) -> str:
 def print_crossplay(console: Screen, met: CrossPlay) -> None:
     """Mean returns of every run's first agents beside every run's other agents; with its own run, seeds apart."""
     labels, between = met.labels, met.result.between
-    table = Table(title="first agent of the row beside the others of the column", title_justify="left")
+    table = Table(title=f"{met.agents[0]} of the row beside the others of the column", title_justify="left")
     for heading in ("", *labels):
         table.add_column(heading, justify="right", overflow="fold")
     for first, label in enumerate(labels):
@@ -196,13 +199,13 @@ def _print_references(console: Screen, references: dict[str, float]) -> None:
 def print_values(console: Screen, learned: ValueTable) -> None:
     """One agent's values as in the paper's Table 1; a context that never occurs with an action is struck out."""
     contexts = [] if learned.by_context is None else [f"c={number}" for number in range(learned.by_context.shape[1])]
-    table = Table(title=f"seed {learned.seed}, agent {learned.agent + 1}", title_justify="left")
+    table = Table(title=f"seed {learned.seed}, {learned.name}", title_justify="left")
     table.add_column("action")
     table.add_column("phi(s,a)" if contexts else "Q(s,a)", justify="right")
     for heading in contexts:
         table.add_column(f"Q(s,a,{heading})", justify="right")
     for action, value in enumerate(learned.values):
-        table.add_row(f"a{action + 1}", f"{value:.2f}", *_cells(learned, action))
+        table.add_row(learned.action_names[action], f"{value:.2f}", *_cells(learned, action))
     console.print(table)
 
 

@@ -51,14 +51,15 @@ def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
     ]
     frames = frames_of(environment, *jax.tree.map(np.asarray, (played, environments, values_of_agents)))
     title = f"{name} on {trained.config.environment_name}, seed {seed}, episode {episode}"
-    return Film(title, environment.agent_names, environment.action_names, frames)
+    action_names = tuple(environment.agent_spaces(place).action_names for place in range(environment.num_agents))
+    return Film(title, environment.agent_names, action_names, frames)
 
 
 def frames_of(
     environment: Environment, played: Trajectory, environments: State, values_of_agents: list[AgentValues]
 ) -> tuple[Frame, ...]:
     """A frame for every step that happened, and one for where the last of them led. All arrays are NumPy's."""
-    steps = int(played.happened.sum())
+    steps, specs = int(played.happened.sum()), environment.agent_specs
     actions, rewards = np.asarray(played.actions), np.asarray(played.rewards) + 0.0  # turns -0 into 0
     totals = np.cumsum(rewards).tolist()
 
@@ -68,9 +69,8 @@ def frames_of(
     frames = []
     for step in range(steps):
         state, percepts = at(step)
-        of_each = zip(
-            values_of_agents, actions[step].tolist(), percepts.available, _views(environment, percepts), strict=True
-        )
+        available = (row[: spec.actions.count] for row, spec in zip(percepts.available, specs, strict=True))
+        of_each = zip(values_of_agents, actions[step].tolist(), available, _views(environment, percepts), strict=True)
         turns = tuple(_turn(agent_values, step, *rest) for agent_values, *rest in of_each)
         frames.append(Frame(_picture(environment, state, actions[step]), turns, float(rewards[step]), totals[step]))
     state, percepts = at(steps)
@@ -79,10 +79,9 @@ def frames_of(
 
 
 def _turn(agent_values: AgentValues, step: int, action: int, available: Array, view: Picture | None) -> Turn:
-    known = (available & np.isfinite(agent_values.values[step])).tolist()
-    values = tuple(
-        value if is_known else None for value, is_known in zip(agent_values.values[step].tolist(), known, strict=True)
-    )
+    found = agent_values.values[step][: len(available)]  # of the agent's own actions
+    known = (available & np.isfinite(found)).tolist()
+    values = tuple(value if is_known else None for value, is_known in zip(found.tolist(), known, strict=True))
     context = -1 if agent_values.contexts is None else int(agent_values.contexts[step])
     return Turn(action, values, None if context < 0 else context, view)
 

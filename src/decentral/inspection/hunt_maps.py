@@ -27,6 +27,7 @@ def hunt_maps(trained: Trained, hunt: PredatorPrey) -> dict[str, Any]:
     where = "beside it, marked other" if hunt.observe_teammate else "not perceived, so they may stand anywhere"
     agents = [
         {
+            "name": hunt.agent_names[place],
             "symbol": action_value_name(member.algorithm),
             "values": _values(
                 hunt, member.algorithm, trained.acting_models[place], place, jnp.asarray([*others, prey])

@@ -33,7 +33,6 @@ def timeline(trained: Trained) -> dict[str, Any]:
     inferred = any(agent["contexts"] is not None for agent in agents)
     return {
         "rewards": np.asarray(episodes.rewards[0])[:count].tolist(),
-        "actions": _action_names(trained),
         "agents": agents,
         "meaning": f"One greedy episode of seed {seed}."
         + (" A context is the likeliest after the step, inferred from the agent's own window." if inferred else ""),
@@ -41,24 +40,37 @@ def timeline(trained: Trained) -> dict[str, Any]:
 
 
 def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[str, Any]:
-    """An agent's actions, and its contexts if it infers any: None at a step without a window."""
+    """An agent's actions, by the environment's numbers and names, and its contexts if it infers any.
+
+    None: no action once it has left, and no context at a step without a window.
+    """
     algorithm, models = trained.agent(trained.seeds[0], place)
     read = replace(episode, percepts=trained.perceive(episode.percepts, place))
     named = algorithm.contexts_in(jax.tree.map(jnp.asarray, models), read)
+    present = steps_present(episode, count)
     contexts = None
     if named is not None:
-        by_step = np.asarray(named)[:count]
-        contexts = [int(row.argmax()) if row.any() else None for row in by_step]
-    return {"actions": np.asarray(episode.actions)[:count].tolist(), "contexts": contexts}
+        by_step = np.asarray(named)[:present]
+        contexts = [int(row.argmax()) if row.any() else None for row in by_step] + [None] * (count - present)
+    spaces, taken = trained.config.setup.environment.agent_spaces(place), np.asarray(episode.actions)[:present].tolist()
+    names = ARROWS if isinstance(trained.config.setup.environment, PredatorPrey) else spaces.action_names
+    return {
+        "name": spaces.name,
+        "actions": [spaces.first_action + action for action in taken] + [None] * (count - present),
+        "action_names": [names[action] for action in taken] + [None] * (count - present),
+        "contexts": contexts,
+    }
 
 
-def _action_names(trained: Trained) -> list[str]:
-    environment = trained.config.setup.environment
-    return (
-        list(ARROWS)
-        if isinstance(environment, PredatorPrey)
-        else [str(at) for at in range(environment.spec.actions.count)]
-    )
+def steps_present(episode: Episode, count: int) -> int:
+    """The steps of an agent's episode before it left.
+
+    Whoever has left sees zeros and can only do the first action, which is not sent, until the episode is over.
+    """
+    percepts = episode.percepts
+    observation, available = (np.asarray(each)[:count] for each in (percepts.observation, percepts.available))
+    absent = ~observation.any(axis=-1) & available[:, 0] & (available.sum(axis=-1) == 1)
+    return count if absent.all() else int(np.flatnonzero(~absent)[-1]) + 1
 
 
 def learned_summary(directory: RunDirectory) -> dict[str, Any]:
@@ -96,13 +108,15 @@ def _tables(trained: Trained) -> dict[str, Any]:
     tables = value_tables(trained)
     places = range(len(trained.acting_models))
     by_agent = [[_table(trained, table) for table in tables if table.agent == place] for place in places]
-    return {"seeds": trained.seeds, "agents": by_agent}
+    names = trained.config.setup.environment.agent_names
+    return {"seeds": trained.seeds, "names": list(names), "agents": by_agent}
 
 
 def _table(trained: Trained, table: ValueTable) -> dict[str, Any]:
     by_context, occurs = table.by_context, table.occurs
     return {
         "symbol": action_value_name(trained.config.members[table.agent].algorithm),
+        "actions": list(table.action_names),
         "values": table.values.tolist(),
         "by_context": None if by_context is None else by_context.tolist(),
         "occurs": None if occurs is None else occurs.tolist(),

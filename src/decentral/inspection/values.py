@@ -26,6 +26,8 @@ class ValueTable:
 
     seed: int
     agent: int
+    name: str  # that its environment calls it
+    action_names: tuple[str, ...]
     values: np.ndarray  # [actions]: Q(s, .), for DAC phi(s, .)
     by_context: np.ndarray | None  # [actions, contexts]: Q(s, ., .)
     inferred: (
@@ -89,7 +91,8 @@ def value_tables(trained: Trained) -> list[ValueTable]:
 
 
 def _table(trained: Trained, environment: MatrixGame, seed: int, agent: int) -> ValueTable:
-    (algorithm, models), actions = trained.agent(seed, agent), environment.payoff.shape[agent]
+    (algorithm, models), spaces = trained.agent(seed, agent), environment.agent_spaces(agent)
+    actions = spaces.spec.actions.count
     models = jax.tree.map(jnp.asarray, models)
     percept = jax.tree.map(lambda of_all: of_all[agent], environment.perceive(environment.reset(jax.random.key(0))))
     silence = jnp.zeros(environment.spec.actions.count)
@@ -100,7 +103,7 @@ def _table(trained: Trained, environment: MatrixGame, seed: int, agent: int) -> 
     if isinstance(algorithm, DAC):
         by_context = np.asarray(_context_values(models, scene)).T[:actions]
         inferred = None if models.context is None else _inferred(trained, models.context, environment, agent)
-    return ValueTable(seed, agent, np.asarray(values)[:actions], by_context, inferred)
+    return ValueTable(seed, agent, spaces.name, spaces.action_names, np.asarray(values)[:actions], by_context, inferred)
 
 
 def _context_values(models: DACModels, scene: Scene) -> jax.Array:

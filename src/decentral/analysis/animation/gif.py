@@ -60,18 +60,19 @@ def _draw_film(canvas: Canvas, left: float, film: Film, number: int) -> None:
 
 def _draw_agents(canvas: Canvas, left: float, film: Film, frame: Frame) -> None:
     tall = min(TALLEST_AGENT, _field_height(film) / len(frame.turns))
-    for number, (name, turn) in enumerate(zip(film.agent_names, frame.turns, strict=True)):
+    everyone = zip(film.agent_names, film.action_names, frame.turns, strict=True)
+    for number, (name, actions, turn) in enumerate(everyone):
         top, ink = HEAD + number * tall, _body_colour(frame.picture, number)
         if ink is not None:
             canvas.circle((left + 5, top + 7), 4, ink)
-        did = [] if turn.action is None else [film.action_names[turn.action]]
+        did = [] if turn.action is None else [actions[turn.action]]
         did += [] if turn.context is None else [f"context {turn.context}"]
         rows = [name, ", ".join(did)] if tall >= 2 * ROW + 2 else [f"{name}: {', '.join(did)}"]
         for row, text in enumerate(rows):
             canvas.text((left + 14, top + ROW * row), fitted(text, 11, PANEL - 14), 11, bold=len(rows) > 1 and row == 0)
         corner, room = (left + 14, top + 2 * ROW + 2), tall - 2 * ROW - 8
         if turn.view is None:
-            _draw_values(canvas, corner, room, turn, film.action_names)
+            _draw_values(canvas, corner, room, turn, actions)
         elif room >= SMALLEST_VIEW:
             PictureFrame(canvas, corner, (PANEL - 14, room), turn.view).draw()
 

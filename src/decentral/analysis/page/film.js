@@ -90,11 +90,11 @@ function tellValues(values, taken, names) {
 function tellTurn({ action, values = [], context, view }, number, film, picture) {
   const body = (picture.marks || []).find((mark) => mark.agent === number);
   const dot = body ? `<span class="dot" style="background:${colour(body.colour)}"></span>` : "";
-  const did = action === null ? "" : `<b>${safe(film.action_names[action])}</b>`;
+  const did = action === null ? "" : `<b>${safe(film.action_names[number][action])}</b>`;
   const inferred = context === undefined ? "" : ` context <b>${context}</b>`;
   const seen = view ? `<figure class="view">${drawPicture(view)}<figcaption>what it sees</figcaption></figure>` : "";
   const told = `<h2>${dot}${safe(film.agent_names[number])}</h2><p class="did">${did}${inferred}</p>`;
-  const table = tellValues(values, action, film.action_names);
+  const table = tellValues(values, action, film.action_names[number]);
   const gone = body && body.gone ? " gone" : "";
   return `<div class="agent${gone}"><div class="told">${told}${table}</div>${seen}</div>`;
 }

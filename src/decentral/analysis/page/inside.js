@@ -21,7 +21,7 @@ function bySeed(seeds, show) {
 function valueTables(tables, at) {
   const numbers = tables.agents.flatMap((own) => [own[at].values, ...(own[at].by_context || [])].flat());
   const [low, high] = extent(numbers);
-  const shown = tables.agents.map((own, agent) => valueTable(own[at], `agent ${agent + 1}`, low, high));
+  const shown = tables.agents.map((own, agent) => valueTable(own[at], tables.names[agent], low, high));
   const note = tables.agents.some((own) => own[at].by_context)
     ? "Struck out, in brackets: the context never occurs after the action." : "";
   return make("div", {}, make("div", { class: "side" }, ...shown), make("p", { class: "quiet" }, note));
@@ -30,7 +30,7 @@ function valueTables(tables, at) {
 function valueTable(own, caption, low, high) {
   const contexts = own.by_context ? own.by_context[0].map((_, context) => `Q(s,a,${context})`) : [];
   const head = make("tr", {}, ...["action", own.symbol, ...contexts].map((text) => make("th", { scope: "col", class: "number" }, text)));
-  const rows = own.values.map((value, action) => make("tr", {}, make("th", { scope: "row" }, `a${action + 1}`), tinted(value, true, low, high),
+  const rows = own.values.map((value, action) => make("tr", {}, make("th", { scope: "row" }, own.actions[action]), tinted(value, true, low, high),
     ...contexts.map((_, context) => tinted(own.by_context[action][context], own.occurs[action][context], low, high))));
   return make("div", { class: "wide values" }, make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...rows)));
 }
@@ -43,7 +43,7 @@ function tinted(value, occurs, low, high) {
 }
 
 function maps(grid, at) {
-  const shown = grid.agents.map((own, agent) => map(grid, own.values[at], `agent ${agent + 1}: ${own.symbol}`));
+  const shown = grid.agents.map((own) => map(grid, own.values[at], `${own.name}: ${own.symbol}`));
   return make("div", {}, make("div", { class: "side" }, ...shown), make("p", { class: "quiet" }, grid.meaning));
 }
 

@@ -2,15 +2,18 @@
 
 const WIDTH = 1080;
 const GUTTER = 110;
+const LETTER = 7; // the width of one
+const LONGEST_NAME = 11; // of an agent, before the row of its actions
 
 function timeline(episode) {
   const count = episode.rewards.length;
   const step = (WIDTH - GUTTER) / count;
   const parts = rewardBars(episode.rewards, step);
   let top = 84;
-  episode.agents.forEach((agent, number) => {
-    parts.push(draw("text", { x: 0, y: top + 13 }, `agent ${number + 1} does`));
-    parts.push(...row(agent.actions.map((action) => episode.actions[action]), step, top, null));
+  episode.agents.forEach((agent) => {
+    const name = agent.name.length > LONGEST_NAME ? `${agent.name.slice(0, LONGEST_NAME - 1)}…` : agent.name;
+    parts.push(draw("text", { x: 0, y: top + 13 }, draw("title", {}, agent.name), `${name} does`));
+    parts.push(...row(actionTexts(agent, step), step, top, null, agent.action_names));
     top += 22;
     if (agent.contexts) {
       parts.push(draw("text", { x: 0, y: top + 13 }, "infers context"));
@@ -23,6 +26,12 @@ function timeline(episode) {
   }
   const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${top + 18}`, class: "track", role: "img", "aria-label": "one greedy episode" }, ...parts);
   return make("div", {}, make("figure", { class: "wide", tabindex: 0 }, picture), make("p", { class: "quiet" }, episode.meaning));
+}
+
+// The names of the actions where a step has room for all of them, else the environment's numbers.
+function actionTexts(agent, step) {
+  const longest = Math.max(...agent.action_names.map((name) => (name === null ? 0 : name.length)));
+  return longest * LETTER <= step || longest === 1 ? agent.action_names : agent.actions;
 }
 
 function rewardBars(rewards, step) {
@@ -45,13 +54,16 @@ function colours(contexts) {
   return new Map(order.slice(0, 7).map((context, rank) => [context, colourOf(rank)]));
 }
 
-function row(values, step, top, palette) {
+function row(values, step, top, palette, titles) {
   return values.flatMap((value, at) => {
     if (value === null) return [];
     const x = GUTTER + at * step;
     const text = draw("text", { x: x + step / 2, y: top + 13, "text-anchor": "middle", class: "strong" }, String(value));
     text.style.fontSize = `${Math.min(12, step * 1.1)}px`;
-    if (!palette) return [text];
+    if (!palette) {
+      text.append(draw("title", {}, `step ${at}: ${titles[at]}`));
+      return [text];
+    }
     const square = draw("rect", { x, y: top, width: step, height: 18 }, draw("title", {}, `step ${at}: context ${value}`));
     square.style.fill = palette.get(value) || "var(--line)";
     if (palette.has(value)) text.style.fill = "var(--ground)";
