@@ -134,7 +134,7 @@ def test_what_a_command_prints_its_function_returns(tmp_path):
     [
         ("values", ["RUN"], {"seed": 9}, "seed must be one of 0, 1, got 9"),
         ("evaluate", ["RUN"], {"episodes": "x"}, "episodes must be a whole number, got 'x'"),
-        ("audit", ["RUN"], {"agent": 9}, "agent must be one of the run's, 0 to 1, got 9"),
+        ("audit", ["RUN"], {"agent": 9}, "agent must be one of agent 0, agent 1, or of their numbers 0 to 1, got 9"),
         ("plot", [["RUN", "RUN"]], {"diagnostics": True}, "RUN must be one directory"),
         ("verify", ["nowhere"], {}, "RUN must be the directory of a run, got nowhere"),
         ("probe", ["chess"], {}, "unknown environment 'chess'"),

@@ -43,7 +43,7 @@ def test_an_episode_of_a_seed_is_the_one_of_its_key():
     observed, _ = zoo.reset(seed=7)
     state, lucks = begin(zoo.environment, jax.random.key(7))
     np.testing.assert_array_equal(np.stack(list(observed.values())), zoo.environment.perceive(state).observation)
-    after, rewards, *_ = zoo.step({"predator_1": 0, "predator_2": 3})
+    after, rewards, *_ = zoo.step({"predator_0": 0, "predator_1": 3})
     state, outcome = zoo.environment.step_with(state, jnp.asarray([0, 3]), jax.tree.map(lambda leaf: leaf[0], lucks))
     np.testing.assert_array_equal(np.stack(list(after.values())), zoo.environment.perceive(state).observation)
     assert rewards == dict.fromkeys(zoo.possible_agents, float(outcome.reward))
@@ -60,19 +60,19 @@ def test_episodes_without_a_seed_follow_from_the_last_one_and_differ():
 
 def test_a_mask_says_what_is_available_where_something_may_be_unavailable():
     observed, _ = decentral.pettingzoo("matrix-game", **UNEQUAL).reset(seed=0)
-    assert [own["action_mask"].tolist() for own in observed.values()] == [[1, 1, 0], [1, 1, 1]]
-    assert isinstance(decentral.pettingzoo("matrix-game").reset(seed=0)[0]["agent_1"], np.ndarray)
+    assert [own["action_mask"].tolist() for own in observed.values()] == [[1, 1], [1, 1, 1]]
+    assert isinstance(decentral.pettingzoo("matrix-game").reset(seed=0)[0]["agent_0"], np.ndarray)
 
 
 def test_a_task_that_ends_is_terminated_and_one_whose_time_is_up_truncated():
     game = decentral.pettingzoo("matrix-game")
     game.reset(seed=0)
-    _, rewards, terminated, truncated, infos = game.step({"agent_1": 0, "agent_2": 0})
+    _, rewards, terminated, truncated, infos = game.step({"agent_0": 0, "agent_1": 0})
     assert (set(rewards.values()), set(terminated.values()), set(truncated.values())) == ({8.0}, {True}, {False})
-    assert game.agents == [] and infos == {"agent_1": {}, "agent_2": {}}
+    assert game.agents == [] and infos == {"agent_0": {}, "agent_1": {}}
     hunt = decentral.pettingzoo("predator-prey", length=1)
     hunt.reset(seed=0)
-    _, _, terminated, truncated, _ = hunt.step({"predator_1": 0, "predator_2": 0})
+    _, _, terminated, truncated, _ = hunt.step({"predator_0": 0, "predator_1": 0})
     assert (set(terminated.values()), set(truncated.values()), hunt.agents) == ({False}, {True}, [])
 
 
@@ -111,8 +111,8 @@ def step_of(actions):
         (lambda: decentral.pettingzoo("switching-wind", render_mode="rgb_array"), "render_mode must be None for"),
         (lambda: decentral.pettingzoo("matrix-game").reset(seed=-1), "seed must be a whole number at least 0"),
         (lambda: decentral.pettingzoo("matrix-game").step({}), "a step must follow a reset"),
-        (lambda: step_of({"agent_1": 0}), r"the action of agent_2 must be one of Discrete\(3\), got None"),
-        (lambda: step_of({"agent_1": 3, "agent_2": 0}), r"the action of agent_1 must be one of Discrete\(3\), got 3"),
+        (lambda: step_of({"agent_0": 0}), r"the action of agent_1 must be one of Discrete\(3\), got None"),
+        (lambda: step_of({"agent_0": 3, "agent_1": 0}), r"the action of agent_0 must be one of Discrete\(3\), got 3"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(wrong, reason):

@@ -35,7 +35,7 @@ def test_a_bundle_says_what_it_is(tmp_path):
     assert spec["origin"]["seed"] == 1 and spec["origin"]["environment"]["name"] == "matrix-game"
     card = (place / "CARD.md").read_text()
     final = run.returns[:, -1]
-    assert card.startswith("# dac on matrix-game: seed 1, agent 1 (agent 2)\n") and spec["parameters"]["sha256"] in card
+    assert card.startswith("# dac on matrix-game: seed 1, agent 1\n") and spec["parameters"]["sha256"] in card
     assert f"last test over 2 seeds: {final.mean():.2f} ± {final.std(ddof=1):.2f}" in card and "optimal 8.00" in card
 
 
@@ -51,8 +51,8 @@ def test_the_command_says_where_the_bundle_lies(capsys, tmp_path, monkeypatch):
     ("words", "refusal"),
     [
         (("--seed", "7"), "seed must be one of 0, 1, got 7"),
-        (("--agent", "2"), "agent must be a whole number from 0 to 1, got 2"),
-        (("--agent", "x"), "agent must be a whole number, got 'x'"),
+        (("--agent", "2"), "agent must be one of agent 0, agent 1, or of their numbers 0 to 1, got '2'"),
+        (("--agent", "x"), "or of their numbers 0 to 1, got 'x'"),
         (("--episodes", "0"), "episodes must be a whole number at least 1"),
         (("--out", "{full}"), "out must be an empty or a new directory"),
         (("--sed", "1"), "unknown flag --sed: did you mean --seed?"),

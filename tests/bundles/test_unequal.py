@@ -1,6 +1,9 @@
 """Agents of a team of unequal ones leave with their own sizes, actions and names; padding stays inside."""
 
 import json
+import re
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +11,7 @@ import numpy as np
 import pytest
 
 import decentral
+from decentral.api.check_env import sizes_of
 from decentral.bundles.card import describe
 from decentral.bundles.onnx_graph import answers_of_graph, write_graph
 from decentral.bundles.parity import Answer, compare
@@ -17,6 +21,7 @@ from decentral.configs.config import resolve
 from decentral.environments.base import AgentSpaces
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.registry import environment_class
+from decentral.inspection.learned_summary import learned_summary
 from decentral.records import RunDirectory
 from decentral.runtime import State, load
 from decentral.runtime.agent import ExportedAgent
@@ -25,6 +30,7 @@ from decentral.runtime.spec import _Reader
 from decentral.tensors import read_arrays
 from decentral.training.parameters import as_arrays
 from decentral.types import AgentSpec, Discrete, Episode, Percept
+from decentral.verification.audit.audit import Audited
 from tests.bundles.test_policies import CASES
 from tests.environments.zoo import Trio
 from tests.host_worlds import Hosted
@@ -32,6 +38,7 @@ from tests.small import small
 
 TRIO = "pettingzoo:tests.environments.zoo:Trio"
 NAMES, SIZES, ACTIONS = Trio.possible_agents, (4, 7, 5), (range(3), range(5), range(6, 8))
+ACTION_NAMES = [("0", "1", "2"), Trio.action_names["lifter"], Trio.action_names["guard"]]
 
 
 def drawn(algorithm, spec, chance):
@@ -54,23 +61,44 @@ def run_of_newborns(path, environment=TRIO, **settings):
 
 
 @pytest.fixture(scope="module")
-def bundles(tmp_path_factory):
-    """A bundle of each agent of a team."""
-    out = tmp_path_factory.mktemp("trio")
-    run = run_of_newborns(out / "run")
-    return [decentral.export(run, agent=place, out=out / str(place), episodes=2).path for place in range(3)]
+def run(tmp_path_factory):
+    return run_of_newborns(tmp_path_factory.mktemp("trio") / "run")
 
 
-def test_a_bundle_takes_its_own_observations_and_gives_its_own_actions_alone(bundles):
-    chance = np.random.default_rng(0)
-    for path, size, actions in zip(bundles, SIZES, ACTIONS, strict=True):
-        agent, outside = load(path), 0
-        state = agent.start()
-        for step in range(3400):  # over 10,000 of all three
-            available = None if step % 2 else chance.permutation(np.arange(len(actions)) < 1 + step % len(actions))
-            action, state = agent.act(chance.normal(size=size), available, state)
-            outside += action not in actions or not (available is None or available[action - actions[0]])
-        assert outside == 0
+@pytest.fixture(scope="module")
+def bundles(run):
+    """A bundle of each agent of a team, by the name that its environment calls it."""
+    return [decentral.export(run, agent=name, out=run.parent / name, episodes=2).path for name in NAMES]
+
+
+ON_A_DEVICE = """
+import sys
+import numpy as np
+sys.modules["jax"] = None  # not installed
+from decentral.runtime import load
+from tests.environments.zoo import Trio
+agents = {name: load(f"{sys.argv[1]}/{name}") for name in Trio.possible_agents}
+world, steps, outside = Trio(), 0, 0
+while steps < 10_000:
+    seen, told = world.reset(seed=steps)
+    states = {name: agent.start() for name, agent in agents.items()}
+    while world.agents:
+        actions = {}
+        for name in world.agents:
+            mask = told[name].get("action_mask") if steps % 2 else None
+            action, states[name] = agents[name].act(seen[name], mask, states[name])
+            fits = world.action_space(name).contains(action)
+            outside += not fits or (mask is not None and not mask[action - world.action_space(name).start])
+            actions[name], steps = action if fits else world.action_space(name).start, steps + 1
+        seen, _, _, _, told = world.step(actions)
+print(f"{outside} outside; jax {sys.modules['jax']}")
+"""
+
+
+def test_on_a_device_no_action_lies_outside_the_agents_own_space_in_ten_thousand_steps(bundles):
+    command = [sys.executable, "-c", ON_A_DEVICE, str(bundles[0].parent)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "0 outside; jax None\n", "")
 
 
 def test_a_bundle_tells_the_true_sizes_and_names(bundles):
@@ -78,11 +106,38 @@ def test_a_bundle_tells_the_true_sizes_and_names(bundles):
         spec = json.loads((path / "spec.json").read_text())
         assert spec["agent"] == name and spec["observation"]["size"] == size
         assert spec["last_action"]["size"] == spec["available"]["size"] == spec["output"]["count"] == len(actions)
-        assert spec["output"]["first"] == actions[0] and spec["output"]["names"] == [str(at) for at in actions]
+        assert spec["output"]["first"] == actions[0] and spec["output"]["names"] == list(ACTION_NAMES[place])
+        assert spec["observation"]["entries"] == list(Trio.observation_names.get(name, ()))
         assert spec["parameters"]["shapes"]["head.weight"] == [len(actions), 4]
         card = (path / "CARD.md").read_text()
-        assert card.startswith(f"# iql on {TRIO}: seed 0, agent {place} ({name})\n")
+        assert card.startswith(f"# iql on {TRIO}: seed 0, {name} (agent {place})\n")
         assert f"- observation: {size} numbers" in card and f"- actions: {len(actions)}" in card
+
+
+def test_an_episode_is_shown_in_each_agents_own_words(run):
+    shown = learned_summary(RunDirectory.open(run))["timeline"]["agents"]
+    assert [agent["name"] for agent in shown] == list(NAMES)
+    for agent, numbers, names in zip(shown, ACTIONS, ACTION_NAMES, strict=True):
+        for number, name in zip(agent["actions"], agent["action_names"], strict=True):
+            assert (number, name) == (None, None) or names[number - numbers[0]] == name
+    assert [action is None for action in shown[2]["actions"]] == [False, False, True]  # the guard has left
+    assert None not in shown[1]["actions"]
+
+
+def test_an_agent_is_audited_by_its_name(run):
+    directory = RunDirectory.open(run)
+    guard = Audited.of(directory, None, "guard")
+    assert (guard.agent, guard.name) == (2, "guard") == (Audited.of(directory, None, "2").agent, guard.name)
+    said = "agent must be one of scout, lifter, guard, or of their numbers 0 to 2, got "
+    for nobody in ("agent 1", "3", 3, -1, True, 1.0, "", None):
+        with pytest.raises(decentral.Refused, match=re.escape(f"{said}{nobody!r}")):
+            guard.config.setup.environment.place_of(nobody)
+
+
+def test_a_check_tells_the_true_sizes():
+    sizes = sizes_of(environment_class(TRIO)(time_limit=3))
+    by_agent = (dict(zip(NAMES, each, strict=True)) for each in (SIZES, map(len, ACTIONS)))
+    assert sizes == {"agents": 3, "numbers observed by": next(by_agent), "actions of": next(by_agent), "time limit": 3}
 
 
 def agent_of(policy, spaces):
@@ -118,7 +173,8 @@ def test_a_graph_has_the_true_sizes_and_the_actions_of_the_world(bundles, tmp_pa
         assert [own.shape for own in session.get_inputs()] == [[size], [len(actions)], [4], [len(actions)]]
         assert [own.shape for own in session.get_outputs()] == [[len(actions)], [], [4], [len(actions)]]
         told = {own.key: own.value for own in onnx.load(file).metadata_props}
-        assert told == {"agent": name, "actions": json.dumps([str(at) for at in actions])}
+        assert told["agent"] == name and json.loads(told["actions"]) == list(agent.spec.action_names)
+        assert json.loads(told.get("observations", "[]")) == list(Trio.observation_names.get(name, ()))
         state, answer = agent.start(), answers_of_graph(file, len(actions))
         for _ in range(50):
             seen = chance.normal(size=size).astype(np.float32)

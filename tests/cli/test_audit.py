@@ -106,8 +106,8 @@ def test_an_agent_that_reflects_on_more_than_its_replay_keeps_is_refused(capsys,
     ("words", "complaint"),
     [
         (["--seed", "2"], "seed must be one of the run's, 0 to 1, got 2"),
-        (["--agent", "-1"], "agent must be one of the run's, 0 to 1, got -1"),
-        (["--agent", "first"], "agent must be a whole number, got 'first'"),
+        (["--agent", "-1"], "agent must be one of agent 0, agent 1, or of their numbers 0 to 1, got '-1'"),
+        (["--agent", "first"], "numbers 0 to 1, got 'first'"),
     ],
 )
 def test_an_agent_that_is_none_is_refused(capsys, tmp_path, words, complaint):

@@ -52,7 +52,7 @@ def test_evaluate_plot_and_values_look_at_a_run(capsys, tmp_path):
     code, out, _ = outcome(capsys, "plot", run, "--diagnostics", "--out", str(tmp_path / "d.png"))
     assert code == 0 and "written to" in out and (tmp_path / "d.png").is_file()
     code, out, _ = outcome(capsys, "values", run, "--seed", "1")
-    assert code == 0 and "seed 1, agent 2" in out and "seed 0" not in out and "phi(s,a)" in out
+    assert code == 0 and "seed 1, agent 1" in out and "agent 2" not in out and "seed 0" not in out and "phi(s,a)" in out
 
 
 def test_watch_writes_a_page_and_a_gif_or_lists_the_episodes(capsys, tmp_path, monkeypatch):

@@ -25,6 +25,22 @@ def test_show_prints_every_agent_of_a_team(capsys):
     assert agents[0]["window"] == 3 and agents[1]["joins_at"] == 500
 
 
+def test_flags_call_an_agent_by_its_number_or_by_its_name(capsys):
+    team = [
+        "--agents",
+        "iql,dac,iql",
+        "--agents.lifter.window=3",
+        "--agents.guard.joins_at",
+        "500",
+        "--agents.0.clip=2",
+    ]
+    code, out, _ = outcome(capsys, "show", "pettingzoo:tests.environments.zoo:Trio", *team)
+    scout, lifter, guard = json.loads(out)["agents"]
+    assert code == 0 and (scout["clip"], lifter["window"], guard["joins_at"]) == (2.0, 3, 500)
+    code, _, err = outcome(capsys, "show", "pettingzoo:tests.environments.zoo:Trio", *team, "--agents.crane.clip=2")
+    assert code == 2 and "unknown flag --agents.crane.clip" in err
+
+
 def test_help_of_a_team_explains_each_agents_settings(capsys):
     code, out, _ = outcome(capsys, "train", "matrix-game", "--agents", "dac,iql", "--help")
     assert code == 0 and "--agents.0.window" in out and "--agents.1.joins_at" in out and "--agents.1.window" not in out

@@ -70,7 +70,7 @@ def test_settings_for_all_go_to_those_who_have_them_and_to_nobody_is_refused():
 def test_a_frozen_partner_comes_from_its_run_and_stays_what_it_was(tmp_path):
     teacher = small_run("iql")
     out = tmp_path / "with-teacher"
-    team = [{"name": "iql", **TINY}, f"frozen:{teacher.path}:1"]
+    team = [{"name": "iql", **TINY}, f"frozen:{teacher.path}:1:agent 1"]
     run = decentral.train(team, "matrix-game", steps=60, training=QUICK, out=out, progress=False)
     assert run.config["algorithm"]["name"] == "iql+frozen iql"
     assert run.config["agents"][1]["frozen"] == {"run": str(teacher.path), "seed": 1, "agent": 1}

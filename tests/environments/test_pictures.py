@@ -30,8 +30,8 @@ def test_a_hunt_shows_everyone_in_the_middle_of_their_cell_and_where_predators_a
     assert (picture.width, picture.height, picture.grid) == (5, 5, True)
     prey, first, second = picture.marks
     assert (prey.x, prey.y, prey.shape, prey.colour, prey.agent) == (4.5, 4.5, "diamond", NEUTRAL, None)
-    assert first == Mark(2.5, 1.5, 0.34, colour=0, label="1", agent=0)
-    assert second == Mark(0.5, 4.5, 0.34, colour=1, label="2", agent=1)
+    assert first == Mark(2.5, 1.5, 0.34, colour=0, label="0", agent=0)
+    assert second == Mark(0.5, 4.5, 0.34, colour=1, label="1", agent=1)
     assert picture.lines == (Line(2.5, 1.5, 3.12, 1.5, colour=0, arrow=True),)  # who stays has no arrow
 
 
@@ -47,8 +47,8 @@ def test_arrows_point_where_moves_lead_and_there_are_none_at_the_end():
 def test_a_predators_view_shows_what_it_perceives_and_a_partner_only_if_it_is_shown(coordinates):
     world, state = hunt(7, 20, 24, coordinates=coordinates)
     first, second = world.depict_views(in_numpy(world.perceive(state)))
-    assert [(mark.x, mark.y, mark.label) for mark in first.marks] == [(4.5, 4.5, ""), (2.5, 1.5, "1")]
-    assert [(mark.x, mark.y, mark.label) for mark in second.marks] == [(4.5, 4.5, ""), (0.5, 4.5, "2")]
+    assert [(mark.x, mark.y, mark.label) for mark in first.marks] == [(4.5, 4.5, ""), (2.5, 1.5, "0")]
+    assert [(mark.x, mark.y, mark.label) for mark in second.marks] == [(4.5, 4.5, ""), (0.5, 4.5, "1")]
     world, state = hunt(7, 20, 3, 24, num_predators=3, observe_teammate=True, coordinates=coordinates)
     second = world.depict_views(in_numpy(world.perceive(state)))[1]
     prey, third, first, own = second.marks  # the others in the order of its percept
@@ -113,7 +113,7 @@ def test_a_battle_shows_units_with_their_bars_moves_and_whom_they_attack():
     picture = world.depict(state, np.asarray([NORTH_OF_SMAC, 6]))
     assert (picture.width, picture.height) == (12, 16)  # x from 8 to 20, y from 8 to 24
     first, second, crawler = picture.marks
-    assert (first.x, first.y, first.bars, first.agent, first.label) == (1.0, 14.0, (1.0, 0.5), 0, "1")
+    assert (first.x, first.y, first.bars, first.agent, first.label) == (1.0, 14.0, (1.0, 0.5), 0, "0")
     assert (second.bars, crawler.bars, crawler.shape, crawler.agent) == ((0.25, 0.0), (0.5,), "square", None)
     assert picture.lines == (
         Line(1.0, 14.0, 1.0, 13.0, colour=0, arrow=True),
@@ -131,4 +131,4 @@ def test_the_dead_of_a_battle_are_shown_as_gone_and_do_nothing():
     state = changed(fresh, health=[0.0, 45, 45, 45, 45, 0], target=[-1, -1, -1, 1, -1, 1])
     picture = world.depict(state, np.asarray([0, 1, 1]))
     assert [mark.gone for mark in picture.marks] == [True, False, False, False, False, True]
-    assert len(picture.lines) == 1 and world.agent_names[0] == "marine 1"
+    assert len(picture.lines) == 1 and world.agent_names[0] == "marine 0"

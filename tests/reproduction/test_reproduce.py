@@ -35,7 +35,7 @@ def tiny(monkeypatch):
 @pytest.mark.parametrize(
     ("target", "title", "told"),
     [
-        ("table-1", "Table 1: values learned by DAC", ["| agent 2, seed 0 | phi | c=0 | c=1 | c=2 | c=3 |", "C2: "]),
+        ("table-1", "Table 1: values learned by DAC", ["| agent 1, seed 0 | phi | c=0 | c=1 | c=2 | c=3 |", "C2: "]),
         ("matrix-game", "Comparison in the matrix game", ["| IQL | 6 |", "C1: ", "optimal 8.00, random -3.11"]),
         (
             "switching-wind",

@@ -40,7 +40,7 @@ def audit(
     /,
     *,
     seed: int | None = None,
-    agent: int | None = None,
+    agent: int | str | None = None,
     messages: PathLike | None = None,
     environment: str | None = None,
     algorithm: str | None = None,
@@ -48,11 +48,11 @@ def audit(
 ) -> Audit | MessageAudit:
     """Train agents of a run again from their own logs alone, and compare their parameters and every action.
 
-    All agents that learn unless told otherwise, of the run's first `seed`. Of a run of an arena, `messages` is the
-    directory in which its messages were logged. Where the run's environment or algorithm is code of yours, name it
-    again. What was found `agrees` or does not.
+    All agents that learn, or the one with the name or number `agent`, of the run's first `seed`. Of a run of an arena,
+    `messages` is the directory in which its messages were logged. Where the run's environment or algorithm is code of
+    yours, name it again. What was found `agrees` or does not.
     """
-    check_whole(seed=seed, agent=agent)
+    check_whole(seed=seed)
     audited = Audited.all_of(open_run(run, environment, algorithm), seed, agent)
     listener = listener or SilentAudit()
     listener.started(audited)

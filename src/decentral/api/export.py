@@ -4,7 +4,6 @@ from pathlib import Path
 
 from decentral.api.arguments import PathLike, check_whole, open_run
 from decentral.bundles.export import Bundle, export_agent
-from decentral.records import next_free
 
 
 def export(
@@ -12,7 +11,7 @@ def export(
     /,
     *,
     seed: int | None = None,
-    agent: int = 0,
+    agent: int | str = 0,
     out: PathLike | None = None,
     episodes: int = 8,
     format: str = "numpy",
@@ -21,11 +20,11 @@ def export(
 ) -> Bundle:
     """Write one agent of a finished run as a bundle that `decentral.runtime` runs without JAX.
 
-    It is compared with the trained agent on `episodes` greedy episodes, and not written where it differs. Without
-    `out`, a new directory under `bundles`. With `format` onnx, a graph of one step lies in it too. Where the run's
-    environment or algorithm is code of yours, name it again.
+    `agent` is the name that its environment calls it, or its number, counted from 0. The bundle is compared with the
+    trained agent on `episodes` greedy episodes, and not written where it differs. Without `out`, a new directory under
+    `bundles`. With `format` onnx, a graph of one step lies in it too. Where the run's environment or algorithm is code
+    of yours, name it again.
     """
-    check_whole(seed=seed, agent=agent, episodes=episodes)
+    check_whole(seed=seed, episodes=episodes)
     directory = open_run(run, environment, algorithm)
-    place = Path(out) if out is not None else next_free(Path("bundles"), f"{directory.path.name}-agent-{agent}")
-    return export_agent(directory, seed, agent, place, episodes, format)
+    return export_agent(directory, seed, agent, None if out is None else Path(out), episodes, format)

@@ -127,14 +127,16 @@ class Run:
         """What is not as it was written, a line each; nothing where all is well."""
         return verify(self.path).broken
 
-    def audit(self, agent: int | None = None, seed: int | None = None) -> Audit:
+    def audit(self, agent: int | str | None = None, seed: int | None = None) -> Audit:
         """Train agents again from their own logs alone, and compare their parameters and every action.
 
-        All agents that learn unless told otherwise, of the first seed.
+        All agents that learn, or the one with this name or number, of the first seed.
         """
         return audit_logs(Audited.all_of(self.directory, seed, agent), SilentAudit())
 
-    def audit_messages(self, messages: PathLike, agent: int | None = None, seed: int | None = None) -> MessageAudit:
+    def audit_messages(
+        self, messages: PathLike, agent: int | str | None = None, seed: int | None = None
+    ) -> MessageAudit:
         """The same of a run of an arena, from the directory in which its messages were logged."""
         return audit_all_messages(Audited.all_of(self.directory, seed, agent), Path(messages), SilentAudit())
 

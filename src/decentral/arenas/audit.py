@@ -1,7 +1,7 @@
 """The audit of an arena: an agent that gets only its own message log must act and learn the same."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +24,7 @@ class AgentMessageAudit:
     other_actions: int  # that differ from the log
     stored: str
     alone: str
+    name: str = ""  # that its environment calls it
 
     @property
     def agrees(self) -> bool:
@@ -49,7 +50,8 @@ def audit_messages(audited: Audited, messages: Path) -> AgentMessageAudit:
         raise Refused(f"messages must be of a run of an arena, got {audited.directory.path}, which is none")
     agent_setups = setups_of(audited.config, build(ArenaSettings, terms, "arena"), audited.seed)
     stored = fingerprint(audited.directory.read_agent(audited.seed, audited.agent))
-    return retrain(agent_setups[audited.agent], log_file(messages, audited.seed, audited.agent), stored)
+    found = retrain(agent_setups[audited.agent], log_file(messages, audited.seed, audited.agent), stored)
+    return replace(found, name=audited.name)
 
 
 def retrain(agent_setup: AgentSetup, log: Path, stored: str) -> AgentMessageAudit:

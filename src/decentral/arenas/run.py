@@ -137,7 +137,7 @@ def _finish_seed(
     for place in range(len(config.members)):
         parameters = learned(request.places, state.seed, place)
         checkpoints.directory.write_agent(state.seed, place, parameters)
-        diverged += _divergences(parameters, row, place)
+        diverged += _divergences(parameters, row, place, config.setup.environment.agent_names[place])
     checkpoints.diverged += diverged
     for listener in listeners:
         for divergence in diverged:
@@ -153,10 +153,10 @@ def _as_data(request: ArenaRequest) -> dict[str, Any]:
     return request.config.as_data() | {"arena": as_data(request.terms)}
 
 
-def _divergences(parameters: dict[str, np.ndarray], row: dict[str, Any], place: int) -> list[Divergence]:
+def _divergences(parameters: dict[str, np.ndarray], row: dict[str, Any], place: int, name: str) -> list[Divergence]:
     """The first array of an agent with NaN or +inf; minus infinity is allowed: optimistic tables start with it."""
     bad = [name for name, array in parameters.items() if np.any(np.isnan(array) | np.isposinf(array))]
-    return [Divergence(row["seed"], row["step"], f"online.{bad[0]}", place)] if bad else []
+    return [Divergence(row["seed"], row["step"], f"online.{bad[0]}", place, name)] if bad else []
 
 
 def _of_seed(config: Config, seed: int) -> Config:

@@ -111,7 +111,8 @@ def _opening(spec: dict[str, Any], environment: str) -> list[str]:
     observation, output, origin = spec["observation"], spec["output"], spec["origin"]
     entries = f": {'; '.join(observation['entries'])}" if observation["entries"] else ""
     numbering = f"numbered {output['first']} to {output['first'] + output['count'] - 1}"
-    who = f"agent {origin['agent']} ({spec['agent']})"
+    number = f"agent {origin['agent']}"
+    who = number if spec["agent"] == number else f"{spec['agent']} ({number})"
     return [
         f"# {spec['algorithm']} on {environment}: seed {origin['seed']}, {who}",
         "",

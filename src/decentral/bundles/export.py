@@ -1,6 +1,7 @@
 """From a run to a bundle: one agent's parameters, spec and card, written only if it acts like the agent."""
 
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from decentral.bundles.onnx_graph import answers_of_graph, onnx_package, write_g
 from decentral.bundles.parity import Parity, compare
 from decentral.bundles.policies import Policy, policy_of, without_id, without_padding
 from decentral.bundles.recording import Recording, record
-from decentral.records import RunDirectory
+from decentral.records import RunDirectory, next_free
 from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.trained import Trained, check_environments
 from decentral.runtime.agent import PARAMETERS, SPEC, ExportedAgent, load
@@ -34,25 +35,30 @@ class Bundle:
 
 
 def export_agent(
-    directory: RunDirectory, seed: int | None, agent: int, out: Path, episodes: int, form: str = "numpy"
+    directory: RunDirectory, seed: int | None, agent: int | str, out: Path | None, episodes: int, form: str = "numpy"
 ) -> Bundle:
-    """Write one agent of a finished run as a bundle into a new directory; without a seed, the run's first."""
+    """Write one agent of a finished run, given by its name or number, as a bundle into a new directory.
+
+    Without a seed: the run's first. Without `out`: a directory under `bundles` that is named after run and agent.
+    """
     if form not in FORMATS:
         raise Refused(f"format must be one of {', '.join(FORMATS)}, got {form!r:.40}")
     if form == "onnx":
         onnx_package()  # before anything is played
     trained, curves = Trained.load(directory), load_curves(directory)
-    seed = trained.seeds[0] if seed is None else seed
-    _check_request(trained, seed, agent, out)
+    seed = trained.seeds[0 if seed is None else trained.lane(seed)]
+    place = trained.config.setup.environment.place_of(agent)
+    name, spaces = trained.config.members[place].name, trained.config.setup.environment.agent_spaces(place)
+    out = next_free(Path("bundles"), f"{directory.path.name}-{as_file_name(spaces.name)}") if out is None else out
+    _check_free(out)
     check_environments(episodes, seed)
     keep_compiled_programs()
-    name, spaces = trained.config.members[agent].name, trained.config.setup.environment.agent_spaces(agent)
-    policy, recording = _policy_and_recording(trained, seed, agent, episodes)
+    policy, recording = _policy_and_recording(trained, seed, place, episodes)
     draft = out.absolute().with_name(f".{out.absolute().name}.draft")
     _make(draft)
     try:
         sha256 = write_arrays(draft / PARAMETERS, policy.arrays)
-        origin = {"environment": curves.config["environment"], "seed": seed, "agent": agent}
+        origin = {"environment": curves.config["environment"], "seed": seed, "agent": place}
         spec = describe(name, policy, spaces, origin, sha256)
         (draft / SPEC).write_text(json.dumps(spec, indent=2) + "\n")
         taken = load(draft)
@@ -71,7 +77,8 @@ def _policy_and_recording(trained: Trained, seed: int, agent: int, episodes: int
     """An agent's policy and recorded episodes, both in its own sizes: padding is not exported."""
     algorithm, models = trained.agent(seed, agent)
     name, environment = trained.config.members[agent].name, trained.config.setup.environment
-    spec, whose = environment.agent_spaces(agent).spec, f"agent {agent} of {trained.config.environment_name}"
+    spaces = environment.agent_spaces(agent)
+    spec, whose = spaces.spec, f"{spaces.name} of {trained.config.environment_name}"
     policy = policy_of(name, algorithm, models, environment.spec)
     if (sharing := trained.config.sharing) is not None and sharing.append_ids:
         policy = without_id(policy, environment.spec, agent, len(trained.acting_models))
@@ -87,11 +94,12 @@ def _add_graph(file: Path, taken: ExportedAgent, arrays: dict[str, np.ndarray], 
         compare(taken, recording, answers)
 
 
-def _check_request(trained: Trained, seed: int, agent: int, out: Path) -> None:
-    if seed not in trained.seeds:
-        raise Refused(f"seed must be one of {', '.join(map(str, trained.seeds))}, got {seed}")
-    if not 0 <= agent < len(trained.acting_models):
-        raise Refused(f"agent must be a whole number from 0 to {len(trained.acting_models) - 1}, got {agent}")
+def as_file_name(name: str) -> str:
+    """An environment's name of an agent as part of the name of a file: it may hold anything."""
+    return re.sub(r"[^\w.]+", "-", name).strip(".-")[:60] or "agent"
+
+
+def _check_free(out: Path) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Refused(f"out must be an empty or a new directory, got {out}, which holds files")
 

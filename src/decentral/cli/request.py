@@ -38,7 +38,7 @@ Reading = Callable[[argparse.Namespace, str, type], dict[str, Any]]  # `override
 class Request:
     """The words of a command, the settings of its file, and a parser that knows every flag."""
 
-    flags: list[str]  # the words behind the names
+    flags: list[str]  # the words behind the names, with agents by number
     algorithm: str | None  # none: a team
     environment: str
     agents: list[MemberRequest]  # the team's, from --agents or the file
@@ -73,7 +73,8 @@ class Request:
             add_flags(parser, "algorithm", default_settings.algorithms[algorithm])
         add_flags(parser, "environment", default_settings.environment)
         add_flags(parser, "training", default_settings.training)
-        return Request(words[len(names) :], algorithm, environment, agents, file, parser)
+        flags = by_number(words[len(names) :], environment_of(environment, {})[1].agent_names)
+        return Request(flags, algorithm, environment, agents, file, parser)
 
     def read(self) -> argparse.Namespace:
         """Parse the flags."""
@@ -99,6 +100,17 @@ class Request:
         return (
             member | overrides(args, group, algorithm_class(member["name"])) | overrides(args, group, LearningSchedule)
         )
+
+
+def by_number(flags: list[str], names: Sequence[str]) -> list[str]:
+    """Flags in which an agent's number stands for its name: `--agents.lifter.window` becomes `--agents.1.window`."""
+    starts = {f"--agents.{name}.": f"--agents.{place}." for place, name in enumerate(names)}
+
+    def translated(flag: str) -> str:
+        start = next((start for start in starts if flag.startswith(start)), "")
+        return starts.get(start, "") + flag.removeprefix(start)
+
+    return [translated(flag) for flag in flags]
 
 
 def _usage(command: str) -> str:

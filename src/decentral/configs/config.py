@@ -130,7 +130,7 @@ def _members(
         if name.startswith("frozen:"):
             if wish:
                 raise Refused(f"agents.{place}.{next(iter(wish))} can't be set: a frozen partner stays as it was")
-            members.append(frozen_partner(name, place, built.spec))
+            members.append(frozen_partner(name, place, built.spec, built.agent_names))
             continue
         algorithm_class(name)
         known = Member.from_data({"name": name}, f"agents.{place}").as_data()

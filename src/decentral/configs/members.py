@@ -1,5 +1,6 @@
 """Who fills the places of a team: an algorithm with its settings, or a frozen partner from an earlier run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -125,9 +126,12 @@ def source_of(data: Any, group: str) -> Source | None:
     return Source(**data)
 
 
-def frozen_partner(request: str, place: int, spec: AgentSpec) -> Member:
-    """The agent that `frozen:RUN[:SEED[:AGENT]]` names: by default the one at this place in the run's first seed."""
-    run, numbers = _parts(request.removeprefix("frozen:"))
+def frozen_partner(request: str, place: int, spec: AgentSpec, names: Sequence[str] = ()) -> Member:
+    """The agent that `frozen:RUN[:SEED[:AGENT]]` names: by default the one at this place in the run's first seed.
+
+    An agent may be given by one of these names of the environment.
+    """
+    run, numbers = _parts(request.removeprefix("frozen:"), names)
     directory = RunDirectory.open(Path(run))
     config = directory.read_json("config.json")
     if _shares(config):
@@ -160,9 +164,11 @@ def _again(source: Source, place: int, spec: AgentSpec) -> Member:
     return frozen_partner(f"frozen:{source.run}:{source.seed}:{source.agent}", place, spec)
 
 
-def _parts(text: str) -> tuple[str, list[int]]:
-    """The path of a run, and the numbers after it."""
+def _parts(text: str, names: Sequence[str]) -> tuple[str, list[int]]:
+    """The path of a run, and the numbers after it; the name of an agent stands for its number after that of a seed."""
     words = text.split(":")
+    if len(words) > 2 and words[-1] in names and words[-2].isdecimal():
+        words[-1] = str(names.index(words[-1]))
     numbers: list[int] = []
     while len(words) > 1 and len(numbers) < 2 and words[-1].isdecimal():
         numbers.insert(0, int(words.pop()))

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.pictures import Picture
-from decentral.settings import Settings
+from decentral.settings import Refused, Settings
 from decentral.types import AgentSpec, Percept
 
 State = Any  # a module of arrays; each environment has its own
@@ -108,7 +108,7 @@ class BaseEnvironment(Settings):
     @property
     def agent_names(self) -> tuple[str, ...]:
         """The names of the agents in tables and pictures."""
-        return tuple(f"agent {number}" for number in range(1, self.num_agents + 1))
+        return tuple(f"agent {number}" for number in range(self.num_agents))
 
     @property
     def observation_names(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class BaseEnvironment(Settings):
     @property
     def action_names(self) -> tuple[str, ...]:
         """The names of the actions in tables and pictures."""
-        return tuple(f"action {number}" for number in range(1, self.spec.actions.count + 1))
+        return tuple(f"action {number}" for number in range(self.spec.actions.count))
 
     @property
     def agent_specs(self) -> tuple[AgentSpec, ...]:
@@ -130,6 +130,18 @@ class BaseEnvironment(Settings):
         spec = self.agent_specs[place]
         observations, actions = self.observation_names[: spec.observation_size], self.action_names[: spec.actions.count]
         return AgentSpaces(self.agent_names[place], spec, observations, actions)
+
+    def place_of(self, agent: Any) -> int:
+        """The place of the agent with this name, or else with this number, counted from 0."""
+        names, given = self.agent_names, agent
+        if isinstance(agent, str) and agent in names:
+            return names.index(agent)
+        if isinstance(agent, str) and agent.isascii() and agent.isdecimal():
+            agent = int(agent)
+        if type(agent) is not int or not 0 <= agent < len(names):
+            known = f"{', '.join(names):.300}, or of their numbers 0 to {len(names) - 1}"
+            raise Refused(f"agent must be one of {known}, got {given!r:.80}")
+        return agent
 
 
 class Environment(BaseEnvironment):

@@ -113,7 +113,7 @@ class MatrixGame(Environment):
         return tuple(f"a{number}" for number in range(1, self.spec.actions.count + 1))
 
     def depict(self, state: np.ndarray, actions: np.ndarray | None) -> Picture | None:
-        """The payoff table and the joint action: rows are actions of agent 1, columns those of the others."""
+        """The payoff table and the joint action: rows are actions of agent 0, columns those of the others."""
         table = np.asarray(self.payoff).reshape(self.payoff.shape[0], -1)
         if max(table.shape) > MOST_DRAWN:
             return None

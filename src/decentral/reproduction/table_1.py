@@ -142,7 +142,7 @@ def _agent_table(table: LearnedTable) -> str:
         pairs = zip(table.by_context[action], table.occurs[action], strict=True)
         cells = [f"{value:.2f}" if occurs else f"({value:.2f})" for value, occurs in pairs]
         rows.append([f"a{action + 1}", f"{phi:.2f}", *cells])
-    return markdown_table([f"agent {table.agent + 1}, seed {table.seed}", "phi", *contexts], rows)
+    return markdown_table([f"agent {table.agent}, seed {table.seed}", "phi", *contexts], rows)
 
 
 def _errors_table(every: list[LearnedTable], curves: Curves) -> str:
@@ -152,5 +152,5 @@ def _errors_table(every: list[LearnedTable], curves: Curves) -> str:
     for agent in every:
         phi = " ".join(f"{value:.2f}" for value in agent.phi)
         numbers = [f"{number:.2f}" for number in (agent.phi_error, agent.entry_error, final[agent.seed])]
-        rows.append([f"{agent.seed}", f"{agent.agent + 1}", phi, *numbers])
+        rows.append([f"{agent.seed}", f"{agent.agent}", phi, *numbers])
     return markdown_table(heads, rows)

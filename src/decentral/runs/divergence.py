@@ -20,9 +20,10 @@ class Divergence:
     step: int
     tensor: str
     agent: int | None = None  # None: not of a single agent
+    name: str | None = None  # that its environment calls the agent; older runs have not recorded it
 
     def __str__(self) -> str:
-        whose = "" if self.agent is None else f"agent {self.agent}, "
+        whose = "" if self.agent is None else f"{self.name or f'agent {self.agent}'}, "
         return f"seed {self.seed} diverged by step {self.step:,}: {whose}{self.tensor} is not finite"
 
     def as_data(self) -> dict[str, Any]:
@@ -56,7 +57,9 @@ class Health:
         for lane in lanes:
             nonfinite = jax.tree.map(itemgetter(lane), details)
             agent, tensor = _first(nonfinite, lane_batch.setup.team)
-            self.found[lane] = Divergence(int(lane_batch.seeds[lane]), int(lane_batch.steps[lane]), tensor, agent)
+            name = None if agent is None else lane_batch.setup.environment.agent_names[agent]
+            seed, step = int(lane_batch.seeds[lane]), int(lane_batch.steps[lane])
+            self.found[lane] = Divergence(seed, step, tensor, agent, name)
         return [self.found[lane] for lane in lanes]
 
     def of(self, share: range) -> list[dict[str, Any]]:

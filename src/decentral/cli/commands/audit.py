@@ -17,14 +17,14 @@ def audit_command(words: list[str]) -> None:
     parser = parser_for("audit")
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a finished run")
     parser.add_argument("--seed", metavar="S", help="of the run (default: its first)")
-    parser.add_argument("--agent", metavar="I", help="counted from 0 (default: all that learn)")
+    parser.add_argument("--agent", metavar="NAME", help="its name or number, counted from 0 (default: all that learn)")
     parser.add_argument("--messages", metavar="DIR", type=Path, help="of a run of an arena: the DIR of --log-messages")
     add_naming(parser)
     args = parser.parse_all(words)
     audit(
         args.run,
         seed=None if args.seed is None else whole("seed", args.seed),
-        agent=None if args.agent is None else whole("agent", args.agent),
+        agent=args.agent,
         messages=args.messages,
         listener=ShownAudit(args.run, by_messages=args.messages is not None),
         **naming(args),
@@ -43,14 +43,14 @@ class ShownAudit:
 
     def started(self, audited: Sequence[Audited]) -> None:
         self.audited = audited[0]
-        say(_statement(audited[0], [one.agent for one in audited]))
+        say(_statement(audited))
         if not audited[0].strictness.decentralised:
             _fail(f"{self.run} is not decentralised: there is nothing to audit")
         if not self.by_messages:
             say("training the team again to log what each agent experienced, then each agent alone from its own log")
 
     def begun(self, audited: Audited) -> None:
-        say(f"agent {audited.agent}: training it again from the messages of its log alone")
+        say(f"{audited.name}: training it again from the messages of its log alone")
 
     def found(self, audit: AgentAudit | AgentMessageAudit) -> None:
         if isinstance(audit, AgentMessageAudit):
@@ -71,14 +71,14 @@ def _judge(audit: AgentAudit, run: Path, audited: Audited) -> None:
         _fail(f"{run} does not repeat here bit for bit (versions.json says where it was trained): no evidence")
     if not audit.learned_alone:
         what = "state" if audit.alone == audit.stored else "parameters"
-        _fail(f"agent {audit.agent} alone comes to another {what}: it learned from more than its own log")
+        _fail(f"{audit.name} alone comes to another {what}: it learned from more than its own log")
     if audit.training is None:
         kept = audited.config.setup.plan.replay_type
         _fail(f"training.replay_type must be float32 for play to be audited, got {kept}, which rounds percepts")
     for play in (audit.training, audit.testing):
         if not play.agrees:
             first = f"first in seed {audited.seed}, {play.first}"
-            said = f"agent {audit.agent} alone chooses other actions, {first}"
+            said = f"{audit.name} alone chooses other actions, {first}"
             _fail(f"{said}: it acted on more than its own percepts and chance")
 
 
@@ -90,31 +90,32 @@ def _print_messages(audit: AgentMessageAudit) -> None:
     say(f"from its messages alone   {audit.alone}")
     say(f"play: {audit.other_actions:,} of its actions differ from those that it chooses alone")
     if not audit.agrees:
-        _fail(f"agent {audit.agent} reaches other actions or parameters: the log does not hold all that it received")
+        _fail(f"{audit.name} reaches other actions or parameters: the log does not hold all that it received")
     say("identical: the agent learned from nothing but these messages, and acted on nothing else")
 
 
-def _statement(audited: Audited, agents: list[int]) -> str:
+def _statement(audited: Sequence[Audited]) -> str:
     """Who is audited, and what the agents of the run declare not to share."""
-    owned = {"networks": audited.strictness.own_networks, "replays": audited.strictness.own_replays}
-    owned["optimisers"] = audited.strictness.own_optimisers
+    config, declared = audited[0].config, audited[0].strictness
+    owned = {"networks": declared.own_networks, "replays": declared.own_replays}
+    owned["optimisers"] = declared.own_optimisers
     said = ", ".join(f"own {what} {'yes' if is_own else 'no'}" for what, is_own in owned.items())
-    config = audited.config
-    names = ", ".join(dict.fromkeys(config.members[agent].name for agent in agents))
-    which = f"agent{'s' * (len(agents) > 1)} {', '.join(map(str, agents))} of {len(config.members)}"
-    return f"{which}, {names} on {config.environment_name}, seed {audited.seed}\nstrictness, as declared: {said}"
+    algorithms = ", ".join(dict.fromkeys(config.members[one.agent].name for one in audited))
+    which = f"{', '.join(one.name for one in audited)}: {len(audited)} of {len(config.members)} agents"
+    where = f"{algorithms} on {config.environment_name}, seed {audited[0].seed}"
+    return f"{which}, {where}\nstrictness, as declared: {said}"
 
 
 def _print(audit: AgentAudit) -> None:
-    say(f"agent {audit.agent}, learning: {audit.turns:,} turns; SHA-256 of its parameters")
+    say(f"{audit.name}, learning: {audit.turns:,} turns; SHA-256 of its parameters")
     say(f"as the run left them      {audit.stored}")
     say(f"in the team, once more    {audit.in_team}")
     say(f"alone with its own log    {audit.alone}")
     if not audit.learned_alone:
-        say(f"agent {audit.agent}, play: not checked, since its parameters differ")
+        say(f"{audit.name}, play: not checked, since its parameters differ")
         return
-    say(f"agent {audit.agent}, play in training: {_play(audit.training)}")
-    say(f"agent {audit.agent}, play in tests: {_play(audit.testing)}")
+    say(f"{audit.name}, play in training: {_play(audit.training)}")
+    say(f"{audit.name}, play in tests: {_play(audit.testing)}")
 
 
 def _play(play: Play | None) -> str:

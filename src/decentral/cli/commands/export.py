@@ -13,7 +13,7 @@ def export_command(words: list[str]) -> None:
     parser = parser_for("export")
     parser.add_argument("run", metavar="RUN", type=Path, help="the directory of a finished run")
     parser.add_argument("--seed", metavar="N", help="seed of the run (default: its first)")
-    parser.add_argument("--agent", default="0", metavar="N", help="place of the agent, counted from 0 (default: 0)")
+    parser.add_argument("--agent", default="0", metavar="NAME", help="its name or number, counted from 0 (default: 0)")
     parser.add_argument("--out", metavar="DIR", type=Path, help="a new directory (default: under bundles)")
     parser.add_argument("--episodes", default="8", metavar="N", help="greedy episodes to compare on (default: 8)")
     parser.add_argument("--format", default="numpy", help="numpy, or onnx for a graph of one step too (default: numpy)")
@@ -22,7 +22,7 @@ def export_command(words: list[str]) -> None:
     bundle = export(
         args.run,
         seed=None if args.seed is None else whole("seed", args.seed),
-        agent=whole("agent", args.agent),
+        agent=args.agent,
         out=args.out,
         episodes=whole("episodes", args.episodes),
         format=args.format,

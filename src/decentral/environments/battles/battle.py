@@ -98,11 +98,11 @@ class Battle(Environment):
     @property
     def agent_names(self) -> tuple[str, ...]:
         kinds = (self.roster.kinds[kind].replace("_", " ") for kind in self.roster.kind[self.roster.our_side])
-        return tuple(f"{kind} {number}" for number, kind in enumerate(kinds, start=1))
+        return tuple(f"{kind} {number}" for number, kind in enumerate(kinds))
 
     @property
     def action_names(self) -> tuple[str, ...]:
-        attacks = (f"attack {number}" for number in range(1, self.roster.enemies + 1))
+        attacks = (f"attack {number}" for number in range(self.roster.enemies))
         return ("no-op", "stop", "north", "south", "east", "west", *attacks)
 
     def depict(self, state: Battlefield, actions: np.ndarray | None) -> Picture:

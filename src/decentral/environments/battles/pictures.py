@@ -34,7 +34,7 @@ def _mark(roster: Roster, field: Battlefield, place: Place, unit: int) -> Mark:
         radius=float(roster.radii[unit, unit]) / 2,
         colour=unit if ours else NEUTRAL,
         shape="circle" if ours else "square",
-        label=str(1 + (unit if ours else field.enemy_of_id.tolist().index(unit - roster.allies))),
+        label=str(unit if ours else field.enemy_of_id.tolist().index(unit - roster.allies)),
         bars=tuple(bars),
         agent=unit if ours else None,
         gone=not field.health[unit] > 0,

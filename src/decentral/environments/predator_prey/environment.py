@@ -188,7 +188,7 @@ class PredatorPrey(Environment):
 
     @property
     def agent_names(self) -> tuple[str, ...]:
-        return tuple(f"predator {number}" for number in range(1, self.num_predators + 1))
+        return tuple(f"predator {number}" for number in range(self.num_predators))
 
     @property
     def action_names(self) -> tuple[str, ...]:

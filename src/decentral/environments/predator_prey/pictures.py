@@ -31,7 +31,7 @@ def hunt_view(size: int, predators: int, observation: Int[np.ndarray, " features
 
 def _predator(place: Place, number: int, agent: int | None = None) -> Mark:
     y, x = (place + 0.5).tolist()
-    return Mark(x, y, 0.34, colour=number, label=str(number + 1), agent=agent)
+    return Mark(x, y, 0.34, colour=number, label=str(number), agent=agent)
 
 
 def _prey(place: Place) -> Mark:

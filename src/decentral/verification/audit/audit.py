@@ -24,6 +24,7 @@ class AgentAudit:
     """The result of an audit for one agent: its parameters, as SHA-256, and its actions."""
 
     agent: int
+    name: str  # that its environment calls it
     turns: int
     stored: str  # the parameters in the run's files
     in_team: str  # retrained with the team
@@ -78,25 +79,28 @@ class Audited:
     agent: int
 
     @staticmethod
-    def of(directory: RunDirectory, seed: int | None, agent: int) -> "Audited":
-        """The agent at a place, of the run's first seed by default."""
+    def of(directory: RunDirectory, seed: int | None, agent: int | str) -> "Audited":
+        """The agent with a name or a number, of the run's first seed by default."""
         config = read_config_file(directory.path / "config.json").resolve()
-        plan, places = config.setup.plan, len(config.members)
+        plan = config.setup.plan
         seed = plan.seed if seed is None else seed
         if not plan.seed <= seed < plan.seed + plan.seeds:
             raise Refused(f"seed must be one of the run's, {plan.seed} to {plan.seed + plan.seeds - 1}, got {seed}")
-        if not 0 <= agent < places:
-            raise Refused(f"agent must be one of the run's, 0 to {places - 1}, got {agent}")
-        return Audited(directory, config, seed, agent)
+        return Audited(directory, config, seed, config.setup.environment.place_of(agent))
 
     @staticmethod
-    def all_of(directory: RunDirectory, seed: int | None, agent: int | None) -> "list[Audited]":
-        """The agent at a place, or all learners."""
+    def all_of(directory: RunDirectory, seed: int | None, agent: int | str | None) -> "list[Audited]":
+        """The agent with a name or a number, or all learners."""
         if agent is not None:
             return [Audited.of(directory, seed, agent)]
         first = Audited.of(directory, seed, 0)
         learners = [place for place, member in enumerate(first.config.members) if member.source is None]
         return [replace(first, agent=place) for place in learners or [0]]
+
+    @property
+    def name(self) -> str:
+        """What its environment calls the agent."""
+        return self.config.setup.environment.agent_names[self.agent]
 
     @property
     def strictness(self) -> Strictness:
@@ -112,6 +116,7 @@ class Audited:
         alone = retrain_alone(setup, self.seed, self.agent, retrained.log, play.watch)
         return AgentAudit(
             self.agent,
+            self.name,
             len(retrained.log.steps),
             stored=fingerprint(as_arrays(stored)),
             in_team=fingerprint(as_arrays(retrained.agent.online)),
@@ -131,7 +136,7 @@ class Audited:
         if not self.strictness.decentralised:
             raise Refused(f"RUN must be decentralised to be audited, got one of {member.name}, which is not")
         if member.source is not None:
-            raise Refused(f"agent must be one that learns, got {self.agent}, which is a frozen partner")
+            raise Refused(f"agent must be one that learns, got {self.name}, which is a frozen partner")
         annotations = type(member.algorithm).annotate is not Algorithm.annotate
         kept = self.config.setup.plan.replay_type
         if annotations and kept != "float32":

@@ -22,24 +22,26 @@ def shapes(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> F
 
 def finite(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> Finding:
     """Observations are finite."""
+    names = environment.agent_names
 
     def faults() -> Iterator[str]:
         for when, observation, _ in _tables(environment, episodes):
             for agent in np.flatnonzero(~(np.abs(observation) <= LARGEST).all(axis=1)):
-                yield f"{when}: the observation of agent {agent} must be finite, got {observation[agent]!s:.120}"
+                yield f"{when}: the observation of {names[agent]} must be finite, got {observation[agent]!s:.120}"
 
     return finding_of_rule("finite", faults(), "all observations are finite numbers")
 
 
 def actions(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> Finding:
     """Every agent always has an available action."""
+    names = environment.agent_names
 
     def faults() -> Iterator[str]:
         for when, _, available in _tables(environment, episodes):
             for agent in np.flatnonzero(~np.isin(available, (0, 1)).all(axis=1)):
-                yield f"{when}: available of agent {agent} must be {EITHER}, got {brief_text(available[agent])}"
+                yield f"{when}: available of {names[agent]} must be {EITHER}, got {brief_text(available[agent])}"
             for agent in np.flatnonzero(~available.any(axis=1)):
-                yield f"{when}: agent {agent} must have at least one available action, got none"
+                yield f"{when}: {names[agent]} must have at least one available action, got none"
 
     return finding_of_rule("actions", faults(), "every agent always has an available action")
 

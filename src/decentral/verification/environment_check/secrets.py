@@ -80,22 +80,22 @@ def _noticed(moment: Moment, acting: int) -> int:
 
 def _leaks(environment: BaseEnvironment, moments: Sequence[Moment], acting: int) -> Iterator[tuple[bool, str]]:
     """Everything that leaks one agent's action: whether that is certain, and in words."""
-    features = environment.spec.observation_size
+    features, name = environment.spec.observation_size, environment.agent_names[acting]
     for listener in set(range(environment.num_agents)) - {acting}:
         for number in range(features + environment.spec.actions.count):
-            where = _where(features, listener, number)
+            where = _where(environment, listener, number)
             by_moment = [{action: branch.numbers[:, listener, number] for action, branch in m.items()} for m in moments]
             if _decided(by_moment):
-                alone = f"{where} is decided by agent {acting}'s last action alone"
+                alone = f"{where} is decided by {name}'s last action alone"
                 yield True, f"{alone}, in every episode and at every step looked at"
-            yield from _followed(by_moment, where, acting)
-    yield from _rewarded([{action: branch.rewards for action, branch in m.items()} for m in moments], acting)
+            yield from _followed(by_moment, where, name)
+    yield from _rewarded([{action: branch.rewards for action, branch in m.items()} for m in moments], name)
     ends = _fixed([_ends(moment) for moment in moments], 0.0)
     if ends is not None:
-        yield False, f"whether the episode is over {_when(ends.after)} follows agent {acting}'s action in one fixed way"
+        yield False, f"whether the episode is over {_when(ends.after)} follows {name}'s action in one fixed way"
 
 
-def _followed(by_moment: Sequence[dict[int, np.ndarray]], where: str, acting: int) -> Iterator[tuple[bool, str]]:
+def _followed(by_moment: Sequence[dict[int, np.ndarray]], where: str, name: str) -> Iterator[tuple[bool, str]]:
     """A number of a percept that follows an action in one fixed way, as a whole or in its low digits."""
     finite = np.concatenate(
         [values[np.isfinite(values)] for moment in by_moment for values in moment.values()] or [np.zeros(1)]
@@ -106,15 +106,15 @@ def _followed(by_moment: Sequence[dict[int, np.ndarray]], where: str, acting: in
     whole = _fixed(changes, rounding)
     if whole is not None and whole.taken_back:
         always = "at every moment looked at" if whole.always else "at some moments, and not at others"
-        said = f"{where} follows agent {acting}'s action {_when(whole.after)} in one fixed way, {always}"
+        said = f"{where} follows {name}'s action {_when(whole.after)} in one fixed way, {always}"
         yield whole.always, f"{said}, and then no more"
     steps = [{pair: _low_digits(np.diff(change), extent) for pair, change in table.items()} for table in changes]
     fine = _fixed(steps, 2 * rounding)
     if fine is not None and fine.taken_back:
-        yield True, f"{where} follows agent {acting}'s action {_when(fine.after)} in one fixed way, in its low digits"
+        yield True, f"{where} follows {name}'s action {_when(fine.after)} in one fixed way, in its low digits"
 
 
-def _rewarded(by_moment: Sequence[dict[int, np.ndarray]], acting: int) -> Iterator[tuple[bool, str]]:
+def _rewarded(by_moment: Sequence[dict[int, np.ndarray]], name: str) -> Iterator[tuple[bool, str]]:
     """A reward whose low digits follow an action in one fixed way; larger changes are the task itself."""
     finite = np.concatenate(
         [values[np.isfinite(values)] for moment in by_moment for values in moment.values()] or [np.zeros(1)]
@@ -127,7 +127,7 @@ def _rewarded(by_moment: Sequence[dict[int, np.ndarray]], acting: int) -> Iterat
     if fixed is not None:
         yield (
             True,
-            f"the reward {_when(fixed.after)} follows agent {acting}'s action in one fixed way, in its low digits",
+            f"the reward {_when(fixed.after)} follows {name}'s action in one fixed way, in its low digits",
         )
 
 
@@ -204,7 +204,11 @@ def _when(after: int) -> str:
     return "right after it" if after == 0 else f"{after + 1} steps after it"
 
 
-def _where(features: int, listener: int, number: int) -> str:
+def _where(environment: BaseEnvironment, listener: int, number: int) -> str:
+    """Part of a percept in words; actions have the environment's numbers, as an exported agent gives them."""
+    name, features = environment.agent_names[listener], environment.spec.observation_size
     if number < features:
-        return f"number {number} of agent {listener}'s observation"
-    return f"whether action {number - features} is available to agent {listener}"
+        return f"number {number} of {name}'s observation"
+    return (
+        f"whether action {environment.agent_spaces(listener).first_action + number - features} is available to {name}"
+    )
