@@ -112,6 +112,8 @@ def test_a_bundle_tells_the_true_sizes_and_names(bundles):
         card = (path / "CARD.md").read_text()
         assert card.startswith(f"# iql on {TRIO}: seed 0, {name} (agent {place})\n")
         assert f"- observation: {size} numbers" in card and f"- actions: {len(actions)}" in card
+        steps = 2 * (2 if name == "guard" else 3)  # of two episodes; the guard leaves early
+        assert f"compared with the trained agent over {steps} steps" in card
 
 
 def test_an_episode_is_shown_in_each_agents_own_words(run):

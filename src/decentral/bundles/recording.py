@@ -14,6 +14,7 @@ from decentral.algorithms.base import Algorithm, Memory, Models
 from decentral.algorithms.q_learning import Scene, last_actions, roll
 from decentral.environments.host.interface import HostEnvironment
 from decentral.errors import Refused
+from decentral.inspection.learned_summary import steps_present
 from decentral.runs.host import rollout_for
 from decentral.runs.trained import Trained
 from decentral.training.evaluation import greedy_episodes
@@ -32,14 +33,24 @@ class Recording:
     returns: np.ndarray  # [B]
 
     def without_padding(self, spec: AgentSpec, whose: str) -> "Recording":
-        """The recording in the agent's own sizes; refused if it perceived or did anything beyond them."""
+        """The recording in the agent's own sizes and until it left; refused if it perceived or did more than them."""
         size, count = spec.observation_size, spec.actions.count
         observations, available = self.episodes.percepts.observation, self.episodes.percepts.available
         if observations[..., size:].any() or available[..., count:].any() or (self.episodes.actions >= count).any():
             raise Refused(f"{whose} must perceive {size} numbers and have {count} actions, as its spaces say, got more")
-        percepts = (observations[..., :size], available[..., :count])
-        episodes = eqx.tree_at(lambda old: (old.percepts.observation, old.percepts.available), self.episodes, percepts)
+        own = observations[..., :size], available[..., :count], self._present()
+        episodes = eqx.tree_at(
+            lambda old: (old.percepts.observation, old.percepts.available, old.happened), self.episodes, own
+        )
         return Recording(episodes, self.values[..., :count], self.returns)
+
+    def _present(self) -> np.ndarray:
+        """The steps that happened while the agent was there [B, T]."""
+        happened = np.array(self.episodes.happened)
+        for number, steps in enumerate(happened):
+            episode = jax.tree.map(lambda leaf, at=number: leaf[at], self.episodes)
+            steps[steps_present(episode, int(steps.sum())) :] = False
+        return happened
 
 
 def record(trained: Trained, seed: int, place: int, count: int) -> Recording:
