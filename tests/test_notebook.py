@@ -22,7 +22,7 @@ from decentral.verification.environment_check.findings import Finding
 from tests.small_runs import small_run
 
 HOSTILE = "<script>alert(1)</script>\"' onload=x \x1b[31m"
-TABLE = ValueTable(0, 1, np.asarray([1.0]), np.asarray([[2.0, 3.0]]), inferred=np.asarray([[1]]))
+TABLE = ValueTable(0, 1, "scout", ("up",), np.asarray([1.0]), np.asarray([[2.0, 3.0]]), inferred=np.asarray([[1]]))
 SCORES = Scores(jnp.asarray([[1.0, 3.0], [2.0, 2.0]]), jnp.ones((2, 2), int), {"win_rate": jnp.ones((2, 2))})
 CROSSED = CrossPlayResult([(0, 0), (0, 1)], np.eye(2))
 PLAIN = {"div", "b", "small", "table", "thead", "tbody", "tr", "th", "td", "img"}
@@ -117,7 +117,7 @@ def test_an_animation_is_its_gif_and_its_repr_is_short(tmp_path):
         pytest.param(lambda: small_run().metrics, id="metrics"),
         pytest.param(lambda: ValueTables([TABLE, TABLE]), id="values"),
         pytest.param(lambda: decentral.Evaluation(Path(HOSTILE), [0, 1], SCORES), id="evaluation"),
-        pytest.param(lambda: decentral.CrossPlay(Path(HOSTILE), [HOSTILE], CROSSED), id="crossplay"),
+        pytest.param(lambda: decentral.CrossPlay(Path(HOSTILE), [HOSTILE], (HOSTILE,), CROSSED), id="crossplay"),
         pytest.param(
             lambda: EnvironmentCheck(HOSTILE, {"agents": 2}, [Finding("play", "wrong", HOSTILE)]), id="environment"
         ),
@@ -129,7 +129,7 @@ def test_every_result_that_is_a_table_is_shown_as_one(result):
 
 
 def test_values_of_contexts_that_never_occur_stand_in_brackets():
-    assert shown(TABLE).cells[-4:] == ["a0", "1.00", "(2.00)", "3.00"]
+    assert shown(TABLE).cells[-4:] == ["up", "1.00", "(2.00)", "3.00"]
 
 
 def test_a_drawing_is_a_path_that_shows_its_picture(tmp_path):

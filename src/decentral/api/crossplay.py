@@ -38,7 +38,7 @@ class CrossPlay:
         rows = [
             (team, *(f"{value:.2f}" for value in row)) for team, row in zip(teams, self.result.returns, strict=True)
         ]
-        caption = "first agent of the row beside the others of the column"
+        caption = f"{self.agents[0]} of the row beside the others of the column"
         return f"<div>{table_html(caption, ('', *teams), rows)}{picture_html(self.plot, 'cross-play')}</div>"
 
 

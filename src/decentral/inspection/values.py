@@ -49,11 +49,11 @@ class ValueTable:
         occurs = np.ones_like(by_context, bool) if self.occurs is None else self.occurs
         contexts = [f"Q(s,a,c={number})" for number in range(by_context.shape[1])]
         rows = [
-            (f"a{action}", f"{value:.2f}", *map(_cell, by_context[action], occurs[action]))
+            (self.action_names[action], f"{value:.2f}", *map(_cell, by_context[action], occurs[action]))
             for action, value in enumerate(self.values)
         ]
         headings = ("action", "phi(s,a)" if contexts else "Q(s,a)", *contexts)
-        return table_html(f"seed {self.seed}, agent {self.agent}", headings, rows)
+        return table_html(f"seed {self.seed}, {self.name}", headings, rows)
 
 
 def _cell(value: float, occurs: bool) -> str:
