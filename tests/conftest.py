@@ -46,6 +46,16 @@ import jax  # noqa: E402 (the hook comes first)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 os.environ["DECENTRAL_CACHE_DIR"] = "off"  # the tests leave nothing in the user's
 
+# Tracing makes very many objects, few of them in cycles: to look for cycles as often as usual takes 6% of the time.
+gc.set_threshold(100_000)
+
+
+def pytest_collection_finish():
+    """What was imported lives as long as the process: it need not be looked through again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 MOST_MAPPINGS = 20_000  # of memory: Linux allows a process 65,530, a compiled program takes several
 
 
