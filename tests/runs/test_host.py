@@ -13,7 +13,10 @@ import decentral
 from decentral.cli import main
 from decentral.configs.config import resolve
 from decentral.environments import registry as names
+from decentral.records import RunDirectory
 from decentral.runs import runner
+from decentral.runs.checkpointing.files import Checkpoints
+from decentral.runs.checkpointing.schedule import Saving
 from decentral.runs.shapes import group_by_shape
 from decentral.runtime import load
 from tests.host_worlds import Counting
@@ -47,6 +50,21 @@ def assert_same(run, other):
         assert file.read_bytes() == (other.path / file.relative_to(run.path)).read_bytes()
 
 
+class Impatient:
+    """A listener who interrupts the run at its first test, or at a later one."""
+
+    def __init__(self, tests=1):
+        self.left = tests
+
+    def __getattr__(self, name):
+        return lambda *_: None
+
+    def tested(self, rows):
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+
+
 def refusal_of(capsys, *words, code=2):
     """The line with which the command line gives up."""
     with pytest.raises(SystemExit) as exit_:
@@ -63,8 +81,12 @@ def test_a_run_repeats_to_the_bit(tmp_path):
 
 
 def test_a_run_that_goes_on_ends_as_one_that_was_never_interrupted(tmp_path):
-    whole, part = train(tmp_path / "whole"), train(tmp_path / "part", steps=6)
-    assert_same(whole, decentral.resume(part.path, steps=12, progress=False, environment=COUNTING))
+    config, part = resolve("iql", COUNTING, TINY, {}, PLAN), tmp_path / "part"
+    runner.run(config, tmp_path / "whole", [])
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(config, part, [Impatient(tests=3)], Saving(interval=0.0))
+    assert Checkpoints.of(RunDirectory(part)).turns()[0] == 2  # of its four
+    assert_same(decentral.load(tmp_path / "whole"), decentral.resume(part, progress=False, environment=COUNTING))
 
 
 def test_episodes_that_broke_off_are_counted_and_nowhere_else(tmp_path):
@@ -98,20 +120,10 @@ def test_a_world_that_fails_is_one_line_and_the_files_stay(tmp_path, capsys):
     words = ["train", "iql", COUNTING, "--out", str(tmp_path / "run"), "--steps", "12", "--algorithm.hidden", "4"]
     for name in ("batch_episodes", "replay_episodes", "test_interval", "test_episodes"):
         words += [f"--training.{name}", str(PLAN[name])]
-    line = refusal_of(capsys, *words, "--environment.trouble", "exit", "--environment.in_episode", "3", code=1)
+    line = refusal_of(capsys, *words, "--environment.trouble", "exit", "--environment.in_episode", "2", code=1)
     assert line.startswith(f"decentral train: failed: {COUNTING} at step 2: SystemExit: 0 (host_worlds.py, line")
     assert decentral.load(tmp_path / "run").metrics[0]["step"] == 0
     assert not (tmp_path / "run" / "finished.json").exists()
-
-
-class Impatient:
-    """A listener who interrupts the run at its first test."""
-
-    def __getattr__(self, name):
-        return lambda *_: None
-
-    def tested(self, rows):
-        raise KeyboardInterrupt
 
 
 def test_the_world_is_closed_when_a_run_is_interrupted(tmp_path):
