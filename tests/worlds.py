@@ -151,3 +151,15 @@ class Crowd(Fuse):
     @property
     def may_end_early(self):
         return False
+
+
+class Hall(Crowd):
+    """The same in a large hall, of which each sees ten thousand numbers; it may be left early."""
+
+    @property
+    def spec(self):
+        return AgentSpec(observation_size=10_000, actions=Discrete(17))
+
+    @property
+    def may_end_early(self):
+        return True

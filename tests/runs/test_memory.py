@@ -3,18 +3,23 @@
 import resource
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from decentral.algorithms import ALGORITHMS
 from decentral.configs.config import resolve
+from decentral.errors import Failed
 from decentral.runs import memory
-from decentral.runs.lanes import LaneBatch
-from decentral.runs.memory import GIB, memory_statement, needs
+from decentral.runs.checkpointing.state import as_tensors, from_arrays
+from decentral.runs.lanes import LaneBatch, programs
+from decentral.runs.memory import GIB, capacity, memory_statement, needs
 from decentral.settings import Refused
+from decentral.training import loop
 from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
+from tests.host_worlds import Hosted
 from tests.small import small
-from tests.worlds import Corridor, Crowd, Fuse
+from tests.worlds import Corridor, Crowd, Fuse, Hall
 
 STEP = 1 + 4 + 1 + 1  # action, reward, terminated, happened
 
@@ -40,6 +45,21 @@ def test_where_episodes_may_end_early_each_step_may_be_one():
     assert setup.environment.may_end_early and setup.replay_capacity == 128
 
 
+def test_a_large_replay_has_room_for_what_was_played_and_not_for_what_might_be(monkeypatch):
+    setup = TrainingSetup.alike(small("iql"), Hall(), Plan(steps=1600, replay_episodes=2000))
+    rooms = {played: setup.capacity_after(played) for played in (0, 32, 33, 2000)}
+    assert rooms == {0: 32, 32: 32, 33: 64, 2000: 2000}  # a batch at first: 1600 steps are 11 episodes, or up to 1600
+    lanes = LaneBatch.describe(setup, episodes=33)
+    assert lanes.replays[0].episodes.rewards.shape == (1, 10, 64, 150)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 4 * GIB)
+    assert memory_statement(setup, lanes).startswith("replay 3.6 GiB (float32), at most 112.6 GiB, and agents 4.6 MiB")
+
+
+def test_a_replay_that_is_soon_full_is_not_compiled_for_every_size():
+    setup = TrainingSetup.alike(small("iql"), Fuse(limit=20), Plan(steps=100, batch_episodes=8))
+    assert setup.capacity_after(0) == setup.replay_capacity
+
+
 @pytest.mark.parametrize(
     ("kind", "size", "words"), [("float32", 4, "3.1 GiB (float32)"), ("bfloat16", 2, "1.6 GiB (bfl")]
 )
@@ -47,7 +67,7 @@ def test_ten_agents_of_a_large_battle_fit_into_a_graphics_card(kind, size, words
     setup = TrainingSetup.alike(small("iql"), Crowd(), Plan(replay_type=kind, steps=750_000))
     assert needs(LaneBatch.describe(setup)).replays == 10 * (5000 * (150 * STEP + 151 * (105 * size + 17)) + 4)
     monkeypatch.setattr(memory, "free_bytes", lambda: 24 * GIB)
-    statement = memory_statement(setup.plan, LaneBatch.describe(setup))
+    statement = memory_statement(setup, LaneBatch.describe(setup))
     assert statement.startswith(f"replay {words}") and "24.0 GiB free on" in statement
 
 
@@ -59,24 +79,24 @@ def test_the_tables_of_agents_are_counted(monkeypatch):
     assert 6 * tables <= needs(LaneBatch.describe(setup)).agents < 6 * tables + 300
     monkeypatch.setattr(memory, "free_bytes", lambda: 6 * tables)
     with pytest.raises(Refused, match=r"and the agents .* GiB are free: lower it, the seeds or the agents' sizes, or"):
-        memory_statement(setup.plan, LaneBatch.describe(setup))
+        memory_statement(setup, LaneBatch.describe(setup))
 
 
 def test_trainees_side_by_side_are_all_counted(monkeypatch):
     setup = TrainingSetup.alike(small("iql"), Corridor(length=1), Plan(replay_episodes=32, seeds=3))
     alone, both = LaneBatch.describe(setup), LaneBatch.describe(setup, setup)
     assert (needs(both).replays, needs(both).agents) == (2 * needs(alone).replays, 2 * needs(alone).agents)
-    of_one_seed = memory_statement(setup.plan, alone).split(" per seed")[0]
-    assert memory_statement(setup.plan, both).startswith(of_one_seed)
+    of_one_seed = memory_statement(setup, alone).split(" per seed")[0]
+    assert memory_statement(setup, both).startswith(of_one_seed)
     monkeypatch.setattr(memory, "free_bytes", lambda: 0)
     with pytest.raises(Refused, match=r"with 3 seeds for each of 2 settings .*: lower it, the seeds, the settings or"):
-        memory_statement(setup.plan, both)
+        memory_statement(setup, both)
 
 
 def test_a_replay_that_cannot_fit_is_refused_by_name():
     config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 10**9, "steps": 2 * 10**9})
     with pytest.raises(Refused, match=r"training.replay_episodes = 1000000000 in float32 .* GiB are free"):
-        memory_statement(config.setup.plan, LaneBatch.describe(config.setup))
+        memory_statement(config.setup, LaneBatch.describe(config.setup))
 
 
 def test_a_limit_on_the_memory_of_the_process_counts():
@@ -88,3 +108,30 @@ def test_a_limit_on_the_memory_of_the_process_counts():
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limits)
     assert GIB / 2 < free < 1.5 * GIB
+
+
+def test_a_run_whose_replay_grows_learns_as_one_whose_replay_was_large_enough(monkeypatch):
+    """From room for 4 episodes to room for 8. Saved when it has grown, it can be restored."""
+    plan = Plan(steps=6, batch_episodes=1, replay_episodes=8)
+    setup = TrainingSetup.alike(small("iql"), Hosted(limit=2, longest=1.0), plan)
+    large = LaneBatch.start(setup)
+    large.advance(5)
+    monkeypatch.setattr(loop, "RESERVED_AT_ONCE", 0)
+    programs.cache_clear()  # those before have room for 8 from the start
+    grown = LaneBatch.start(setup)
+    assert capacity(grown.lanes) == 4
+    monkeypatch.setattr(memory, "free_bytes", lambda: 100)
+    with pytest.raises(
+        Failed, match=r"must grow from 4 to 8 episodes, .* 0.0 GiB are free: resume where there is more"
+    ):
+        grown.advance(5)
+    monkeypatch.undo()
+    grown.advance(5)
+    stored = [
+        {name: array.fetch() for part in as_tensors(of.lanes, range(1)).values() for name, array in part.items()}
+        for of in (large, grown)
+    ]
+    assert all(np.array_equal(array, stored[1][name]) for name, array in stored[0].items())
+    restored = from_arrays(LaneBatch.describe(setup, episodes=5), stored[1], "here")
+    assert capacity(restored) == 8 and np.array_equal(restored.replays[0].remembered, [[5, 5]])
+    programs.cache_clear()

@@ -14,9 +14,10 @@ from decentral.agents.episode_buffer import EpisodeBuffer
 from decentral.agents.learner import GreedyEpisode, LearnerState, StepPercept
 from decentral.agents.storage import restore, store
 from decentral.percepts import as_flag, as_reward
-from decentral.runs.memory import bytes_of, free_bytes, in_words
+from decentral.runs.memory import free_bytes, in_words
 from decentral.settings import Refused
 from decentral.training.parameters import as_arrays
+from decentral.training.replay import bytes_of
 from decentral.types import Metrics
 
 Phase = Literal["between episodes", "to act", "to observe"]

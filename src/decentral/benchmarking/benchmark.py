@@ -56,7 +56,7 @@ class Benchmark:
         use_every_core()
         for case in self.cases:
             setup = case.config.setup
-            memory_statement(setup.plan, LaneBatch.describe(setup))  # refuses what can't fit
+            memory_statement(setup, LaneBatch.describe(setup))  # refuses what can't fit
         self._write()  # refused here if it can't be
         for number, case in enumerate(self.cases, start=1):
             prefix = f"{number} of {len(self.cases)}: {case.label}: "

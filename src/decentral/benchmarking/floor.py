@@ -65,7 +65,7 @@ def moved_bytes(setup: TrainingSetup, lane: Lane) -> int:
     """
     plan, total = setup.plan, 0
     for squad, agents, replays in zip(setup.team.squads, lane.agents, lane.replays, strict=True):
-        episode = size_of(replays) // setup.replay_capacity  # of all the squad's agents
+        episode = size_of(replays) // setup.capacity_after(0)  # of all the squad's agents
         total += episode * (plan.updates_per_turn * plan.batch_episodes + plan.num_environments)
         if isinstance(squad.algorithm, GradientLearner):
             total += 2 * size_of((agents.online, agents.optimiser)) + size_of(agents.target)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,12 +16,14 @@ from decentral.environments.base import Oracle
 from decentral.environments.host.interface import HostEnvironment
 from decentral.runs.caches import compiler_options
 from decentral.runs.host import rollout_for
+from decentral.runs.memory import capacity, check_growth
 from decentral.runs.placement import Placement
 from decentral.runs.shapes import side_by_side
 from decentral.training.diagnostics import Diagnosis
 from decentral.training.evaluation import Scores
 from decentral.training.host.loop import host_evaluate, host_turns
 from decentral.training.loop import Lane, Tally, TrainingSetup, begin, evaluate_lane, turns
+from decentral.training.replay import Replay, with_room
 from decentral.training.spread import SEEDS
 
 Findings = dict[str, Bool[Array, "..."]]
@@ -44,6 +47,12 @@ def nonfinite(lane: Lane) -> tuple[Bool[Array, ""], Findings]:
 
 def _is_bad(array: Array) -> Bool[Array, "..."]:
     return jnp.isnan(array) | jnp.isposinf(array)
+
+
+def with_more_room(lanes: Lane, capacity: int) -> Lane:
+    """Lanes whose agents have room for so many episodes."""
+    replays = tuple(with_room(ring, capacity) if isinstance(ring, Replay) else ring for ring in lanes.replays)
+    return eqx.tree_at(lambda old: old.replays, lanes, replays)
 
 
 @dataclass
@@ -72,14 +81,16 @@ class LaneBatch:
         return lane_batch
 
     @staticmethod
-    def describe(*setups: TrainingSetup) -> Lane:
-        """The shapes of all lanes. The trace is reused when they start."""
+    def describe(*setups: TrainingSetup, episodes: int = 0) -> Lane:
+        """The shapes of all lanes once so many episodes were played. The trace is reused when they start."""
         setup, seeds, programs = _prepare(setups)
         with programs.placed():
-            return jax.eval_shape(programs.begin, setup, seeds)
+            lanes = jax.eval_shape(programs.begin, setup, seeds)
+        return jax.eval_shape(partial(with_more_room, capacity=setup.capacity_after(episodes)), lanes)
 
     def advance(self, count: int) -> None:
         """Play and, once there is enough to learn from, learn for `count` turns."""
+        self._make_room(count)
         idle = min(self.warmup_turns, count)
         self.warmup_turns -= idle
         if idle:
@@ -90,6 +101,17 @@ class LaneBatch:
     def _take_turns(self, count: int, learning: bool) -> None:
         with self.programs.placed():
             self.lanes = self.programs.turns(self.setup, self.lanes, count, learning)
+
+    def _make_room(self, turns: int) -> None:
+        """Let the replays grow if the episodes of the next turns might not fit."""
+        now, together = capacity(self.lanes), self.setup.plan.num_environments
+        if now is None or now >= self.setup.replay_capacity:
+            return
+        then = self.setup.capacity_after((self.turn + turns) * together)
+        if then > now:
+            check_growth(self.lanes, now, then)
+            with self.programs.placed():
+                self.lanes = self.programs.with_more_room(self.lanes, then)
 
     def test(self) -> tuple[Scores, Diagnosis | None, Tally]:
         """The scores [S, episodes] of a greedy test, its diagnosis if planned, and the tally since the last one."""
@@ -150,6 +172,7 @@ class Programs:
     evaluate_lane: Callable[..., Any]
     oracle: Callable[..., Any]
     nonfinite: Callable[..., Any]
+    with_more_room: Callable[..., Any]
     placed: Callable[[], AbstractContextManager]
     placement: Placement
     close: Callable[[], None] = lambda: None
@@ -184,6 +207,7 @@ def programs(placement: Placement, several: bool) -> Programs:
             partial(jax.lax.map, TrainingSetup.oracle) if several else TrainingSetup.oracle
         ),  # needs much memory while it is computed
         jax.jit(jax.vmap(nonfinite)),
+        jax.jit(with_more_room, static_argnums=1, out_shardings=lanes),
         nullcontext if mesh is None else partial(jax.set_mesh, mesh),
         placement,
     )

@@ -4,14 +4,13 @@ import resource
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jax
 
+from decentral.errors import Failed, Refused
 from decentral.plain_files import read_plain
-from decentral.settings import Refused
-from decentral.training.loop import Lane
-from decentral.training.plan import Plan
+from decentral.training.loop import Lane, TrainingSetup
+from decentral.training.replay import Replay, bytes_of
 
 GIB = 2**30
 MOST_BYTES = 2**20  # of a file of the kernel
@@ -39,9 +38,9 @@ def free_bytes() -> int:
     return min((free for free in known if free is not None), default=sys.maxsize)
 
 
-def memory_statement(plan: Plan, lanes: Lane) -> str:
-    """What the replays and the agents of all lanes take, in words; refused if it can't fit."""
-    needed, free, count = needs(lanes), free_bytes(), lanes.steps.shape[0]
+def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
+    """What the replays and the agents of all lanes take at first, in words; refused if it can't fit."""
+    plan, needed, free, count = setup.plan, needs(lanes), free_bytes(), lanes.steps.shape[0]
     everything, settings = needed.replays + needed.agents, count // plan.seeds
     if everything > free:
         several, fewer = (f" for each of {settings} settings", ", the settings") if settings > 1 else ("", "")
@@ -51,11 +50,29 @@ def memory_statement(plan: Plan, lanes: Lane) -> str:
             f"{free / GIB:.1f} GiB are free: lower it, the seeds{fewer} or the agents' sizes, "
             f"or take training.replay_type float16"
         )
+    most, now = needed.replays * setup.replay_capacity // (capacity(lanes) or setup.replay_capacity), needed.replays
+    growing = f", at most {in_words(most // count)}," if most > now else ""
     return (
-        f"replay {in_words(needed.replays // count)} ({plan.replay_type}) and agents "
+        f"replay {in_words(needed.replays // count)} ({plan.replay_type}){growing} and agents "
         f"{in_words(needed.agents // count)} per seed, {in_words(everything)} in all; "
         f"{in_words(free)} free on {jax.devices()[0].platform}"
     )
+
+
+def capacity(lanes: Lane) -> int | None:
+    """For how many episodes every agent has room now; None if nobody learns."""
+    rings = [replay for replay in lanes.replays if isinstance(replay, Replay)]
+    return rings[0].episodes.happened.shape[rings[0].remembered.ndim] if rings else None
+
+
+def check_growth(lanes: Lane, now: int, then: int) -> None:
+    """Fail if the replays can't grow to room for `then` episodes: both are in memory while they are copied."""
+    more, free = bytes_of(lanes.replays) * then // now, free_bytes()
+    if more > free:
+        raise Failed(
+            f"the replay must grow from {now} to {then} episodes, which takes {in_words(more)} of memory, "
+            f"{free / GIB:.1f} GiB are free: resume where there is more, or train with fewer training.replay_episodes"
+        )
 
 
 def _free_of_machine() -> int | None:
@@ -88,11 +105,6 @@ def _free_of_process() -> int | None:
 
 def _read_kernel_file(file: Path) -> str:
     return read_plain(file, MOST_BYTES, follow=True).decode()
-
-
-def bytes_of(arrays: Any) -> int:
-    """The bytes of a tree of arrays or shapes."""
-    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(arrays))
 
 
 def in_words(count: int) -> str:

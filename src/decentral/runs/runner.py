@@ -95,8 +95,8 @@ def run_together(
         start = ResumePoint.find(directories, lanes) if resume else ResumePoint(directories, lanes, [], [])
         use_every_core(start.devices)
         keep_compiled_programs()
-        template = LaneBatch.describe(*setups)
-        memory = memory_statement(setups[0].plan, template)
+        template = LaneBatch.describe(*setups, episodes=(start.turn or 0) * setups[0].plan.num_environments)
+        memory = memory_statement(setups[0], template)
         _create(fresh, stack)
         for listener in listeners:
             stack.callback(listener.closed)

@@ -16,7 +16,7 @@ from decentral.training.batches import Batch
 from decentral.training.diagnostics import Diagnosis, diagnose
 from decentral.training.evaluation import Scores, greedy_episodes, greedy_scores, scores_of
 from decentral.training.plan import Plan
-from decentral.training.replay import blank_episode
+from decentral.training.replay import blank_episode, bytes_of, room_for
 from decentral.training.rollout import Trajectory, hand_out, play, team_player
 from decentral.training.spread import on_every_device
 from decentral.training.squads.base import Agents, Replays, Squad, TrainingClock
@@ -24,6 +24,7 @@ from decentral.training.team import Team
 from decentral.types import Episode, Metrics
 
 Keys = tuple[Key[Array, "..."], ...]  # by squad
+RESERVED_AT_ONCE = 2**28  # bytes of a seed's replays, whether or not the run will fill them
 
 
 class Tally(eqx.Module):
@@ -88,10 +89,31 @@ class TrainingSetup(eqx.Module):
 
         A power of two below `replay_episodes`, so that runs of about the same length share a compiled program.
         """
-        plan, shortest = self.plan, 1 if self.environment.may_end_early else self.environment.time_limit
-        turns = -(-plan.steps // (shortest * plan.num_environments))
-        most = max(turns * plan.num_environments, plan.batch_episodes)
-        return min(plan.replay_episodes, 1 << (most - 1).bit_length())
+        return self._capacity_for(
+            self._episodes_of(1 if self.environment.may_end_early else self.environment.time_limit)
+        )
+
+    def capacity_after(self, episodes: int) -> int:
+        """For how many episodes every agent has room once so many were played; what it learns does not depend on it.
+
+        With every growth a program is compiled anew. So there is room from the start for the episodes of a run in
+        which all last to the time limit, and for as many as take little memory.
+        """
+        environment = self.environment
+        blank = blank_episode(environment.spec, environment.time_limit)
+        size = environment.num_agents * bytes_of(
+            jax.eval_shape(partial(room_for, observations=self.plan.replay_type), blank)
+        )
+        at_once = max(self._episodes_of(environment.time_limit), RESERVED_AT_ONCE // size)
+        return min(self.replay_capacity, self._capacity_for(max(episodes, at_once)))
+
+    def _episodes_of(self, length: int) -> int:
+        """How many episodes of a length the run plays: its last turn is taken as a whole."""
+        together = self.plan.num_environments
+        return max(-(-self.plan.steps // (length * together)) * together, self.plan.batch_episodes)
+
+    def _capacity_for(self, episodes: int) -> int:
+        return min(self.plan.replay_episodes, 1 << (episodes - 1).bit_length())
 
     @property
     def batch(self) -> Batch:
@@ -120,10 +142,10 @@ def environment_stream(seed: Int[Array, ""] | int) -> Key[Array, ""]:
     return jax.random.fold_in(jax.random.key(seed), 0)
 
 
-def init_lane(setup: TrainingSetup, seed: Int[Array, ""] | int, keys: Keys) -> Lane:
-    """A lane whose agents are initialised from their own keys."""
+def init_lane(setup: TrainingSetup, seed: Int[Array, ""] | int, keys: Keys, episodes: int = 0) -> Lane:
+    """A lane whose agents are initialised from their own keys, with room to remember at least so many episodes."""
     environment, team = setup.environment, setup.team
-    room = (setup.replay_capacity, setup.plan.replay_type)
+    room = (setup.capacity_after(episodes), setup.plan.replay_type)
     agents = team.each(lambda squad, keys: squad.init_agents(environment.spec, keys), keys)
     blank = blank_episode(environment.spec, environment.time_limit)
     replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, *room), agents)

@@ -1,5 +1,7 @@
 """One agent's replay: a ring of its last episodes, kept in small types."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -58,6 +60,11 @@ def blank_episode(spec: AgentSpec, length: int) -> Episode:
     return Episode(percepts, jnp.zeros(length, kind), jnp.zeros(length), no, no)
 
 
+def bytes_of(arrays: Any) -> int:
+    """The bytes of a tree of arrays or shapes."""
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(arrays))
+
+
 def empty_replay(blank: Episode, capacity: int, observations: str) -> Replay:
     """An empty replay for episodes like `blank`; `observations` is the type in which it stores them."""
     room = jax.tree.map(lambda leaf: jnp.zeros((capacity, *leaf.shape), leaf.dtype), room_for(blank, observations))
@@ -72,6 +79,17 @@ def remember(replay: Replay, episodes: Episode, keep: Bool[Array, ""] | bool) ->
     packed = pack(episodes, replay.episodes)
     ring = jax.tree.map(lambda kept, new: kept.at[slots].set(new, mode="drop"), replay.episodes, packed)
     return Replay(ring, replay.remembered + jnp.where(keep, count, 0))
+
+
+def with_room(replay: Replay, capacity: int) -> Replay:
+    """The same replay, perhaps under `vmap`, with more slots. It must not have begun to overwrite any."""
+    slots = replay.remembered.ndim  # the axis over them
+
+    def widen(leaf: Array) -> Array:
+        more = [(0, capacity - leaf.shape[slots] if axis == slots else 0) for axis in range(leaf.ndim)]
+        return jnp.pad(leaf, more)
+
+    return eqx.tree_at(lambda ring: ring.episodes, replay, jax.tree.map(widen, replay.episodes))
 
 
 def sample(replay: Replay, count: int, key: Key[Array, ""]) -> Episode:

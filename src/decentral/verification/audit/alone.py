@@ -38,11 +38,14 @@ def squad_of(setup: TrainingSetup, place: int) -> TrainingSetup:
     return TrainingSetup(Team(squads), setup.environment, setup.plan)
 
 
-def init_alone(setup: TrainingSetup, seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Lane:
-    """The agent of a place before its first turn, with copies of itself in the places of its squad."""
+def init_alone(setup: TrainingSetup, episodes: int, seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Lane:
+    """The agent of a place before its first turn, with copies of itself in the places of its squad.
+
+    It has room for so many episodes: those of its log.
+    """
     (squad,) = setup.team.squads
     key = agent_stream(seed, place)
-    return init_lane(setup, seed, (jnp.broadcast_to(key, (len(squad.places),)),))
+    return init_lane(setup, seed, (jnp.broadcast_to(key, (len(squad.places),)),), episodes)
 
 
 def learn_logged_turns(setup: TrainingSetup, lane: Lane, log: AgentLog, which: Int[Array, "2"], learning: bool) -> Lane:

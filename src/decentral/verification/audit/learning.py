@@ -32,7 +32,7 @@ def retrain_alone(setup: TrainingSetup, seed: int, place: int, log: AgentLog, wa
     at = (seed - setup.plan.seed, squad.places.index(place))
     placed = programs(placement, False).placed
     with placed():
-        lanes = begin(alone, np.full(seeds, seed), place)
+        lanes = begin(alone, len(log.steps) * setup.plan.num_environments, np.full(seeds, seed), place)
     for first, count, learning in _stretches(len(log.steps), setup.plan.warmup_turns):
         with placed():
             stretch = jax.tree.map(jnp.asarray, _cut(log, first, count))
@@ -76,6 +76,6 @@ def _programs_of_one(placement: Placement) -> tuple[Callable[..., Any], Callable
     every_lane = partial(jax.vmap, spmd_axis_name=None if mesh is None else SEEDS)
     retrain = every_lane(learn_logged_turns, (None, 0, None, None, None))
     return (
-        jax.jit(every_lane(init_alone, (None, 0, None)), out_shardings=lanes),
+        jax.jit(every_lane(init_alone, (None, None, 0, None)), static_argnums=1, out_shardings=lanes),
         jax.jit(retrain, static_argnums=4, donate_argnums=1, out_shardings=lanes),
     )
