@@ -45,10 +45,24 @@ def test_the_worlds_own_masks_are_padded_too():
     assert small == ([True, True, False],) * 2
 
 
-@pytest.mark.parametrize(("rewards", "team"), [("mean", 1.5), ("sum", 3.0)])
-def test_the_teams_reward_is_made_of_the_agents_own(rewards, team):
-    _, (outcome,) = after(environment(rewards=rewards), [2, 1])
+@pytest.mark.parametrize(
+    ("settings", "team", "own"),
+    [
+        ({"rewards": "mean"}, 1.5, None),
+        ({"rewards": "sum"}, 3.0, None),
+        ({"rewards": "own"}, 1.5, [2.0, 1.0]),
+        ({"rewards": "own", "result": "sum"}, 3.0, [2.0, 1.0]),
+    ],
+)
+def test_the_teams_reward_is_made_of_the_agents_own(settings, team, own):
+    _, (outcome,) = after(environment(**settings), [2, 1])
     assert (outcome.reward, outcome.facts["rewards_apart"]) == (team, 1.0)
+    assert outcome.own_rewards is None if own is None else outcome.own_rewards.tolist() == own
+
+
+def test_a_result_without_own_rewards_makes_no_sense():
+    with pytest.raises(Refused, match=r"environment.result must be mean unless rewards is own, got sum"):
+        environment(result="sum")
 
 
 def test_an_end_before_the_time_limit_ends_the_task_and_the_world_stands_still():
@@ -61,6 +75,13 @@ def test_an_end_before_the_time_limit_ends_the_task_and_the_world_stands_still()
 def test_an_end_at_the_time_limit_is_running_out_of_time_unless_told_otherwise(ends):
     _, outcomes = after(environment("Long", timeout_ends=ends), *[[0, 0]] * 4)
     assert [bool(outcome.terminated) for outcome in outcomes] == [False, False, False, ends]
+
+
+def test_own_rewards_are_those_of_the_steps_that_happened():
+    zoo = environment(rewards="own")
+    played = jax.jit(lambda key: play(zoo, random_player(zoo, key), key))(jax.random.key(0))
+    np.testing.assert_array_equal(played.own_rewards[:3], played.actions[:3])
+    assert played.own_rewards[3].tolist() == [0, 0]  # all was over after three steps
 
 
 def test_whole_episodes_are_compiled():

@@ -113,10 +113,19 @@ def test_an_entry_that_is_no_number_is_refused_with_the_name_of_the_agent():
         played.step(np.asarray([0, 0]))
 
 
+@pytest.mark.parametrize(("result", "team"), [("sum", (5.0, 1.0)), ("mean", (2.5, 0.5))])
+def test_every_agent_is_given_its_own_reward_where_told_so_and_none_once_it_has_left(result, team):
+    played = stage("Greedy", rewards="own", result=result)
+    played.reset(0)
+    steps = [played.step(np.asarray([0, 0])) for _ in range(3)]
+    assert [step.own_rewards.tolist() for step in steps] == [[1, 4], [1, 4], [1, 0]]
+    assert (steps[0].reward, steps[2].reward) == team
+
+
 def test_rewards_that_differ_are_otherwise_refused():
     played = stage("Greedy")
     played.reset(0)
-    with pytest.raises(Refused, match=r"at step 1: agents must share one reward.*environment.rewards to sum or mean"):
+    with pytest.raises(Refused, match=r"at step 1: agents must share one reward.*rewards to sum, mean or own"):
         played.step(np.asarray([0, 0]))
 
 

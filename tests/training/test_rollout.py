@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -90,6 +92,12 @@ def test_each_agent_is_handed_its_own_percepts_and_actions_and_the_shared_reward
     np.testing.assert_array_equal(episodes.actions, [[0, 2, 1], [1, 1, 0]])
     np.testing.assert_array_equal(episodes.rewards, [[1, 2, 3], [1, 2, 3]])
     np.testing.assert_array_equal(episodes.percepts.observation[1, :, 0], [2, 6, 10, 14])
+
+
+def test_where_every_agent_has_its_own_reward_it_is_handed_no_other():
+    own = jnp.asarray([[1.0, 10.0], [2.0, 20.0]])
+    episodes = hand_out(replace(trajectory([[0, 1], [2, 1]]), own_rewards=own))
+    np.testing.assert_array_equal(episodes.rewards, [[1, 2], [10, 20]])
 
 
 def test_what_an_agent_is_handed_does_not_change_with_the_others_actions():

@@ -42,6 +42,11 @@ class Curves:
         return self.config.get("references", {})
 
     @property
+    def team_return(self) -> str:
+        """What the return is made of where every agent has its own reward; empty where all share one."""
+        return self.config.get("team_return", "")
+
+    @property
     def decentralised(self) -> bool:
         """Whether each agent learned from its own data alone; true for a run that does not say."""
         return self.config.get("strictness", {}).get("decentralised", True)
@@ -96,6 +101,9 @@ def _check_config(config: dict[str, Any], file: Path) -> None:
     reports = config.get("reports", [])
     if not isinstance(reports, list) or not all(map(_is_name, reports)) or len(set(reports)) < len(reports):
         raise Refused(f"{file}: reports must be a list of different names, got {reports!r:.80}")
+    team_return = config.get("team_return", "")
+    if not (isinstance(team_return, str) and team_return.isprintable() and len(team_return) <= LONGEST_NAME):
+        raise Refused(f"{file}: team_return must be a line of text, got {team_return!r:.80}")
     strictness = config.get("strictness", {})
     if not isinstance(strictness, dict) or not isinstance(strictness.get("decentralised", True), bool):
         raise Refused(

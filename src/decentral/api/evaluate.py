@@ -32,6 +32,11 @@ class Evaluation:
         """Returns that are known exactly of the environment, such as the best possible one."""
         return load_curves(RunDirectory.open(self.run)).references
 
+    @property
+    def team_return(self) -> str:
+        """What the return is made of where every agent has its own reward; empty where all share one."""
+        return load_curves(RunDirectory.open(self.run)).team_return
+
     def _repr_html_(self) -> str:
         """The returns of every seed's team."""
         reports = {name.replace("_", " "): np.asarray(values) for name, values in self.scores.reports.items()}

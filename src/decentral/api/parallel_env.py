@@ -70,6 +70,8 @@ class Parallel(ParallelEnv):
         rewards, terminated, truncated = (
             dict.fromkeys(present, shared) for shared in (outcome.reward, outcome.terminated, outcome.truncated)
         )
+        if outcome.own_rewards is not None:
+            rewards = dict(zip(self.possible_agents, outcome.own_rewards.tolist(), strict=True))
         return observed, rewards, terminated, truncated, {agent: {} for agent in present}
 
     def render(self) -> np.ndarray | None:

@@ -26,12 +26,13 @@ def play(environment: BaseEnvironment, stage: Stage, seats: Sequence[Seat], seed
     This is the only function of an arena that holds the joint action. It goes to the environment and to no agent.
     """
     try:
-        percepts, total, over, taken = stage.reset(seed), 0.0, False, 0
+        percepts, total, over, taken, own = stage.reset(seed), 0.0, False, 0, np.zeros(len(seats))
         for seat in seats:
             seat.begin(percepts, shown)
         while not over:
             step = stage.step(np.asarray([seat.act() for seat in seats], np.int32))
             total, taken = total + step.reward, taken + 1
+            own += 0.0 if step.own_rewards is None else step.own_rewards
             cut_off = step.truncated or taken == environment.time_limit
             over = step.terminated or cut_off
             for seat in seats:
@@ -40,4 +41,5 @@ def play(environment: BaseEnvironment, stage: Stage, seats: Sequence[Seat], seed
         raise Failed(
             f"an episode broke off, and agents in processes of their own can't play it again: {broken}"
         ) from None
-    return Played(taken, total, {name: step.facts[fact] for name, fact in environment.reports.items()})
+    reports = {name: step.facts[fact] for name, fact in environment.reports.items()}
+    return Played(taken, total, reports | dict(zip(environment.own_return_names, own.tolist(), strict=False)))

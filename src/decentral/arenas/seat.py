@@ -101,7 +101,8 @@ class Seat:
             if not (step.terminated or cut_off):
                 self._send(SHOWN, self.wire.of_percept(percept))
             return
-        reward, truncated = self.rewards.pass_on(step.reward), cut_off and not step.terminated
+        given = step.reward if step.own_rewards is None else float(step.own_rewards[self.place])
+        reward, truncated = self.rewards.pass_on(given), cut_off and not step.terminated
         self._send(STEP, self.wire.of_step(StepMessage(reward, step.terminated, truncated, percept)))
 
     def save(self, turn: int) -> Fingerprint | None:

@@ -118,7 +118,8 @@ class ArenaTraining:
 def _record(arena: Arena, tests: list[Played], returns: list[float]) -> dict[str, Any]:
     """The record of a test and of training since the last one. Metrics of updates stay with the agents."""
     scores = np.asarray([played.total for played in tests], np.float32)
-    plan, names = arena.config.setup.plan, arena.environment.reports
+    plan, environment = arena.config.setup.plan, arena.environment
+    names = (*environment.reports, *environment.own_return_names)
     row = {
         "seed": arena.seed,
         "step": arena.steps,

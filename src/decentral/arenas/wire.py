@@ -3,7 +3,7 @@
 kind  said by  holds
 w     agent    nothing: it is awake, between two episodes
 r     environment    the agent's first percept of an episode
-s     environment    the shared reward of the last step, whether the task ended or was cut off, the agent's next percept
+s     environment    its reward of the last step, whether the task ended or was cut off, the agent's next percept
 a     agent    its action, and the number of the percept that it answers, counted since the agent woke up
 t     environment    the agent's first percept of a test: act at your best, it is not to be remembered
 p     environment    the agent's next percept of a test

@@ -33,6 +33,7 @@ SYNONYMS = {
     "output": "out",
 }
 ELSEWHERE = {
+    "environment.rewards": " the agents of this environment share one reward",
     "device": " the device is chosen by the environment variable JAX_PLATFORMS (cpu or cuda)",
     "cuda": " the device is chosen by the environment variable JAX_PLATFORMS (cpu or cuda)",
 }

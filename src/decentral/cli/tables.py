@@ -37,7 +37,8 @@ def print_evaluation(console: Screen, evaluated: Evaluation) -> None:
     """The results of fresh episodes, per seed."""
     seeds, returns, reports = evaluated.seeds, evaluated.returns, evaluated.scores.reports
     references = evaluated.references
-    table = Table(title=f"{returns.shape[1]} greedy episodes per seed", title_justify="left")
+    made_of = f"; the return is {evaluated.team_return}" if evaluated.team_return else ""
+    table = Table(title=f"{returns.shape[1]} greedy episodes per seed{made_of}", title_justify="left")
     for heading in ("seed", "return", "spread over episodes", *(name.replace("_", " ") for name in reports)):
         table.add_column(heading, justify="right")
     for lane, (seed, seed_returns) in enumerate(zip(seeds, returns, strict=True)):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from decentral.algorithms.base import Strictness
+from decentral.centralised import Centralised
 from decentral.centralised.sharing import NOTHING_OWN, Sharing
 from decentral.configs.members import Member, all_alike, frozen_partner, team_of
 from decentral.configs.presets import preset, training_preset
@@ -12,7 +13,7 @@ from decentral.configs.registry import algorithm_class
 from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.host.checks import build_environment
 from decentral.environments.registry import environment_class, recorded_class
-from decentral.settings import Refused, as_data, build
+from decentral.settings import Refused, as_data, build, setting_fields
 from decentral.training.loop import TrainingSetup, sharing_in
 from decentral.training.plan import Plan
 from decentral.training.squads.separate import LearningSchedule
@@ -75,6 +76,7 @@ class Config:
         environment = build_environment(recorded_class(name := data["environment"].get("name")), built, name)
         plan = build(Plan, data["training"], "training")
         members = _members_from_data(data, environment.num_agents)
+        _check_rewards(members, environment, name)
         setup = TrainingSetup(team_of(members, sharing_in(environment, plan)), environment, plan)
         return Config(members, data["environment"]["name"], setup)
 
@@ -101,7 +103,12 @@ def resolve(
     """
     if isinstance(algorithm, str):
         algorithm_class(algorithm)
-    built = build_environment(environment_class(environment), environment_settings or {}, environment)
+    kind = environment_class(environment)
+    if "rewards" in (asked := environment_settings or {}) and all(f.name != "rewards" for f in setting_fields(kind)):
+        raise Refused(
+            f"environment.rewards can't be set in {environment}, whose agents share one reward, got {asked['rewards']}"
+        )
+    built = build_environment(kind, asked, environment)
     if not isinstance(built.spec.actions, Discrete):
         raise Refused(f"environment must have discrete actions for agents to learn, got {environment}")
     given = algorithm_settings or {}
@@ -110,12 +117,20 @@ def resolve(
         members = [Member.from_data({"name": algorithm, **values}, "algorithm")] * built.num_agents
     else:
         members = _members(list(algorithm), environment, built, given)
+    _check_rewards(members, built, environment)
     plan = build(Plan, training_preset(environment, built) | (training_settings or {}), "training")
     if plan.workers > 1 and isinstance(built, Environment):
         raise Refused(
             f"training.workers must be 1 in an environment that is compiled, as {environment} is, got {plan.workers}"
         )
     return Config(members, environment, TrainingSetup(team_of(members, sharing_in(built, plan)), built, plan))
+
+
+def _check_rewards(members: list[Member], environment: BaseEnvironment, name: str) -> None:
+    """Refuse centralised references where every agent has its own reward: they learn one value for all."""
+    central = [member.name for member in members if isinstance(member.algorithm, Centralised)]
+    if central and environment.has_own_rewards:
+        raise Refused(f"environment.rewards must be shared by all agents for {central[0]}, got own in {name}")
 
 
 def _members(

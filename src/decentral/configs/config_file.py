@@ -19,7 +19,7 @@ from decentral.plain_files import not_too_deep, parse_json, read_plain
 
 LARGEST_FILE = 2**20  # bytes
 READERS: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": parse_json}
-FOLLOWING = ("strictness", "references", "reports")  # written by a run, derived from the rest
+FOLLOWING = ("strictness", "references", "reports", "team_return")  # written by a run, derived from the rest
 KEYS = ("format", "algorithm", "agents", "environment", "training", "arena", "search", *FOLLOWING)
 
 

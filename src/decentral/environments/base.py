@@ -1,5 +1,6 @@
 """The interface of an environment: pure functions of a state, the agents' actions and a key. It knows no learning."""
 
+import re
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +19,12 @@ Randomness = Any  # what `draw` returns
 
 
 class Outcome(eqx.Module):
-    """The outcome of a joint action. There is only one reward, so all agents share it."""
+    """The outcome of a joint action. All agents share one reward, unless each is given its own to learn from."""
 
     reward: Float[Array, ""]
     terminated: Bool[Array, ""]  # the task has ended; reaching the time limit is no such end
     facts: dict[str, Array]  # for analysis only: no agent sees them
+    own_rewards: Float[Array, " agents"] | None = None  # where `has_own_rewards`
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,25 @@ class BaseEnvironment(Settings):
     def observes_ids(self) -> bool:
         """Does every percept contain its agent's id? If not, agents that share parameters get their ids added."""
         return False
+
+    @property
+    def has_own_rewards(self) -> bool:
+        """Does every agent learn from a reward of its own? The reward of the team is then for tests and tables only."""
+        return False
+
+    @property
+    def team_return(self) -> str:
+        """What the return of a team is made of where every agent has its own, for people to read."""
+        return "the environment's own figure for the team" if self.has_own_rewards else ""
+
+    @property
+    def own_return_names(self) -> tuple[str, ...]:
+        """The names under which tests report every agent's own return; empty where all share one."""
+        if not self.has_own_rewards:
+            return ()
+        names = [re.sub(r"[^\w.-]", "_", name)[:25] for name in self.agent_names]
+        distinct = len(set(names)) == len(names)
+        return tuple(f"return_{name if distinct else number}" for number, name in enumerate(names))
 
     @property
     def reports(self) -> dict[str, str]:

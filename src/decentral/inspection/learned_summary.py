@@ -23,8 +23,8 @@ def timeline(trained: Trained) -> dict[str, Any]:
     """The first seed's team in the first episode of `decentral evaluate`."""
     setup, seed = trained.config.setup, trained.seeds[0]
     acting_models = jax.tree.map(lambda leaf: leaf[0], trained.by_squad)
-    played = play_greedily(setup, acting_models, 1, key_of_environments(0))
-    episodes = hand_out(jax.tree.map(lambda leaf: leaf[0], played))
+    played = jax.tree.map(lambda leaf: leaf[0], play_greedily(setup, acting_models, 1, key_of_environments(0)))
+    episodes = hand_out(played)
     count = int(np.asarray(episodes.happened[0]).sum())
     agents = [
         _agent(trained, place, jax.tree.map(lambda leaf, at=place: leaf[at], episodes), count)
@@ -32,7 +32,7 @@ def timeline(trained: Trained) -> dict[str, Any]:
     ]
     inferred = any(agent["contexts"] is not None for agent in agents)
     return {
-        "rewards": np.asarray(episodes.rewards[0])[:count].tolist(),
+        "rewards": np.asarray(played.rewards)[:count].tolist(),
         "agents": agents,
         "meaning": f"One greedy episode of seed {seed}."
         + (" A context is the likeliest after the step, inferred from the agent's own window." if inferred else ""),

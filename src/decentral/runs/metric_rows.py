@@ -42,6 +42,8 @@ def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
     metrics: dict[str, Any] = {}
     if tally.episodes[lane]:
         metrics["train_return_mean"] = float(tally.returns[lane] / tally.episodes[lane])
+        if tally.own_returns is not None:
+            metrics["train_return_own"] = (tally.own_returns[lane] / tally.episodes[lane]).tolist()
     if not tally.updates[lane]:
         return metrics
     means = jax.tree.map(lambda sums: sums[lane] / tally.updates[lane], tally.metrics)

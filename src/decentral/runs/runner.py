@@ -102,7 +102,7 @@ def run_together(
             stack.callback(listener.closed)
         for listener in listeners:
             listener.started(runs, memory)
-            for line in (*start.notes, *start.differences()):
+            for line in (*start.notes, *start.differences(), *_meanings(setups[0])):
                 listener.noted(line)
         signals = stack.enter_context(Signals(deadline))
         # The lanes first: a checkpoint may be refused while it is read, and nothing has been changed yet.
@@ -112,6 +112,12 @@ def run_together(
         start.discard_newer_files()
         Training(runs, setups, start, lane_batch, saving, listeners).run_until_done(signals)
     return directories
+
+
+def _meanings(setup: TrainingSetup) -> list[str]:
+    """What numbers mean that are made in an unusual way."""
+    made_of = setup.environment.team_return
+    return [f"agents learn from their own rewards; the return is {made_of}"] if made_of else []
 
 
 def _create(runs: Sequence[PlannedRun], stack: ExitStack) -> None:
@@ -125,7 +131,12 @@ def _create(runs: Sequence[PlannedRun], stack: ExitStack) -> None:
 def write_description(planned: PlannedRun, **more: Any) -> None:
     """Write the configuration of a run, with `more` entries, and its versions, before it begins."""
     directory, environment = RunDirectory(planned.out), planned.config.setup.environment
-    description = {"references": known_returns(environment), "reports": list(environment.reports)}
+    description: dict[str, Any] = {
+        "references": known_returns(environment),
+        "reports": [*environment.reports, *environment.own_return_names],
+    }
+    if environment.has_own_rewards:
+        description["team_return"] = environment.team_return
     directory.write_json("config.json", planned.config.as_data() | more | description)
     directory.write_json("versions.json", provenance())
 

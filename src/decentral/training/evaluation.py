@@ -27,6 +27,8 @@ def scores_of(environment: BaseEnvironment, played: Trajectory) -> Scores:
     """The scores of one episode; the reports are facts of its last step."""
     length = jnp.sum(played.happened)
     reports = {name: played.facts[fact][length - 1].astype(jnp.float32) for name, fact in environment.reports.items()}
+    if played.own_rewards is not None:
+        reports |= dict(zip(environment.own_return_names, jnp.sum(played.own_rewards, axis=0), strict=True))
     return Scores(jnp.sum(played.rewards), length, reports)
 
 

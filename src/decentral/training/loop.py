@@ -34,6 +34,7 @@ class Tally(eqx.Module):
     updates: Int[Array, ""]
     returns: Float[Array, ""]  # over training episodes
     episodes: Int[Array, ""]
+    own_returns: Float[Array, " agents"] | None = None  # the same of every agent, where each has its own reward
 
 
 class Lane(eqx.Module):
@@ -156,7 +157,13 @@ def init_lane(setup: TrainingSetup, seed: Int[Array, ""] | int, keys: Keys, epis
         environment_key=environment_stream(seed),
         steps=zero,
         episodes=zero,
-        tally=Tally(_no_metrics(setup, agents, replays, keys), zero, jnp.zeros(()), zero),
+        tally=Tally(
+            _no_metrics(setup, agents, replays, keys),
+            zero,
+            jnp.zeros(()),
+            zero,
+            jnp.zeros(environment.num_agents) if environment.has_own_rewards else None,
+        ),
     )
 
 
@@ -331,9 +338,12 @@ def _no_metrics(
 
 def _count_episodes(tally: Tally, played: Trajectory) -> Tally:
     returns = tally.returns + jnp.sum(played.rewards)
-    return Tally(tally.metrics, tally.updates, returns, tally.episodes + played.rewards.shape[0])
+    own = tally.own_returns
+    if own is not None and played.own_rewards is not None:
+        own = own + jnp.sum(played.own_rewards, axis=(0, 1))
+    return Tally(tally.metrics, tally.updates, returns, tally.episodes + played.rewards.shape[0], own)
 
 
 def _count_update(tally: Tally, metrics: tuple[Metrics, ...]) -> Tally:
     sums = jax.tree.map(jnp.add, tally.metrics, metrics)
-    return Tally(sums, tally.updates + 1, tally.returns, tally.episodes)
+    return replace(tally, metrics=sums, updates=tally.updates + 1)

@@ -38,6 +38,7 @@ class Trajectory(eqx.Module):
     terminated: Bool[Array, " T"]
     happened: Bool[Array, " T"]
     facts: dict[str, Array]  # [T], for analysis alone
+    own_rewards: Float[Array, "T N"] | None = None  # where the environment gives every agent its own
 
 
 def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Trajectory:
@@ -102,6 +103,7 @@ def _play_episode(
         terminated=outcomes.terminated & happened,
         happened=happened,
         facts=outcomes.facts,
+        own_rewards=None if outcomes.own_rewards is None else jnp.where(happened[:, None], outcomes.own_rewards, 0.0),
     )
 
 
@@ -125,7 +127,7 @@ def with_last(states: State, final: State) -> State:
 
 
 def hand_out(trajectory: Trajectory) -> Episode:
-    """The privacy gate: each agent's own percepts and actions, and the shared reward [N, T].
+    """The privacy gate: each agent's own percepts and actions, and the shared reward, or its own reward [N, T].
 
     This is the only function on the way to learning that holds the joint action. Agent i's part of what it returns
     depends on the other agents' actions through the percepts and the reward alone.
@@ -141,7 +143,7 @@ def hand_out(trajectory: Trajectory) -> Episode:
     return Episode(
         percepts=jax.tree.map(per_agent, trajectory.percepts),
         actions=per_agent(trajectory.actions),
-        rewards=shared(trajectory.rewards),
+        rewards=shared(trajectory.rewards) if trajectory.own_rewards is None else per_agent(trajectory.own_rewards),
         terminated=shared(trajectory.terminated),
         happened=shared(trajectory.happened),
     )

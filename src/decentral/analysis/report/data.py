@@ -120,7 +120,8 @@ def _titles(runs: list[Curves]) -> list[str]:
         details = [
             f"{key} {value}" for key, value in settings.items() if any(other.get(key) != value for other in alike)
         ]
-        titles.append(", ".join([run.environment, *details]))
+        made_of = [f"return: {run.team_return}"] if run.team_return else []
+        titles.append(", ".join([run.environment, *details, *made_of]))
     return titles
 
 

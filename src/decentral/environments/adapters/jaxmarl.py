@@ -61,7 +61,10 @@ class JaxMARL(Environment):
     """An environment of JaxMARL."""
 
     time_limit: int = setting(LIMIT, TIME_LIMIT, at_least=1)
-    rewards: Literal["mean", "sum"] = setting("mean", "the team's reward, of those of the agents (mean: a shared one)")
+    rewards: Literal["mean", "sum", "own"] = setting(
+        "mean", "what agents learn from: the mean (a shared reward stays itself) or sum of theirs, or each its own"
+    )
+    result: Literal["mean", "sum"] = setting("mean", "with rewards own: the team's return in tests, of the agents' own")
     may_end_early: bool = setting(True, "can an episode end before the time limit? (false saves compiling)")
     timeout_ends: bool = setting(False, "an end at the time limit ends the task (false: it is running out of time)")
 
@@ -88,6 +91,18 @@ class JaxMARL(Environment):
     @property
     def agent_names(self) -> tuple[str, ...]:
         return self.sizes.names
+
+    @property
+    def has_own_rewards(self) -> bool:
+        return self.rewards == "own"
+
+    @property
+    def team_return(self) -> str:
+        return f"the {self.result} of the agents' own" if self.has_own_rewards else ""
+
+    def check_together(self) -> None:
+        if self.result != "mean" and not self.has_own_rewards:
+            raise Refused(f"result must be mean unless rewards is own, got {self.result}: set rewards to {self.result}")
 
     def reset(self, key: Key[Array, ""]) -> JaxMARLState:
         observations, inner = self.environment.reset(key)
@@ -117,10 +132,11 @@ class JaxMARL(Environment):
     def recompute_outcome(
         self, before: JaxMARLState, actions: Array, randomness: Randomness, after: JaxMARLState
     ) -> Outcome:
-        gather = jnp.mean if self.rewards == "mean" else jnp.sum
+        own = after.rewards if self.has_own_rewards else None
+        gather = jnp.sum if "sum" in (self.rewards, self.result) else jnp.mean
         in_time = jnp.asarray(self.timeout_ends) | (after.taken < self.time_limit)
         apart = jnp.max(after.rewards, axis=0) - jnp.min(after.rewards, axis=0)
-        return Outcome(gather(after.rewards, axis=0), after.over & in_time, facts={"rewards_apart": apart})
+        return Outcome(gather(after.rewards, axis=0), after.over & in_time, {"rewards_apart": apart}, own)
 
     def _percepts(self, observations: ByAgent, inner: Any) -> Percept:
         """The percepts of all agents, padded to the same sizes."""

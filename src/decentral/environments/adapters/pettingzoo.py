@@ -82,7 +82,8 @@ def _is(space: Any, kind: str) -> bool:
 
 Factory = Callable[[], Any]
 ByAgent = Mapping[Any, Any]  # part of an environment's answer, by the names of its agents
-Rewards = Literal["shared", "sum", "mean"]
+Rewards = Literal["shared", "sum", "mean", "own"]
+TeamReturn = Literal["mean", "sum"]
 ANSWER = ("observations", "rewards", "terminations", "truncations", "infos")
 
 
@@ -138,16 +139,15 @@ class PettingZoo(HostEnvironment):
 
     time_limit: int = setting(100, "steps after which an episode is cut off, unless it ends before", at_least=1)
     may_end_early: bool = setting(True, "can an episode end before the time limit? (false saves compiling)")
-    rewards: Rewards = setting("shared", "the team's reward: the one that all agents are given, or their sum or mean")
-
+    rewards: Rewards = setting(
+        "shared", "what agents learn from: the reward that all are given, the sum or mean of theirs, or each its own"
+    )
+    result: TeamReturn = setting("mean", "with rewards own: the team's return in tests, of the agents' own")
     infos: str = setting("", "entries of the infos that tests report as means, with commas between them: success,time")
 
     address: ClassVar[str]
     factory: ClassVar[Factory]
     sizes: ClassVar[PettingZooSizes]
-
-    def check_together(self) -> None:
-        info_names(self.infos)
 
     @property
     def fact_names(self) -> tuple[str, ...]:
@@ -174,6 +174,19 @@ class PettingZoo(HostEnvironment):
     def agent_names(self) -> tuple[str, ...]:
         return tuple(map(str, self.sizes.names))
 
+    @property
+    def has_own_rewards(self) -> bool:
+        return self.rewards == "own"
+
+    @property
+    def team_return(self) -> str:
+        return f"the {self.result} of the agents' own" if self.has_own_rewards else ""
+
+    def check_together(self) -> None:
+        info_names(self.infos)
+        if self.result != "mean" and not self.has_own_rewards:
+            raise Refused(f"result must be mean unless rewards is own, got {self.result}: set rewards to {self.result}")
+
     def agent_spaces(self, place: int) -> AgentSpaces:
         spec, first = self.agent_specs[place], self.sizes.starts[place]
         numbers = tuple(str(first + number) for number in range(spec.actions.count))
@@ -181,7 +194,7 @@ class PettingZoo(HostEnvironment):
         return AgentSpaces(self.agent_names[place], spec, self.sizes.observation_names[place], actions, first)
 
     def open(self) -> Stage:
-        return PettingZooStage(type(self).factory(), self.sizes, self.rewards, self.fact_names)
+        return PettingZooStage(type(self).factory(), self.sizes, self.rewards, self.result, self.fact_names)
 
 
 @cache
@@ -221,10 +234,18 @@ def made_by(
 class PettingZooStage(Stage):
     """A parallel environment as an environment of one team."""
 
-    def __init__(self, environment: Any, sizes: PettingZooSizes, rewards: Rewards, reported: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        environment: Any,
+        sizes: PettingZooSizes,
+        rewards: Rewards,
+        result: TeamReturn = "mean",
+        reported: tuple[str, ...] = (),
+    ):
         self.environment = environment
         self.sizes = sizes
         self.rewards = rewards
+        self.result = result
         self.numbers = dict.fromkeys(reported, 0.0)  # of the infos so far in this episode
 
     def reset(self, seed: int) -> Percepts:
@@ -255,13 +276,20 @@ class PettingZooStage(Stage):
         truncated = over and any(truncations.values())
         percepts = self._percepts(observations, terminations, infos)
         self.numbers = latest_numbers(self.numbers, infos)
-        return Step(percepts, self._reward(rewards), over and not truncated, truncated, dict(self.numbers))
+        team, own = self._rewards(rewards)
+        return Step(percepts, team, over and not truncated, truncated, dict(self.numbers), own)
 
     def close(self) -> None:
         self.environment.close()
 
-    def _reward(self, rewards: ByAgent) -> float:
-        """The reward that all agents share."""
+    def _rewards(self, rewards: ByAgent) -> tuple[float, np.ndarray | None]:
+        """The team's reward, and every agent's own if it learns from it: 0 for those who have left."""
+        if self.rewards != "own":
+            return self._shared_reward(rewards), None
+        own = np.asarray([number_of(f"reward of {name!r:.80}", rewards.get(name, 0.0)) for name in self.sizes.names])
+        return float(own.sum() if self.result == "sum" else own.mean()), own
+
+    def _shared_reward(self, rewards: ByAgent) -> float:
         values = [number_of(f"reward of {name!r:.80}", value) for name, value in rewards.items()]
         if not values:
             raise Refused("rewards must have an entry for somebody who acted, got {}")
@@ -269,7 +297,7 @@ class PettingZooStage(Stage):
             return float(sum(values))
         if self.rewards == "shared" and len(set(values)) > 1:
             raise Refused(
-                f"agents must share one reward, got {dict(rewards)!r:.160}: set environment.rewards to sum or mean"
+                f"agents must share one reward, got {dict(rewards)!r:.160}: set environment.rewards to sum, mean or own"
             )
         return sum(values) / max(len(values), 1)
 

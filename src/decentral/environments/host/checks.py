@@ -40,8 +40,8 @@ def _check_sizes(environment: HostEnvironment, name: str) -> None:
     for what, size in sizes.items():
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise Refused(f"{name}: {what} must be a whole number at least 1, got {size!r:.80}")
-    for what, flag in (("may_end_early", environment.may_end_early), ("may_restart", environment.may_restart)):
-        if not isinstance(flag, bool):
+    for what in ("may_end_early", "may_restart", "has_own_rewards"):
+        if not isinstance(flag := getattr(environment, what), bool):
             raise Refused(f"{name}: {what} must be true or false, got {flag!r:.80}")
     facts = environment.fact_names
     if not isinstance(facts, tuple) or not all(isinstance(fact, str) for fact in facts):
@@ -117,7 +117,19 @@ class CheckedStage(Stage):
         _check(isinstance(answer.facts, dict), "facts", f"a dict of {names}", answer.facts)
         _check(set(answer.facts) == set(names), "facts", f"those of fact_names, {names}", tuple(answer.facts))
         facts = {name: number_of(f"facts.{name}", answer.facts[name]) for name in names}
-        return Step(self._percepts(answer.percepts), reward, bool(answer.terminated), bool(answer.truncated), facts)
+        ends, own = (bool(answer.terminated), bool(answer.truncated)), self._own_rewards(answer.own_rewards)
+        return Step(self._percepts(answer.percepts), reward, *ends, facts, own)
+
+    def _own_rewards(self, rewards: Any) -> np.ndarray | None:
+        """Every agent's own reward, where the environment says that it has one."""
+        if not self.environment.has_own_rewards:
+            _check(rewards is None, "own_rewards", "None unless has_own_rewards is true", rewards)
+            return None
+        table = numbers_in(rewards)
+        if table is None or table.shape != (self.environment.num_agents,) or not (np.abs(table) <= LARGEST).all():
+            must_be = f"{self.environment.num_agents} numbers, one per agent, each {FINITE}"
+            raise Refused(f"own_rewards must be {must_be}, got {brief_text(rewards)}")
+        return table
 
     def _percepts(self, percepts: Any) -> Percepts:
         _check(isinstance(percepts, Percepts), "percepts", "Percepts", percepts)

@@ -32,7 +32,8 @@ class SteppedStage(Stage):
         self.taken += 1
         terminated, truncated = bool(outcome.terminated), self.taken >= self.environment.time_limit
         facts = {name: float(value) for name, value in outcome.facts.items()}
-        return Step(_as_numpy(percept), float(outcome.reward), terminated, truncated and not terminated, facts)
+        own = None if outcome.own_rewards is None else np.asarray(outcome.own_rewards)
+        return Step(_as_numpy(percept), float(outcome.reward), terminated, truncated and not terminated, facts, own)
 
     def close(self) -> None:
         self.state = self._randomness = None

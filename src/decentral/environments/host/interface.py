@@ -16,13 +16,14 @@ class Percepts(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The outcome of a joint action. There is one reward, shared by all agents."""
+    """The outcome of a joint action. All agents share one reward, unless each is given its own to learn from."""
 
     percepts: Percepts
     reward: float
     terminated: bool  # the task is over
     truncated: bool = False  # the environment's own time limit was reached; the task has not ended
     facts: dict[str, float] = {}  # noqa: RUF012 (for analysis alone; never changed)
+    own_rewards: np.ndarray | None = None  # [agents], where the environment `has_own_rewards`
 
 
 class BrokenOff(Exception):

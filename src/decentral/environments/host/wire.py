@@ -105,7 +105,12 @@ class Wire:
     def longest(self) -> int:
         """The length in bytes of the longest answer, or of a line of text."""
         observation, available = (rows * columns for rows, columns in self._shapes)
-        return 2**16 + 4 * observation + available + 8 * len(self.environment.fact_names)
+        return 2**16 + 4 * observation + available + 8 * (len(self.environment.fact_names) + self._own)
+
+    @property
+    def _own(self) -> int:
+        """How many rewards of agents' own an answer holds."""
+        return self.environment.num_agents if self.environment.has_own_rewards else 0
 
     def ask(self, stream: BinaryIO, question: Question) -> None:
         """Send a question."""
@@ -125,7 +130,8 @@ class Wire:
             return
         facts = np.asarray([answer.facts[name] for name in self.environment.fact_names], "<f8")
         outcome = OUTCOME.pack(answer.reward, answer.terminated, answer.truncated)
-        write(stream, STEP, outcome + facts.tobytes() + percepts_to_bytes(answer.percepts))
+        own = np.asarray(() if answer.own_rewards is None else answer.own_rewards, "<f8")
+        write(stream, STEP, outcome + facts.tobytes() + own.tobytes() + percepts_to_bytes(answer.percepts))
 
     def answer(self, kind: bytes, body: bytes) -> Answer:
         """Decode an answer. Errors are raised, and so is what is no answer."""
@@ -142,10 +148,12 @@ class Wire:
         if kind != STEP:
             raise ValueError(kind)
         names, begin = self.environment.fact_names, OUTCOME.size
-        end = begin + 8 * len(names)
+        facts_end = begin + 8 * len(names)
+        end = facts_end + 8 * self._own
         reward, terminated, truncated = OUTCOME.unpack(body[:begin])
-        facts = dict(zip(names, np.frombuffer(body[begin:end], "<f8").tolist(), strict=True))
-        return Step(percepts_from_bytes(body[end:], *self._shapes), reward, terminated, truncated, facts)
+        facts = dict(zip(names, np.frombuffer(body[begin:facts_end], "<f8").tolist(), strict=True))
+        own = np.frombuffer(body[facts_end:end], "<f8") if self._own else None
+        return Step(percepts_from_bytes(body[end:], *self._shapes), reward, terminated, truncated, facts, own)
 
 
 def percepts_to_bytes(percepts: Percepts) -> bytes:

@@ -36,6 +36,8 @@ class EpisodeSheet:
         self.rewards = np.zeros(steps, np.float32)
         self.terminated = np.zeros(steps, bool)
         self.happened = np.zeros(steps, bool)
+        if environment.has_own_rewards:
+            self.own_rewards = np.zeros((steps, agents), np.float32)
         self.facts = {name: np.zeros(steps, np.float32) for name in environment.fact_names}
         self.taken = 0
         self.over = False
@@ -54,6 +56,8 @@ class EpisodeSheet:
         step_index = self.taken
         self.actions[step_index], self.rewards[step_index] = actions, step.reward
         self.terminated[step_index], self.happened[step_index] = step.terminated, True
+        if step.own_rewards is not None:
+            self.own_rewards[step_index] = step.own_rewards
         for name, fact in step.facts.items():
             self.facts[name][step_index] = fact
         self.taken += 1
@@ -211,6 +215,7 @@ def _as_trajectories(written: Written) -> Trajectory:
 
     def one(sheet: Written) -> Trajectory:
         steps = {name: sheet[name] for name in ("actions", "rewards", "terminated", "happened", "facts")}
-        return Trajectory(percepts=Percept(sheet["observation"], sheet["available"]), **steps)
+        percepts = Percept(sheet["observation"], sheet["available"])
+        return Trajectory(percepts=percepts, **steps, own_rewards=sheet.get("own_rewards"))
 
     return jax.vmap(jax.vmap(one))(written)

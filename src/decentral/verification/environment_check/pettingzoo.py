@@ -67,7 +67,7 @@ def recording_stage(environment: PettingZoo) -> tuple[Stage, RecordingWrapper]:
     """A stage of a PettingZoo environment, and the wrapper that records what the environment returns."""
     listener = RecordingWrapper(type(environment).factory())
     rewards = "mean" if environment.rewards == "shared" else environment.rewards
-    return PettingZooStage(listener, environment.sizes, rewards, environment.fact_names), listener
+    return PettingZooStage(listener, environment.sizes, rewards, environment.result, environment.fact_names), listener
 
 
 def zoo_findings(environment: PettingZoo, recorded: RecordingWrapper) -> list[Finding]:
@@ -75,6 +75,8 @@ def zoo_findings(environment: PettingZoo, recorded: RecordingWrapper) -> list[Fi
     shared = "all agents are given the same reward"
     if environment.rewards != "shared":
         shared = f"the team's reward is the {environment.rewards} of the agents' own"
+    if environment.has_own_rewards:
+        shared = f"every agent learns from its own reward; the team's return is {environment.team_return}"
     findings = [
         finding_of_rule("spaces", _outside(recorded), "every observation lies in its agent's space"),
         finding_of_rule("sharing", _unequal(recorded) if environment.rewards == "shared" else (), shared),
@@ -105,7 +107,7 @@ def _unequal(recorded: RecordingWrapper) -> Iterator[str]:
             given = {name: float(reward) for name, reward in said.rewards.items()}
             yield (
                 f"{said.when}: agents must share one reward, got {given!r:.120}: "
-                "say what the team's is, --environment.rewards sum or mean"
+                "say what the team's is, --environment.rewards sum, mean or own"
             )
 
 

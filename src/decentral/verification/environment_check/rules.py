@@ -68,6 +68,9 @@ def sharing(environment: JaxMARL, episodes: Sequence[PlayedEpisode]) -> Finding:
     apart = max((step.facts["rewards_apart"] for episode in episodes for step in episode.steps), default=0.0)
     if apart == 0:
         return Finding("sharing", "right", "all agents are given the same reward")
+    if environment.has_own_rewards:
+        apart_words = "every agent learns from its own; the team's return is " + environment.team_return
+        return Finding("sharing", "note", f"agents' rewards lie up to {apart:g} apart: {apart_words}")
     return Finding(
         "sharing", "note", f"agents' rewards lie up to {apart:g} apart: the team's is their {environment.rewards}"
     )
