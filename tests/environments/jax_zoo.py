@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from tests.environments.zoo import Box, Discrete
+from tests.environments.zoo import Box, Discrete, MultiDiscrete
 
 
 class Zoo:
@@ -42,6 +42,21 @@ class Long(Zoo):
     """It ends at its own time limit."""
 
     length = 4
+
+
+class Named(Zoo):
+    """What the tall one sees has names, and it turns two wheels at once."""
+
+    def action_space(self, agent):
+        return {"tall": MultiDiscrete(2, 3), "small": Discrete(2)}[agent]
+
+    def observe(self, state):
+        taken = state["taken"]
+        return {"tall": {"clock": taken, "walls": jnp.full(2, 7)}, "small": jnp.full(1, taken)}
+
+    def step_env(self, key, state, actions):
+        wheels = actions["tall"]
+        return super().step_env(key, state, actions | {"tall": 10.0 * wheels[0] + wheels[1]})
 
 
 class Smooth(Zoo):

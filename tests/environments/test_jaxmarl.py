@@ -65,6 +65,16 @@ def test_a_result_without_own_rewards_makes_no_sense():
         environment(result="sum")
 
 
+def test_parts_of_observations_keep_their_names_and_several_choices_are_one_action():
+    zoo = environment("Named", rewards="own")
+    (first, _), (outcome,) = after(zoo, [4, 1])
+    assert zoo.perceive(first).observation.tolist() == [[0, 7, 7], [0, 0, 0]]
+    tall, small = zoo.agent_spaces(0), zoo.agent_spaces(1)
+    assert (tall.observation_names, small.observation_names) == (("clock", "walls[0]", "walls[1]"), ())
+    assert tall.action_names == ("0,0", "0,1", "0,2", "1,0", "1,1", "1,2") and small.action_names == ("0", "1")
+    assert outcome.own_rewards.tolist() == [11, 1]
+
+
 def test_an_end_before_the_time_limit_ends_the_task_and_the_world_stands_still():
     moments, outcomes = after(environment(), *[[0, 0]] * 4)
     assert [bool(outcome.terminated) for outcome in outcomes] == [False, False, True, True]
@@ -96,7 +106,10 @@ def test_whole_episodes_are_compiled():
 @pytest.mark.parametrize(
     ("place", "reason"),
     [
-        ("tests.environments.jax_zoo:Smooth", "actions of .*: tall must be Discrete for agents to learn, got .*Box"),
+        (
+            "tests.environments.jax_zoo:Smooth",
+            "actions of .*: tall must be Discrete, MultiDiscrete or MultiBinary for agents to learn, got .*Box",
+        ),
         ("tests.environments.jax_zoo:NUMBER", "must name a function that makes an environment, got 3"),
         ("tests.environments.jax_zoo:broken", "can't be made .KeyError: 'no such thing'"),
         ("tests.environments.jax_zoo:nothing", "must be an environment of JaxMARL with an observation per agent"),

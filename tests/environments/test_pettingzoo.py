@@ -5,6 +5,7 @@ from decentral.environments.adapters.pettingzoo import pettingzoo_environment
 from decentral.environments.host.checks import CheckedStage
 from decentral.environments.registry import environment_class
 from decentral.settings import Refused, build
+from tests.environments import zoo
 
 
 def environment(name, **settings):
@@ -16,8 +17,8 @@ def stage(name="Zoo", **settings):
 
 
 def test_sizes_are_those_of_the_largest_agent():
-    zoo = environment("Zoo", time_limit=7)
-    assert (zoo.num_agents, zoo.spec.observation_size, zoo.spec.actions.count, zoo.time_limit) == (2, 4, 3, 7)
+    world = environment("Zoo", time_limit=7)
+    assert (world.num_agents, world.spec.observation_size, world.spec.actions.count, world.time_limit) == (2, 4, 3, 7)
 
 
 def test_what_an_agent_lacks_is_padded_with_zeros_and_never_available():
@@ -49,6 +50,66 @@ def test_a_mask_beside_the_observation_says_what_is_available():
     played = stage("Masked")
     observation, available = played.reset(0)
     assert (observation.tolist(), available.tolist()) == ([[0.0]], [[False, True]])
+
+
+def test_things_of_every_kind_are_seen_as_numbers_with_names():
+    keeper = environment("Storehouse").agent_spaces(0)
+    observation, _ = stage("Storehouse").reset(0)
+    assert dict(zip(keeper.observation_names, observation[0].tolist(), strict=True)) == {
+        "doors=1": 0,
+        "doors=2": 1,
+        "cards[0]=0": 0,
+        "cards[0]=1": 1,
+        "cards[1]=0": 1,
+        "cards[1]=1": 0,
+        "cards[1]=2": 0,
+        "lamps[0]": 0,
+        "lamps[1]": 1,
+        "pair.0": 0.5,
+        "pair.1.shelf[0,0]": 7,
+        "pair.1.shelf[0,1]": 8,
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "reason"),
+    [
+        ("doors", 3, "entry doors, must be a whole number from 1 to 2, got 3"),
+        ("cards", [1, 3], r"entry cards, must be 2 whole numbers from 0 to 1, 0 to 2, got \[1, 3\]"),
+        ("cards", [1, 0, 0], r"entry cards, must be 2 whole numbers from 0 to 1, 0 to 2, got \[1, 0, 0\]"),
+        ("cards", "no", "entry cards, must be 2 whole numbers"),
+        ("lamps", [0], r"entry lamps, must be 2 finite numbers that float32 can hold, got \[0\]"),
+        ("pair", (0.5,), r"entry pair.1.shelf, must be given, got \(0.5,\)"),
+        ("pair", (0.5, {"shelf": [[np.nan, 8]]}), "entry pair.1.shelf, must be 2 finite numbers"),
+    ],
+)
+def test_an_entry_that_makes_no_sense_is_refused_by_its_name(monkeypatch, entry, value, reason):
+    monkeypatch.setattr(zoo.Storehouse, "seen", zoo.Storehouse.seen | {entry: value})
+    with pytest.raises(Refused, match=f"at reset: observation of 'keeper', {reason}"):
+        stage("Storehouse").reset(0)
+
+
+def test_several_choices_at_once_are_one_action_for_each_combination():
+    world = environment("Storehouse")
+    assert world.agent_spaces(0).action_names == ("0,5", "0,6", "0,7", "1,5", "1,6", "1,7")
+    played = CheckedStage(world)
+    played.reset(0)
+    for number in (1, 3):
+        played.step(np.asarray([number]))
+    assert [action["keeper"].tolist() for action in played.stage.environment.sent] == [[0, 6], [1, 5]]
+
+
+@pytest.mark.parametrize("mask", [(0, 0, 0, 0, 1, 1), (0, 1, 0, 1, 1), ([0, 1], [0, 1, 1])])
+def test_a_mask_is_of_all_combinations_or_of_each_choice(monkeypatch, mask):
+    monkeypatch.setattr(zoo.Storehouse, "mask", mask)
+    assert stage("Storehouse").reset(0).available.tolist() == [[False] * 4 + [True] * 2]
+
+
+@pytest.mark.parametrize("mask", [(1, 1), ([0, 1], [1]), (1, 1, 1, 1, 1, 2), "all"])
+def test_a_mask_of_another_kind_is_refused(monkeypatch, mask):
+    monkeypatch.setattr(zoo.Storehouse, "mask", mask)
+    with pytest.raises(Refused, match="action_mask of 'keeper' must be 5 or 6 times 1 or 0, got"):
+        stage("Storehouse").reset(0)
 
 
 def test_who_has_left_perceives_zeros_and_is_asked_for_nothing_while_the_others_go_on():
@@ -132,8 +193,15 @@ def test_rewards_that_differ_are_otherwise_refused():
 @pytest.mark.parametrize(
     ("place", "reason"),
     [
-        ("tests.environments.zoo:Smooth", "actions of .*: tall must be Discrete for agents to learn, got .*Box"),
-        ("tests.environments.zoo:Odd", "observations of .*: tall must be a Box, a Discrete, or a Dict"),
+        (
+            "tests.environments.zoo:Smooth",
+            "actions of .*: tall must be Discrete, MultiDiscrete or MultiBinary for agents to learn, got .*Box",
+        ),
+        (
+            "tests.environments.zoo:Odd",
+            "observations of .*: tall must be a Box, Discrete, .*, or a Dict or Tuple of such, got .*Text",
+        ),
+        ("tests.environments.zoo:Crane", "keeper must be at most 1024 combinations, got 2048 combinations of 2 x 2 x"),
         ("tests.environments.zoo:Turns", "must make a parallel environment, got a turn-based one"),
         ("tests.environments.zoo:NUMBER", "must name a function that makes an environment, got 3"),
         ("tests.environments.zoo:broken", "can't be made .KeyError: 'no such thing'"),

@@ -27,6 +27,29 @@ class Dict:
         return all(space.contains(value[name]) for name, space in self.spaces.items())
 
 
+class MultiDiscrete:
+    def __init__(self, *nvec, start=None):
+        self.nvec = np.asarray(nvec)
+        self.start = np.zeros(len(nvec), int) if start is None else np.asarray(start)
+
+    def contains(self, value):
+        return bool(((self.start <= value) & (value < self.start + self.nvec)).all())
+
+
+class MultiBinary:
+    def __init__(self, n):
+        self.n = n
+
+
+class Tuple:
+    def __init__(self, *spaces):
+        self.spaces = spaces
+
+
+class Text:
+    """No numbers."""
+
+
 class Zoo:
     """A tall agent and a small one. The small one leaves after two steps; the tall one's time is up after four.
 
@@ -57,8 +80,10 @@ class Zoo:
         ended = {name: name == "small" and self.taken == 2 for name in names}
         cut = dict.fromkeys(names, self.taken == self.steps)
         self.agents = [name for name in names if not (ended[name] or cut[name])]
-        infos = {name: {"action_mask": [1, 0, 1][: self.action_space(name).n]} for name in names}
-        return self.observe(names), self.rewards(names), ended, cut, infos
+        return self.observe(names), self.rewards(names), ended, cut, self.infos(names)
+
+    def infos(self, names):
+        return {name: {"action_mask": [1, 0, 1][: self.action_space(name).n]} for name in names}
 
     def rewards(self, names):
         return dict.fromkeys(names, float(self.taken))
@@ -122,7 +147,35 @@ class Smooth(Zoo):
 class Odd(Zoo):
     """Observations of an unknown kind."""
 
-    spaces = {"tall": (Dict(left=Box(1)), Discrete(2)), "small": (Box(1), Discrete(2))}  # noqa: RUF012
+    spaces = {"tall": (Dict(left=Box(1), right=Text()), Discrete(2)), "small": (Box(1), Discrete(2))}  # noqa: RUF012
+
+
+class Storehouse(Zoo):
+    """One agent who sees things of every kind and turns two wheels at once: the first 0 or 1, the second 5, 6 or 7."""
+
+    possible_agents = ("keeper",)
+    place = Dict(
+        doors=Discrete(2, start=1),
+        cards=MultiDiscrete(2, 3),
+        lamps=MultiBinary(2),
+        pair=Tuple(Box(), Dict(shelf=Box(1, 2))),
+        action_mask=Box(6),
+    )
+    spaces = {"keeper": (place, MultiDiscrete(2, 3, start=[0, 5]))}  # noqa: RUF012
+    mask = (1, 1, 1, 0, 1, 1)
+    seen = {"doors": 2, "cards": [1, 0], "lamps": [0, 1], "pair": (0.5, {"shelf": [[7, 8]]})}  # noqa: RUF012
+
+    def observe(self, names):
+        return {"keeper": {**self.seen, "action_mask": self.mask}}
+
+    def infos(self, names):
+        return {}
+
+
+class Crane(Storehouse):
+    """Too many wheels."""
+
+    spaces = {"keeper": (Storehouse.place, MultiDiscrete(*[2] * 11))}  # noqa: RUF012
 
 
 class Turns(Zoo):

@@ -18,8 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.environments.adapters.spaces import action_count
-from decentral.environments.base import Environment, Outcome, Randomness
+from decentral.environments.adapters.spaces import Actions
+from decentral.environments.base import AgentSpaces, Environment, Outcome, Randomness
 from decentral.environments.host.user_code import imported
 from decentral.errors import Refused, did_you_mean
 from decentral.settings import setting
@@ -29,7 +29,7 @@ PREFIX = "jaxmarl"
 LIMIT = 100  # steps, for an environment that declares no limit
 TIME_LIMIT = "steps after which an episode is cut off, unless it ends before"
 
-ByAgent = Mapping[str, Array]  # part of an environment's answer, by the names of its agents
+ByAgent = Mapping[str, Any]  # part of an environment's answer, by the names of its agents
 
 
 class JaxMARLState(eqx.Module):
@@ -48,13 +48,19 @@ class JaxMARLSizes:
 
     names: tuple[str, ...]  # of its agents
     observations: tuple[int, ...]  # numbers in the observation of every agent
-    actions: tuple[int, ...]  # of every agent
+    entries: tuple[tuple[str, ...], ...]  # what they mean; nothing where an observation has no parts with names
+    actions: tuple[Actions, ...]  # of every agent
     masks: str | None  # the method that returns the available actions; None if there is none
 
     @property
     def features(self) -> int:
         """Of the largest observation."""
         return max(self.observations)
+
+    @property
+    def most_actions(self) -> int:
+        """Of the agent that has most."""
+        return max(actions.count for actions in self.actions)
 
 
 class JaxMARL(Environment):
@@ -77,16 +83,16 @@ class JaxMARL(Environment):
 
     @property
     def spec(self) -> AgentSpec:
-        return AgentSpec(self.sizes.features, Discrete(max(self.sizes.actions)))
+        return AgentSpec(self.sizes.features, Discrete(self.sizes.most_actions))
 
     @property
     def agent_specs(self) -> tuple[AgentSpec, ...]:
         pairs = zip(self.sizes.observations, self.sizes.actions, strict=True)
-        return tuple(AgentSpec(size, Discrete(count)) for size, count in pairs)
+        return tuple(AgentSpec(size, Discrete(actions.count)) for size, actions in pairs)
 
     @property
     def has_action_mask(self) -> bool:
-        return self.sizes.masks is not None or len(set(self.sizes.actions)) > 1
+        return self.sizes.masks is not None or len({actions.count for actions in self.sizes.actions}) > 1
 
     @property
     def agent_names(self) -> tuple[str, ...]:
@@ -104,6 +110,10 @@ class JaxMARL(Environment):
         if self.result != "mean" and not self.has_own_rewards:
             raise Refused(f"result must be mean unless rewards is own, got {self.result}: set rewards to {self.result}")
 
+    def agent_spaces(self, place: int) -> AgentSpaces:
+        actions = self.sizes.actions[place].names
+        return AgentSpaces(self.agent_names[place], self.agent_specs[place], self.sizes.entries[place], actions)
+
     def reset(self, key: Key[Array, ""]) -> JaxMARLState:
         observations, inner = self.environment.reset(key)
         nothing = jnp.zeros(self.num_agents)
@@ -117,7 +127,8 @@ class JaxMARL(Environment):
     def step(
         self, state: JaxMARLState, actions: Int[Array, " agents"], key: Key[Array, ""]
     ) -> tuple[JaxMARLState, Outcome]:
-        chosen = dict(zip(self.sizes.names, actions, strict=True))
+        pairs = zip(self.sizes.actions, actions, strict=True)
+        chosen = dict(zip(self.sizes.names, (_decoded(*pair) for pair in pairs), strict=True))
         observations, inner, rewards, dones, _ = self.environment.step_env(key, state.inner, chosen)
         moved = JaxMARLState(
             inner,
@@ -140,11 +151,14 @@ class JaxMARL(Environment):
 
     def _percepts(self, observations: ByAgent, inner: Any) -> Percept:
         """The percepts of all agents, padded to the same sizes."""
-        rows = [jnp.ravel(observations[name]).astype(jnp.float32) for name in self.sizes.names]
+        rows = [_flat(observations[name]) for name in self.sizes.names]
         padded = jnp.stack([jnp.pad(row, (0, self.sizes.features - row.size)) for row in rows])
         most = self.spec.actions.count
         if self.sizes.masks is None:
-            return Percept(padded, jnp.asarray(np.arange(most)[None, :] < np.asarray(self.sizes.actions)[:, None]))
+            return Percept(
+                padded,
+                jnp.asarray(np.arange(most)[None, :] < np.asarray([own.count for own in self.sizes.actions])[:, None]),
+            )
         available = getattr(self.environment, self.sizes.masks)(inner)
         masks = [jnp.ravel(available[name]).astype(bool) for name in self.sizes.names]
         return Percept(padded, jnp.stack([jnp.pad(mask, (0, most - mask.size)) for mask in masks]))
@@ -205,9 +219,9 @@ def _sizes(environment: Any, name: str) -> JaxMARLSizes:
     """Read an environment's spaces, and refuse those that agents can't learn in."""
     try:
         agents = tuple(environment.agents)
-        actions = tuple(action_count(environment.action_space(agent), f"{name}: {agent}") for agent in agents)
+        actions = tuple(Actions.of(environment.action_space(agent), f"{name}: {agent}") for agent in agents)
         observations, inner = jax.eval_shape(environment.reset, jax.random.key(0))
-        sizes = tuple(int(np.prod(observations[agent].shape)) for agent in agents)
+        entries = tuple(tuple(_names_of(observations[agent])) for agent in agents)
     except (AttributeError, TypeError, KeyError, ValueError) as error:
         if isinstance(error, Refused):
             raise
@@ -215,7 +229,27 @@ def _sizes(environment: Any, name: str) -> JaxMARLSizes:
         raise Refused(
             f"environment {name} must be an environment of JaxMARL with an observation per agent ({why})"
         ) from None
-    return JaxMARLSizes(agents, sizes, actions, _masks(environment, inner))
+    sizes = tuple(len(names) for names in entries)
+    named = tuple(() if names[0].startswith("[") else names for names in entries)
+    return JaxMARLSizes(agents, sizes, named, actions, _masks(environment, inner))
+
+
+def _names_of(observation: Any) -> Iterator[str]:
+    """A name for every number of one agent's observation: the parts of a dictionary, and the place in each."""
+    for path, leaf in jax.tree_util.tree_leaves_with_path(observation):
+        part = jax.tree_util.keystr(path, simple=True, separator=".")
+        yield from (f"{part}[{','.join(map(str, place))}]" if place else part for place in np.ndindex(leaf.shape))
+
+
+def _flat(observation: Any) -> Float[Array, " features"]:
+    return jnp.concatenate([jnp.ravel(leaf).astype(jnp.float32) for leaf in jax.tree.leaves(observation)])
+
+
+def _decoded(actions: Actions, number: Int[Array, ""]) -> Array:
+    """An action as the environment takes it."""
+    if not actions.several:
+        return number
+    return jnp.stack(jnp.unravel_index(number, actions.counts)).astype(jnp.int32)
 
 
 def _masks(environment: Any, inner: Any) -> str | None:

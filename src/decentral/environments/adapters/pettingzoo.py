@@ -12,17 +12,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from decentral.environments.adapters.infos import info_names, latest_numbers
-from decentral.environments.adapters.spaces import (
-    MASK,
-    REST,
-    action_count,
-    as_numbers,
-    mask_in,
-    names_in,
-    observation_size,
-)
+from decentral.environments.adapters.spaces import MASK, Actions, Observations, mask_in, names_in
 from decentral.environments.base import AgentSpaces
-from decentral.environments.host.checks import LARGEST, brief_text, number_of, numbers_in
+from decentral.environments.host.checks import brief_text, number_of, numbers_in
 from decentral.environments.host.interface import HostEnvironment, Percepts, Stage, Step
 from decentral.environments.host.user_code import errors_as_failures, imported
 from decentral.errors import Failed, Refused, words_of
@@ -50,36 +42,6 @@ def check_flags(what: str, by_agent: Mapping[Any, Any]) -> None:
             raise Refused(f"{what} of {name!r:.80} must be true or false, got {brief_text(flag)}")
 
 
-def check_observation(name: Any, observation: Any, info: Any, space: Any, actions: Any) -> None:
-    """Refuse one agent's observation, or its mask, that does not fit its space."""
-    if isinstance(observation, Mapping) and not {MASK, REST} <= set(observation):
-        raise Refused(f"observation of {name!r:.80} must hold {REST} and {MASK}, got {list(observation)!r:.80}")
-    _check_numbers(name, observation[REST] if isinstance(observation, Mapping) else observation, space)
-    if not isinstance(info, Mapping):
-        raise Refused(f"info of {name!r:.80} must be a dict, got {brief_text(info)}")
-    mask, count = mask_in(observation, info), action_count(actions, f"{name}")
-    if mask is not None:
-        numbers = numbers_in(mask)
-        if numbers is None or numbers.shape != (count,) or not np.isin(numbers, (0, 1)).all():
-            raise Refused(f"{MASK} of {name!r:.80} must be {count} times 1 or 0, got {brief_text(mask)}")
-
-
-def _check_numbers(name: Any, observation: Any, space: Any) -> None:
-    inner = space.spaces[REST] if _is(space, "Dict") else space
-    numbers, size = numbers_in(observation), observation_size(space, f"{name}")
-    if _is(inner, "Discrete"):
-        if numbers is None or numbers.size != 1 or float(numbers.item()) - int(inner.start) not in range(size):
-            words = f"a whole number from {inner.start} to {inner.start + size - 1}"
-            raise Refused(f"observation of {name!r:.80} must be {words}, got {brief_text(observation)}")
-    elif numbers is None or numbers.size != size or not (np.abs(numbers) <= LARGEST).all():
-        words = f"{size} finite numbers that float32 can hold"
-        raise Refused(f"observation of {name!r:.80} must be {words}, got {brief_text(observation)}")
-
-
-def _is(space: Any, kind: str) -> bool:
-    return kind in {base.__name__ for base in type(space).__mro__}
-
-
 Factory = Callable[[], Any]
 ByAgent = Mapping[Any, Any]  # part of an environment's answer, by the names of its agents
 Rewards = Literal["shared", "sum", "mean", "own"]
@@ -89,35 +51,34 @@ ANSWER = ("observations", "rewards", "terminations", "truncations", "infos")
 
 @dataclass(frozen=True)
 class PettingZooSizes:
-    """The agents of an environment and the sizes of their spaces."""
+    """The agents of an environment, what they observe and what they can do."""
 
     names: tuple[Any, ...]  # of its agents
-    observations: tuple[int, ...]  # numbers in the observation of every agent
-    counts: tuple[int, ...]  # actions of every agent
-    starts: tuple[int, ...]  # the number of every agent's first action
-    observation_names: tuple[tuple[str, ...], ...]  # of every agent's numbers; empty where it gives none
-    action_names: tuple[tuple[str, ...], ...]  # of every agent's actions; empty where it gives none
+    observations: tuple[Observations, ...]
+    actions: tuple[Actions, ...]
+    observation_names: tuple[tuple[str, ...], ...]  # of every agent's numbers; empty where nobody names them
+    action_names: tuple[tuple[str, ...], ...]  # of every agent's actions
 
     @property
     def features(self) -> int:
         """Of the largest observation."""
-        return max(self.observations)
+        return max(observations.size for observations in self.observations)
 
     @property
-    def actions(self) -> int:
+    def most_actions(self) -> int:
         """Of the agent that has most."""
-        return max(self.counts)
+        return max(actions.count for actions in self.actions)
 
     @staticmethod
     def of(environment: Any, address: str) -> "PettingZooSizes":
         """Read an environment's spaces, and refuse those that agents can't learn in."""
         try:
             names = tuple(environment.possible_agents)
-            observations = [
-                observation_size(environment.observation_space(name), f"{address}: {name}") for name in names
-            ]
-            counts = [action_count(environment.action_space(name), f"{address}: {name}") for name in names]
-            starts = [int(environment.action_space(name).start) for name in names]
+            whose = [f"{address}: {name}" for name in names]
+            observed = zip(map(environment.observation_space, names), whose, strict=True)
+            observations = tuple(Observations.of(*of_agent) for of_agent in observed)
+            acted = zip(map(environment.action_space, names), whose, strict=True)
+            actions = tuple(Actions.of(*of_agent) for of_agent in acted)
             parallel = not callable(getattr(environment, "agent_iter", None))
         except (AttributeError, TypeError) as error:
             raise Refused(f"environment {address} must make a parallel environment of PettingZoo ({error})") from None
@@ -127,11 +88,15 @@ class PettingZooSizes:
             )
         if not names:
             raise Refused(f"environment {address} must have at least one agent, got none")
-        labels = [
-            names_in(environment, what, names, sizes, address)
-            for what, sizes in (("observation_names", observations), ("action_names", counts))
-        ]
-        return PettingZooSizes(names, tuple(observations), tuple(counts), tuple(starts), *labels)
+        given = names_in(environment, "observation_names", names, [part.size for part in observations], address)
+        called = names_in(environment, "action_names", names, [part.count for part in actions], address)
+        return PettingZooSizes(
+            names,
+            observations,
+            actions,
+            tuple(own or part.names for own, part in zip(given, observations, strict=True)),
+            tuple(own or part.names for own, part in zip(called, actions, strict=True)),
+        )
 
 
 class PettingZoo(HostEnvironment):
@@ -163,12 +128,12 @@ class PettingZoo(HostEnvironment):
 
     @property
     def spec(self) -> AgentSpec:
-        return AgentSpec(self.sizes.features, Discrete(self.sizes.actions))
+        return AgentSpec(self.sizes.features, Discrete(self.sizes.most_actions))
 
     @property
     def agent_specs(self) -> tuple[AgentSpec, ...]:
-        pairs = zip(self.sizes.observations, self.sizes.counts, strict=True)
-        return tuple(AgentSpec(size, Discrete(count)) for size, count in pairs)
+        pairs = zip(self.sizes.observations, self.sizes.actions, strict=True)
+        return tuple(AgentSpec(observed.size, Discrete(actions.count)) for observed, actions in pairs)
 
     @property
     def agent_names(self) -> tuple[str, ...]:
@@ -188,10 +153,9 @@ class PettingZoo(HostEnvironment):
             raise Refused(f"result must be mean unless rewards is own, got {self.result}: set rewards to {self.result}")
 
     def agent_spaces(self, place: int) -> AgentSpaces:
-        spec, first = self.agent_specs[place], self.sizes.starts[place]
-        numbers = tuple(str(first + number) for number in range(spec.actions.count))
-        actions = self.sizes.action_names[place] or numbers
-        return AgentSpaces(self.agent_names[place], spec, self.sizes.observation_names[place], actions, first)
+        sizes, spec = self.sizes, self.agent_specs[place]
+        labels = sizes.observation_names[place], sizes.action_names[place]
+        return AgentSpaces(self.agent_names[place], spec, *labels, sizes.actions[place].first)
 
     def open(self) -> Stage:
         return PettingZooStage(type(self).factory(), self.sizes, self.rewards, self.result, self.fact_names)
@@ -260,8 +224,8 @@ class PettingZooStage(Stage):
     def step(self, actions: np.ndarray) -> Step:
         present = set(self.environment.agents)
         chosen = {
-            name: int(action) + start
-            for name, start, action in zip(self.sizes.names, self.sizes.starts, actions, strict=True)
+            name: space.decoded(int(action))
+            for name, space, action in zip(self.sizes.names, self.sizes.actions, actions, strict=True)
             if name in present
         }
         answer = self.environment.step(chosen)
@@ -307,17 +271,23 @@ class PettingZooStage(Stage):
         check_names("infos", infos, self.sizes.names, ())
         percepts = Percepts(
             np.zeros((len(self.sizes.names), self.sizes.features), np.float32),
-            np.zeros((len(self.sizes.names), self.sizes.actions), bool),
+            np.zeros((len(self.sizes.names), self.sizes.most_actions), bool),
         )
         for row, name in enumerate(self.sizes.names):
             if name not in observations or terminations.get(name, False):
                 percepts.available[row, 0] = True
                 continue
-            spaces = self.environment.observation_space(name), self.environment.action_space(name)
-            check_observation(name, observations[name], infos.get(name, {}), *spaces)
-            numbers = as_numbers(self.environment.observation_space(name), observations[name])
+            numbers = self.sizes.observations[row].read(observations[name], repr(name)[:80])
             percepts.observation[row, : len(numbers)] = numbers
-            mask = mask_in(observations[name], infos.get(name, {}))
-            count = self.environment.action_space(name).n
-            percepts.available[row, :count] = True if mask is None else mask
+            available = self._available(row, observations[name], infos.get(name, {}))
+            percepts.available[row, : len(available)] = available
         return percepts
+
+    def _available(self, row: int, observation: Any, info: Any) -> np.ndarray:
+        """Which of its actions an agent can take."""
+        whose = f"{self.sizes.names[row]!r:.80}"
+        if not isinstance(info, Mapping):
+            raise Refused(f"info of {whose} must be a dict, got {brief_text(info)}")
+        if self.sizes.observations[row].has_mask and MASK not in observation:
+            raise Refused(f"observation of {whose} must hold {MASK}, got {list(observation)!r:.80}")
+        return self.sizes.actions[row].available(mask_in(observation, info), whose)

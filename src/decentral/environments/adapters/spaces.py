@@ -1,51 +1,201 @@
-"""The spaces of a PettingZoo environment, as numbers: boxes are flattened, one of several things is one-hot.
+"""The spaces of other libraries, as numbers: boxes are flattened, one of several things is one-hot, parts are named.
 
 They are told apart by the names of their classes, so that nothing need be imported to read them.
 """
 
+import itertools
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from decentral.environments.host.checks import LARGEST, brief_text, numbers_in
 from decentral.errors import Refused
 
 MASK, REST = "action_mask", "observation"  # what PettingZoo calls them where an observation says what can be done
+MOST_ACTIONS = 1024  # combinations of several choices, each an action of its own
+MOST_NAMES = 1000  # numbers of an observation that are named one by one
 
 
-def observation_size(space: Any, whose: str) -> int:
-    """How many numbers an observation is."""
-    if _is(space, "Dict") and set(space.spaces) == {MASK, REST}:
-        return observation_size(space.spaces[REST], whose)
-    if _is(space, "Box"):
-        return int(np.prod(space.shape))
-    if _is(space, "Discrete"):
-        return int(space.n)
-    raise Refused(
-        f"the observations of {whose} must be a Box, a Discrete, or a Dict of {REST} and {MASK}, got {_named(space)}"
-    )
+@dataclass(frozen=True)
+class Entry:
+    """A part of an observation that is made of no others."""
+
+    path: tuple[Any, ...]  # where it is found: names in dictionaries, places in tuples
+    space: Any
+
+    @property
+    def name(self) -> str:
+        """Of the part; the whole observation is called so."""
+        return ".".join(map(str, self.path)) or REST
+
+    @property
+    def choices(self) -> tuple[tuple[int, int], ...]:
+        """The first number and the count of each one-hot choice; empty if these are plain numbers."""
+        if _is(self.space, "Discrete"):
+            return ((int(getattr(self.space, "start", 0)), int(self.space.n)),)
+        return (
+            tuple(zip(_starts(self.space), _counts(self.space), strict=True))
+            if _is(self.space, "MultiDiscrete")
+            else ()
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of plain numbers."""
+        if _is(self.space, "MultiBinary"):
+            return tuple(np.atleast_1d(self.space.n).tolist())
+        return tuple(int(length) for length in self.space.shape)
+
+    @property
+    def size(self) -> int:
+        return sum(count for _, count in self.choices) if self.choices else math.prod(self.shape)
+
+    def names(self) -> Iterator[str]:
+        """What each number means, such as position[1], or door=2."""
+        for place, (start, count) in enumerate(self.choices):
+            which = f"[{place}]" if _is(self.space, "MultiDiscrete") else ""
+            yield from (f"{self.name}{which}={start + number}" for number in range(count))
+        if not self.choices:
+            for entry in np.ndindex(self.shape):
+                yield self.name + (f"[{','.join(map(str, entry))}]" if entry else "")
+
+    def read(self, observation: Any, whose: str) -> np.ndarray:
+        """This part of an observation as a row of numbers; what does not fit is refused by name."""
+        what = f"observation of {whose}" + (f", entry {self.name}," if self.path else "")
+        value = self._find(observation, what)
+        numbers = numbers_in(value)
+        row = None if numbers is None else numbers.reshape(-1)
+        if self.choices:
+            return self._one_hot(what, value, row)
+        if row is None or row.size != self.size or not (np.abs(row) <= LARGEST).all():
+            words = f"{self.size} finite numbers that float32 can hold"
+            raise Refused(f"{what} must be {words}, got {brief_text(value)}")
+        return row.astype(np.float32)
+
+    def _one_hot(self, what: str, value: Any, row: np.ndarray | None) -> np.ndarray:
+        ranges = [range(start, start + count) for start, count in self.choices]
+        if (
+            row is None
+            or len(row) != len(ranges)
+            or any(number not in these for number, these in zip(row, ranges, strict=True))
+        ):
+            words = "a whole number" if len(ranges) == 1 else f"{len(ranges)} whole numbers"
+            allowed = ", ".join(f"{these.start} to {these.stop - 1}" for these in ranges)
+            raise Refused(f"{what} must be {words} from {allowed}, got {brief_text(value)}")
+        return np.concatenate([np.asarray(these) == chosen for these, chosen in zip(ranges, row, strict=True)]).astype(
+            np.float32
+        )
+
+    def _find(self, observation: Any, what: str) -> Any:
+        for key in self.path:
+            try:
+                observation = observation[key]
+            except (KeyError, IndexError, TypeError):
+                raise Refused(f"{what} must be given, got {brief_text(observation)}") from None
+        return observation
 
 
-def action_count(space: Any, whose: str) -> int:
-    """How many actions there are to choose from."""
-    if _is(space, "Discrete"):
-        return int(space.n)
-    raise Refused(f"the actions of {whose} must be Discrete for agents to learn, got {_named(space)}")
+@dataclass(frozen=True)
+class Observations:
+    """One agent's observations: entries that are written one after the other."""
+
+    entries: tuple[Entry, ...]
+    has_mask: bool  # beside them: which actions are available
+
+    @staticmethod
+    def of(space: Any, whose: str) -> "Observations":
+        """The entries of a space, in its own order; one that agents can't learn from is refused."""
+        has_mask = _is(space, "Dict") and MASK in space.spaces
+        entries = tuple(entry for entry in _entries(space, (), whose) if not (has_mask and entry.path[0] == MASK))
+        if not entries:
+            raise Refused(f"the observations of {whose} must hold something, got {_named(space)}")
+        return Observations(entries, has_mask)
+
+    @property
+    def size(self) -> int:
+        return sum(entry.size for entry in self.entries)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The meaning of every number; none where the environment names no part, or for an image."""
+        plain = len(self.entries) == 1 and self.entries[0].path in ((), (REST,)) and not self.entries[0].choices
+        if plain or self.size > MOST_NAMES:
+            return ()
+        return tuple(itertools.chain.from_iterable(entry.names() for entry in self.entries))
+
+    def read(self, observation: Any, whose: str) -> np.ndarray:
+        """An observation as a row of numbers."""
+        return np.concatenate([entry.read(observation, whose) for entry in self.entries])
 
 
-def as_numbers(space: Any, observation: Any) -> np.ndarray:
-    """An observation as a row of numbers."""
-    if _is(space, "Dict"):
-        return as_numbers(space.spaces[REST], observation[REST])
-    if _is(space, "Discrete"):
-        return np.eye(space.n, dtype=np.float32)[int(observation) - int(space.start)]
-    return np.asarray(observation, np.float32).reshape(-1)
+@dataclass(frozen=True)
+class Actions:
+    """One agent's actions: one choice, or several at once, whose combinations are the actions."""
+
+    starts: tuple[int, ...]  # the first number of each choice
+    counts: tuple[int, ...]
+    several: bool  # the environment wants a list, if only of one
+
+    @staticmethod
+    def of(space: Any, whose: str) -> "Actions":
+        """The actions of a space; what agents can't choose from is refused."""
+        if _is(space, "Discrete"):
+            return Actions((int(getattr(space, "start", 0)),), (int(space.n),), several=False)
+        if not (_is(space, "MultiDiscrete") or _is(space, "MultiBinary")):
+            kinds = "Discrete, MultiDiscrete or MultiBinary"
+            raise Refused(f"the actions of {whose} must be {kinds} for agents to learn, got {_named(space)}")
+        counts = _counts(space)
+        if math.prod(counts) > MOST_ACTIONS:
+            much = f"{math.prod(counts)} combinations of {' x '.join(map(str, counts))}"
+            raise Refused(f"the actions of {whose} must be at most {MOST_ACTIONS} combinations, got {much:.120}")
+        return Actions(_starts(space), counts, several=True)
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.counts)
+
+    @property
+    def first(self) -> int:
+        """The environment's number of the first action, where there is one choice."""
+        return 0 if self.several else self.starts[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The environment's own numbers of every action: `2,0` is 2 in the first choice and 0 in the second."""
+        rows = itertools.product(*(range(first, first + n) for first, n in zip(self.starts, self.counts, strict=True)))
+        return tuple(",".join(map(str, row)) for row in rows)
+
+    def decoded(self, number: int) -> Any:
+        """An action as the environment takes it."""
+        if not self.several:
+            return number + self.starts[0]
+        return np.asarray(np.unravel_index(number, self.counts)) + np.asarray(self.starts)
+
+    def available(self, mask: Any, whose: str) -> np.ndarray:
+        """Which actions are available: all, or by a mask of them all, or by one mask for each choice."""
+        if mask is None:
+            return np.ones(self.count, bool)
+        numbers = numbers_in(mask)
+        if numbers is None and self.several and isinstance(mask, tuple | list):
+            pieces = [piece for piece in map(numbers_in, mask) if piece is not None and piece.ndim == 1]
+            numbers = np.concatenate(pieces) if tuple(map(len, pieces)) == self.counts else None
+        sizes = {self.count, *([sum(self.counts)] if self.several else [])}
+        if numbers is None or numbers.ndim != 1 or len(numbers) not in sizes or not np.isin(numbers, (0, 1)).all():
+            words = " or ".join(map(str, sorted(sizes)))
+            raise Refused(f"{MASK} of {whose} must be {words} times 1 or 0, got {brief_text(mask)}")
+        if len(numbers) == self.count:
+            return numbers.astype(bool)
+        masks = np.split(numbers.astype(bool), np.cumsum(self.counts)[:-1])
+        return np.logical_and.reduce(np.meshgrid(*masks, indexing="ij")).reshape(-1)
 
 
 def mask_in(observation: Any, info: Mapping[str, Any]) -> Any:
     """Which actions are available, where the environment says so: beside the observation or in the info; else none."""
-    if isinstance(observation, Mapping):
+    if isinstance(observation, Mapping) and MASK in observation:
         return observation[MASK]
     return info.get(MASK)
 
@@ -64,6 +214,30 @@ def names_in(
         if isinstance(names, str) or not isinstance(names, Sequence) or len(names) not in (0, size):
             raise Refused(f"{what} of {whose}: {agent} must be {size} names, got {_named(names)}")
     return tuple(tuple(map(str, names)) for names in named)
+
+
+def _entries(space: Any, path: tuple[Any, ...], whose: str) -> Iterator[Entry]:
+    if _is(space, "Dict") or _is(space, "Tuple"):
+        parts = space.spaces.items() if _is(space, "Dict") else enumerate(space.spaces)
+        for key, part in parts:
+            yield from _entries(part, (*path, key), whose)
+    elif any(_is(space, kind) for kind in ("Box", "Discrete", "MultiDiscrete", "MultiBinary")):
+        yield Entry(path, space)
+    else:
+        kinds = "a Box, Discrete, MultiDiscrete or MultiBinary, or a Dict or Tuple of such"
+        raise Refused(f"the observations of {whose} must be {kinds}, got {_named(space)}")
+
+
+def _counts(space: Any) -> tuple[int, ...]:
+    if _is(space, "MultiBinary"):
+        return (2,) * int(np.prod(space.n))
+    counts = space.nvec if "nvec" in dir(space) else space.num_categories  # JaxMARL's name for it
+    return tuple(np.asarray(counts).reshape(-1).tolist())
+
+
+def _starts(space: Any) -> tuple[int, ...]:
+    starts = getattr(space, "start", None)
+    return (0,) * len(_counts(space)) if starts is None else tuple(np.asarray(starts).reshape(-1).tolist())
 
 
 def _is(space: Any, kind: str) -> bool:
