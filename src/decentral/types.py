@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 Tree = TypeVar("Tree")
+PIXEL = np.float32(1 / 255)  # what agents see of an image: its bytes times this, from 0 to 1
 Metrics = dict[str, Float[Array, "..."]]  # one agent's numbers; with the axes that vmap adds, a team's
 
 
@@ -47,6 +49,7 @@ class AgentSpec:
 
     observation_size: int
     actions: Discrete | Continuous
+    image: tuple[int, int, int] | None = None  # height, width, channels, where the observation is one, of 0 to 1
 
 
 class Percept(eqx.Module):

@@ -19,6 +19,10 @@ class Box:
         return np.shape(value) == self.shape
 
 
+class Pixels(Box):
+    dtype, high = np.dtype(np.uint8), 255
+
+
 class Dict:
     def __init__(self, **spaces):
         self.spaces = spaces
@@ -176,6 +180,21 @@ class Crane(Storehouse):
     """Too many wheels."""
 
     spaces = {"keeper": (Storehouse.place, MultiDiscrete(*[2] * 11))}  # noqa: RUF012
+
+
+class Camera(Zoo):
+    """One agent with a camera of 4 x 5 pixels in two colours; the picture grows brighter. Two steps."""
+
+    possible_agents = ("pilot",)
+    spaces = {"pilot": (Pixels(4, 5, 2), Discrete(2))}  # noqa: RUF012
+    steps = 2
+
+    def observe(self, names):
+        picture = np.arange(40, dtype=np.uint8).reshape(4, 5, 2) + 100 * self.taken
+        return {"pilot": picture.astype(np.uint8)}
+
+    def infos(self, names):
+        return {}
 
 
 class Turns(Zoo):

@@ -122,6 +122,8 @@ def as_spec(spec: Any) -> AgentSpec:
     if isinstance(spec, AgentSpec):
         if not isinstance(spec.actions, Discrete):
             raise Refused("spec must have discrete actions, got continuous ones")
+        if spec.image is not None:
+            raise Refused("spec must be of numbers for an agent alone, got an image: set environment.images to flat")
         sizes: Any = (spec.observation_size, spec.actions.count)
     else:
         sizes = spec

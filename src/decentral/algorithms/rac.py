@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float
 from decentral.algorithms.q_learning import episode_inputs, mask_unavailable, masked_mean, values_and_targets
 from decentral.algorithms.value_learner import ContextValue, MultiNetworkLearner, ValueNetwork, mean_squares
 from decentral.networks.heads import CONTEXT_HEADS
-from decentral.networks.trunk import Trunk
+from decentral.networks.images import trunk_for
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Episode, Metrics
 
@@ -39,7 +39,7 @@ class RAC(MultiNetworkLearner):
             raise Refused(f"return_low must be below return_high, {self.return_high}, got {self.return_low}")
 
     def build(self, spec: AgentSpec) -> RACModels:
-        trunk = Trunk(spec.observation_size + spec.actions.count, self.hidden)
+        trunk = trunk_for(spec.observation_size + spec.actions.count, self.hidden, spec.image)
         head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
         return RACModels(ContextValue(trunk, head), ValueNetwork.described(spec, self.hidden))
 

@@ -15,6 +15,7 @@ from decentral.algorithms.gradient import GradientLearner
 from decentral.algorithms.q_learning import Scene, episode_inputs, masked_mean, scene_inputs, values_and_targets
 from decentral.networks.backend import gathered
 from decentral.networks.heads import ContextHead
+from decentral.networks.images import ImageTrunk, trunk_for
 from decentral.networks.layers import Linear
 from decentral.networks.trunk import Trunk
 from decentral.settings import setting
@@ -26,14 +27,14 @@ Hidden = Float[Array, " hidden"]
 class ValueNetwork(eqx.Module):
     """Q(h, .): the trunk and one linear layer."""
 
-    trunk: Trunk
+    trunk: Trunk | ImageTrunk
     head: Linear
 
     @staticmethod
     def described(spec: AgentSpec, hidden: int) -> "ValueNetwork":
         """The description of an agent's network; `networks.layers.draw` draws its initial values."""
         actions = spec.actions.count
-        return ValueNetwork(Trunk(spec.observation_size + actions, hidden), Linear(hidden, actions))
+        return ValueNetwork(trunk_for(spec.observation_size + actions, hidden, spec.image), Linear(hidden, actions))
 
     def step(self, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
         """The values of all actions, and the memory after the percept."""
@@ -48,7 +49,7 @@ class ValueNetwork(eqx.Module):
 class ContextValue(eqx.Module):
     """Q(h, ., c): a trunk that does not depend on the context, and a head that does."""
 
-    trunk: Trunk
+    trunk: Trunk | ImageTrunk
     head: ContextHead
 
 

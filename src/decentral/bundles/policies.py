@@ -50,6 +50,8 @@ def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) 
         table = {"states": algorithm.states, "resolution": float(algorithm.resolution)}
         arrays = {"values": np.asarray(models.values), "multipliers": multipliers(spec.observation_size)}
         return Policy("table", 0, {"table": table}, arrays)
+    if spec.image is not None:
+        raise Refused("export needs observations of numbers, got images: train with environment.images flat to export")
     if isinstance(algorithm, DAC):
         if isinstance(algorithm, ExtendedDAC) and algorithm.max_over == "sampled":
             raise Refused("export needs max_over all, got sampled: its contexts depend on the last bits of the memory")

@@ -45,15 +45,15 @@ def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
     if everything > free:
         several, fewer = (f" for each of {settings} settings", ", the settings") if settings > 1 else ("", "")
         raise Refused(
-            f"training.replay_episodes = {plan.replay_episodes} in {plan.replay_type} with {plan.seeds} seeds{several} "
-            f"needs {in_words(needed.replays)} of memory and the agents {in_words(needed.agents)}, "
+            f"training.replay_episodes = {plan.replay_episodes} in {setup.replay_type} with {plan.seeds} seeds{several}"
+            f" needs {in_words(needed.replays)} of memory and the agents {in_words(needed.agents)}, "
             f"{free / GIB:.1f} GiB are free: lower it, the seeds{fewer} or the agents' sizes, "
             f"or take training.replay_type float16"
         )
     most, now = needed.replays * setup.replay_capacity // (capacity(lanes) or setup.replay_capacity), needed.replays
     growing = f", at most {in_words(most // count)}," if most > now else ""
     return (
-        f"replay {in_words(needed.replays // count)} ({plan.replay_type}){growing} and agents "
+        f"replay {in_words(needed.replays // count)} ({setup.replay_type}){growing} and agents "
         f"{in_words(needed.agents // count)} per seed, {in_words(everything)} in all; "
         f"{in_words(free)} free on {jax.devices()[0].platform}"
     )

@@ -16,7 +16,7 @@ from decentral.training.batches import Batch
 from decentral.training.diagnostics import Diagnosis, diagnose
 from decentral.training.evaluation import Scores, greedy_episodes, greedy_scores, scores_of
 from decentral.training.plan import Plan
-from decentral.training.replay import blank_episode, bytes_of, room_for
+from decentral.training.replay import blank_episode, bytes_of, room_for, stored_type
 from decentral.training.rollout import Trajectory, hand_out, play, team_player
 from decentral.training.spread import on_every_device
 from decentral.training.squads.base import Agents, Replays, Squad, TrainingClock
@@ -94,6 +94,11 @@ class TrainingSetup(eqx.Module):
             self._episodes_of(1 if self.environment.may_end_early else self.environment.time_limit)
         )
 
+    @property
+    def replay_type(self) -> str:
+        """The type of observations in the replays."""
+        return stored_type(self.environment.spec, self.plan.replay_type)
+
     def capacity_after(self, episodes: int) -> int:
         """For how many episodes every agent has room once so many were played; what it learns does not depend on it.
 
@@ -103,7 +108,7 @@ class TrainingSetup(eqx.Module):
         environment = self.environment
         blank = blank_episode(environment.spec, environment.time_limit)
         size = environment.num_agents * bytes_of(
-            jax.eval_shape(partial(room_for, observations=self.plan.replay_type), blank)
+            jax.eval_shape(partial(room_for, observations=self.replay_type), blank)
         )
         at_once = max(self._episodes_of(environment.time_limit), RESERVED_AT_ONCE // size)
         return min(self.replay_capacity, self._capacity_for(max(episodes, at_once)))
@@ -146,7 +151,7 @@ def environment_stream(seed: Int[Array, ""] | int) -> Key[Array, ""]:
 def init_lane(setup: TrainingSetup, seed: Int[Array, ""] | int, keys: Keys, episodes: int = 0) -> Lane:
     """A lane whose agents are initialised from their own keys, with room to remember at least so many episodes."""
     environment, team = setup.environment, setup.team
-    room = (setup.capacity_after(episodes), setup.plan.replay_type)
+    room = (setup.capacity_after(episodes), setup.replay_type)
     agents = team.each(lambda squad, keys: squad.init_agents(environment.spec, keys), keys)
     blank = blank_episode(environment.spec, environment.time_limit)
     replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, *room), agents)

@@ -6,9 +6,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Bool, Int, Key
 
-from decentral.types import AgentSpec, Discrete, Episode, Percept
+from decentral.types import PIXEL, AgentSpec, Discrete, Episode, Percept
+
+BYTES = "uint8"  # of the pixels of an image
 
 
 def room_for(blank: Episode, observations: str) -> Episode:
@@ -17,6 +19,11 @@ def room_for(blank: Episode, observations: str) -> Episode:
     if jnp.issubdtype(actions.dtype, jnp.integer):
         actions = actions.astype(np.min_scalar_type(-blank.percepts.available.shape[-1]))
     return _with(blank, blank.percepts.observation.astype(observations), actions)
+
+
+def stored_type(spec: AgentSpec, chosen: str) -> str:
+    """The type in which observations are stored: an image in the bytes that it was, anything else as chosen."""
+    return chosen if spec.image is None else BYTES
 
 
 def pack(episodes: Episode, room: Episode) -> Episode:
@@ -29,17 +36,21 @@ def unpack(episodes: Episode) -> Episode:
     actions = episodes.actions
     if jnp.issubdtype(actions.dtype, jnp.integer):
         actions = actions.astype(jnp.int32)
-    return _with(episodes, episodes.percepts.observation.astype(jnp.float32), actions)
+    observed = episodes.percepts.observation
+    seen = observed.astype(jnp.float32)
+    return _with(episodes, seen * PIXEL if observed.dtype == BYTES else seen, actions)
 
 
 def _as_type(array: Array, kind: np.dtype) -> Array:
+    if kind == BYTES:
+        return jnp.round(jnp.clip(array, 0.0, 1.0) / PIXEL).astype(kind)
     if array.dtype == kind or not jnp.issubdtype(kind, jnp.floating):
         return array.astype(kind)
     largest = float(jnp.finfo(kind).max)  # larger values would become inf
     return jnp.clip(array, -largest, largest).astype(kind)
 
 
-def _with(episodes: Episode, observations: Float[Array, "..."], actions: Array) -> Episode:
+def _with(episodes: Episode, observations: Array, actions: Array) -> Episode:
     return eqx.tree_at(lambda e: (e.percepts.observation, e.actions), episodes, (observations, actions))
 
 

@@ -26,7 +26,7 @@ from decentral.algorithms.q_learning import (
 from decentral.algorithms.value_learner import ContextValue, Hidden
 from decentral.networks.backend import gathered
 from decentral.networks.heads import CONTEXT_HEADS, ContextHead, HyperNet
-from decentral.networks.trunk import Trunk
+from decentral.networks.images import trunk_for
 from decentral.types import AgentSpec, Episode, Metrics, time_first
 
 StepValues = Float[Array, "T *B actions"]
@@ -61,7 +61,7 @@ class DAC(ContextLearner):
     # Networks and acting
 
     def build(self, spec: AgentSpec) -> DACModels:
-        trunk = Trunk(spec.observation_size + spec.actions.count, self.hidden)
+        trunk = trunk_for(spec.observation_size + spec.actions.count, self.hidden, spec.image)
         head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
         if isinstance(head, HyperNet) and self.hyper_start == "context":
             # `build` describes networks: its leaves are the bounds from which initial weights are drawn

@@ -65,6 +65,12 @@ class PettingZooSizes:
         return max(observations.size for observations in self.observations)
 
     @property
+    def image(self) -> tuple[int, int, int] | None:
+        """The shape of the image that every agent observes; none if they observe anything else."""
+        images = {observations.image for observations in self.observations}
+        return images.pop() if len(images) == 1 else None
+
+    @property
     def most_actions(self) -> int:
         """Of the agent that has most."""
         return max(actions.count for actions in self.actions)
@@ -110,6 +116,10 @@ class PettingZoo(HostEnvironment):
     result: TeamReturn = setting("mean", "with rewards own: the team's return in tests, of the agents' own")
     infos: str = setting("", "entries of the infos that tests report as means, with commas between them: success,time")
 
+    images: Literal["convolutional", "flat"] = setting(
+        "convolutional", "how observations that are images (uint8, rank 3) are read: by convolutions, or as numbers"
+    )
+
     address: ClassVar[str]
     factory: ClassVar[Factory]
     sizes: ClassVar[PettingZooSizes]
@@ -128,12 +138,17 @@ class PettingZoo(HostEnvironment):
 
     @property
     def spec(self) -> AgentSpec:
-        return AgentSpec(self.sizes.features, Discrete(self.sizes.most_actions))
+        return AgentSpec(self.sizes.features, Discrete(self.sizes.most_actions), self.image)
+
+    @property
+    def image(self) -> tuple[int, int, int] | None:
+        """The shape of the image that every agent observes; none if they observe anything else."""
+        return self.sizes.image if self.images == "convolutional" else None
 
     @property
     def agent_specs(self) -> tuple[AgentSpec, ...]:
         pairs = zip(self.sizes.observations, self.sizes.actions, strict=True)
-        return tuple(AgentSpec(observed.size, Discrete(actions.count)) for observed, actions in pairs)
+        return tuple(AgentSpec(observed.size, Discrete(actions.count), self.image) for observed, actions in pairs)
 
     @property
     def agent_names(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from decentral.environments.host.checks import LARGEST, brief_text, numbers_in
 from decentral.errors import Refused
+from decentral.types import PIXEL
 
 MASK, REST = "action_mask", "observation"  # what PettingZoo calls them where an observation says what can be done
 MOST_ACTIONS = 1024  # combinations of several choices, each an action of its own
@@ -51,6 +52,14 @@ class Entry:
         return tuple(int(length) for length in self.space.shape)
 
     @property
+    def image(self) -> tuple[int, int, int] | None:
+        """Height, width and channels, if these are the pixels of an image."""
+        if not _is(self.space, "Box") or len(self.shape) != 3 or getattr(self.space, "dtype", None) != np.uint8:
+            return None
+        height, width, channels = self.shape
+        return (height, width, channels) if np.max(self.space.high) > 1 else None
+
+    @property
     def size(self) -> int:
         return sum(count for _, count in self.choices) if self.choices else math.prod(self.shape)
 
@@ -74,7 +83,7 @@ class Entry:
         if row is None or row.size != self.size or not (np.abs(row) <= LARGEST).all():
             words = f"{self.size} finite numbers that float32 can hold"
             raise Refused(f"{what} must be {words}, got {brief_text(value)}")
-        return row.astype(np.float32)
+        return row.astype(np.float32) * PIXEL if self.image else row.astype(np.float32)
 
     def _one_hot(self, what: str, value: Any, row: np.ndarray | None) -> np.ndarray:
         ranges = [range(start, start + count) for start, count in self.choices]
@@ -126,6 +135,11 @@ class Observations:
         if plain or self.size > MOST_NAMES:
             return ()
         return tuple(itertools.chain.from_iterable(entry.names() for entry in self.entries))
+
+    @property
+    def image(self) -> tuple[int, int, int] | None:
+        """Height, width and channels, if the observation is an image and nothing else."""
+        return self.entries[0].image if len(self.entries) == 1 else None
 
     def read(self, observation: Any, whose: str) -> np.ndarray:
         """An observation as a row of numbers."""

@@ -1,6 +1,7 @@
 """Checks of a host environment's sizes and of its answers at each step: a mistake becomes one line that says where
 it is, what it is and what is allowed."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -40,6 +41,9 @@ def _check_sizes(environment: HostEnvironment, name: str) -> None:
     for what, size in sizes.items():
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise Refused(f"{name}: {what} must be a whole number at least 1, got {size!r:.80}")
+    if spec.image is not None and not _is_image(spec):
+        must_be = f"height, width and channels of {spec.observation_size} numbers"
+        raise Refused(f"{name}: spec.image must be {must_be}, got {spec.image!r:.80}")
     for what in ("may_end_early", "may_restart", "has_own_rewards"):
         if not isinstance(flag := getattr(environment, what), bool):
             raise Refused(f"{name}: {what} must be true or false, got {flag!r:.80}")
@@ -60,6 +64,13 @@ def _check_agents(environment: BaseEnvironment, name: str) -> None:
     most = environment.spec.observation_size, environment.spec.actions.count
     if not sound or any(own.observation_size > most[0] or own.actions.count > most[1] for own in specs):
         raise Refused(f"{name}: agent_specs must be a tuple of {count} AgentSpecs within spec, got {specs!r:.80}")
+
+
+def _is_image(spec: AgentSpec) -> bool:
+    """Are these the sides of an image that is the whole observation?"""
+    sides = spec.image
+    whole = isinstance(sides, tuple) and len(sides) == 3 and all(type(side) is int and side > 0 for side in sides)
+    return whole and math.prod(sides or ()) == spec.observation_size
 
 
 LARGEST = float(np.finfo(np.float32).max)  # numbers are learned from as float32
