@@ -44,10 +44,16 @@ class MultiBinary:
     def __init__(self, n):
         self.n = n
 
+    def contains(self, value):
+        return np.shape(value) == (self.n,) and bool(np.isin(value, (0, 1)).all())
+
 
 class Tuple:
     def __init__(self, *spaces):
         self.spaces = spaces
+
+    def contains(self, value):
+        return all(space.contains(part) for space, part in zip(self.spaces, value, strict=True))
 
 
 class Text:
