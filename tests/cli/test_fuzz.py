@@ -120,5 +120,5 @@ def test_a_file_of_any_bytes_is_understood_or_refused_in_one_line(content, endin
 
 def test_a_name_that_is_no_text_can_be_printed(monkeypatch):
     """A byte that is no UTF-8, as the system gives it to a program."""
-    patch(monkeypatch, "decentral.analysis.plots.curves.plot_curves", lambda runs, out: None)
+    patch(monkeypatch, "decentral.analysis.plots.curves.plot_curves", lambda runs, out, options: None)
     assert outcome("plot", "run", "--out", "\udcff.png") == (0, "written to \\udcff.png\n", "")

@@ -15,6 +15,7 @@ from decentral.records.run_directory import LARGEST, RETURN
 from decentral.settings import Refused
 
 LONGEST_NAME = 300  # letters of an algorithm's or an environment's: those of code have the name of its module
+MARKED = " (not decentralised)"  # beside the name of a run whose agents learn from more than their own data
 LONGEST_VALUE = 60  # of a setting in the name of a run
 
 
@@ -137,10 +138,7 @@ def shared_reports(runs: list[Curves]) -> list[str]:
 
 def labels(runs: list[Curves]) -> list[str]:
     """A name for each run, as a legend shows it: one that is not decentralised says so."""
-    return [
-        name if run.decentralised else f"{name} (not decentralised)"
-        for name, run in zip(names(runs), runs, strict=True)
-    ]
+    return [name if run.decentralised else name + MARKED for name, run in zip(names(runs), runs, strict=True)]
 
 
 def names(runs: list[Curves]) -> list[str]:

@@ -6,6 +6,7 @@ The command line makes its flags and its help from these.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from decentral.analysis.series import X_AXES
 from decentral.arenas.arena_settings import ArenaSettings
 from decentral.configs.config import Config, MemberRequest, resolve
 from decentral.configs.config_file import READERS, FileSettings, read_config_file
@@ -53,6 +54,7 @@ __all__ = [
     "SMAC_PREFIX",
     "TARGETS",
     "TRACKERS",
+    "X_AXES",
     "ArenaSettings",
     "Defaults",
     "FileSettings",

@@ -12,7 +12,6 @@ finished.json   written last: the SHA-256 of all the files of a finished run, an
 import fcntl
 import itertools
 import json
-import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -147,13 +146,25 @@ class RunDirectory:
 
     @property
     def seconds(self) -> float | None:
-        """The training time at the last test; runs of earlier versions have it in their records."""
+        """The training time at the last test."""
+        return next(reversed(self.seconds_by_step.values()), None)
+
+    @property
+    def seconds_by_step(self) -> dict[int, float]:
+        """The training time at every test; runs of earlier versions have it in their records."""
         timed = (self.path / "times.jsonl").is_file()
         rows = self._read_lines(self.path / "times.jsonl") if timed else self.read_metrics()
-        seconds = rows[-1].get("seconds") if rows else None
-        if seconds is not None and not (type(seconds) in (int, float) and 0 <= seconds < math.inf):
-            raise Refused(f"{self.path / 'times.jsonl'}: seconds must be a number at least 0, got {seconds!r:.40}")
-        return seconds
+        times = {}
+        for row in rows:
+            step, seconds = row.get("step"), row.get("seconds")
+            if seconds is None:
+                continue
+            if not (type(seconds) in (int, float) and 0 <= seconds < LARGEST_COUNT):
+                raise Refused(f"{self.path / 'times.jsonl'}: seconds must be a number at least 0, got {seconds!r:.40}")
+            if type(step) is not int:
+                raise Refused(f"{self.path / 'times.jsonl'}: step must be a whole number, got {step!r:.40}")
+            times[step] = seconds
+        return times
 
     def read_metrics(self) -> list[dict[str, Any]]:
         """All records, checked to be such as a run writes."""

@@ -1,6 +1,7 @@
 """Learning curves: the mean over seeds with its spread, several runs in one figure, and the exact references."""
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from decentral.analysis.results import Curves, labels, shared_references, shared_reports
+from decentral.analysis.plots.options import PLAIN, PlotOptions, drawn_in, time_unit
+from decentral.analysis.results import MARKED, Curves, labels, shared_references, shared_reports
+from decentral.analysis.series import load_axis, load_metric, smoothed
 from decentral.analysis.statistics import deviation_band
 from decentral.settings import Refused
 
@@ -24,38 +27,93 @@ REFERENCES = {"optimal": "--", "random": ":"}
 # Okabe and Ito's colours, which the colour-blind can tell apart, without the yellow, which is faint on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", (0, (6, 2)), (0, (3, 1, 1, 1)))
+# How metrics are called where their names in the records say too little.
+METRICS = {
+    "loss": "loss",
+    "td_error_abs": "absolute TD error",
+    "q_taken_mean": "Q-value of the action taken",
+    "q_greedy_mean": "Q-value of the greedy action",
+    "q_optimistic_mean": "Q-value in the best context",
+    "kl": "KL divergence",
+}
 
 Band = tuple[np.ndarray, np.ndarray]  # from, to [tests]
 
 
-def plot_curves(runs: list[Curves], out: Path) -> None:
-    """Draw the runs' test returns, and what their environments report besides, into a PNG, SVG or PDF."""
+def plot_curves(runs: list[Curves], out: Path, options: PlotOptions = PLAIN) -> None:
+    """Draw the runs' test returns, what their environments report besides, or other metrics, as PNG, SVG or PDF."""
     check_request(runs, out)
-    save(curves_figure(runs, labels(runs)), out)
+    options.check(runs)
+    with drawn_in(options.style):
+        save(curves_figure(runs, labels(runs), options.title, options=options), out)
 
 
-def curves_figure(runs: list[Curves], names: list[str], title: str | None = None, may_coincide: bool = False) -> Figure:
-    """The runs' test returns against environment steps: mean and standard deviation over seeds.
+def curves_figure(
+    runs: list[Curves],
+    names: list[str],
+    title: str | None = None,
+    may_coincide: bool = False,
+    options: PlotOptions = PLAIN,
+) -> Figure:
+    """The runs' metrics at every test: mean and standard deviation over seeds, a panel for each metric.
 
-    What the environments of all runs report of tests besides, such as a win rate, has a panel of its own each. Where
-    curves may coincide every other one has wide gaps, through which the one below is seen.
+    Where curves may coincide every other one has wide gaps, through which the one below is seen.
     """
     many = len(runs) > MOST_INSIDE
-    reports = shared_reports(runs)
-    size = (6.4 * (1 + len(reports)) + 3.2 * many, 4.8 if many else 4.2)
-    figure, (grid,) = plt.subplots(1, 1 + len(reports), figsize=size, layout="constrained", squeeze=False)
-    for number, (run, label) in enumerate(zip(runs, names, strict=True)):
+    metrics = options.metrics or ("return", *shared_reports(runs))
+    size = options.size or (6.4 * len(metrics) + 3.2 * many, 4.8 if many else 4.2)
+    figure, (grid,) = plt.subplots(1, len(metrics), figsize=size, layout="constrained", sharex=True, squeeze=False)
+    places, x_label = _horizontal(runs, options.x)
+    legends = legend_texts(runs, names, options.labels)
+    for number, (run, place, legend) in enumerate(zip(runs, places, legends, strict=True)):
         gaps = {"linestyle": (0, (4, 4)), "linewidth": 2.0} if may_coincide and number % 2 else {}
-        for axes, values in zip(grid, (run.returns, *(run.reports[name] for name in reports)), strict=True):
-            draw_curve(axes, run, label, values, deviation_band(values), look(number) | gaps)
-    draw_references(grid[0], runs)
-    for axes, quantity in zip(grid, ("return", *reports), strict=True):
-        label_axes(axes, runs, quantity)
+        for axes, metric in zip(grid, metrics, strict=True):
+            values = smoothed(load_metric(run, metric), options.smooth)
+            appearance = look(number, options.colours or COLOURS) | gaps
+            draw_values(axes, place, legend, values, deviation_band(values), appearance)
+    for axes, metric in zip(grid, metrics, strict=True):
+        if metric == "return":
+            draw_references(axes, runs)
+        label_axes(axes, runs, metric)
+        axes.set_ylabel(_in_words(runs, metric))
+        axes.set_xlabel(x_label)
         if title is not None:
-            axes.set_title(shown(title))
+            axes.set_title(shown(title) if len(metrics) == 1 else "")
+    if title is not None and len(metrics) > 1:
+        figure.suptitle(shown(title))
     beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "fontsize": "small"} if many else {}
     grid[-1 if many else 0].legend(frameon=False, **beside)
     return figure
+
+
+def legend_texts(runs: list[Curves], names: list[str], own: Sequence[str] = ()) -> list[str]:
+    """What the legend says of each run: the user's own words, or its name and how many seeds it has.
+
+    A run that is not decentralised says so in either case; `names` do already.
+    """
+    if own:
+        return [shown(text) + ("" if run.decentralised else MARKED) for text, run in zip(own, runs, strict=True)]
+    return [seeds_beside(name, len(run.seeds)) for name, run in zip(names, runs, strict=True)]
+
+
+def seeds_beside(name: str, seeds: int) -> str:
+    """A name with the number of its seeds."""
+    return f"{shown(name)} ({seeds} seed{'s' if seeds > 1 else ''})"
+
+
+def _horizontal(runs: list[Curves], x: str) -> tuple[list[np.ndarray], str]:
+    """Where the tests of every run stand, and what the axis says."""
+    places = [load_axis(run, x) for run in runs]
+    if x != "time":
+        return places, "environment steps" if x == "steps" else "episodes"
+    seconds, unit = time_unit(max(float(place[-1]) for place in places))
+    return [place / seconds for place in places], f"training time ({unit})"
+
+
+def _in_words(runs: list[Curves], metric: str) -> str:
+    """What the vertical axis says of a metric."""
+    tested = metric == "return" or all(metric in run.reports for run in runs)
+    return shown(f"{'test ' if tested else ''}{METRICS.get(metric, metric.replace('_', ' '))}")
 
 
 def check_request(runs: list[Curves], out: Path) -> None:
@@ -97,21 +155,26 @@ def shown(text: str) -> str:
     return "".join(spelled).replace("$", r"\$")
 
 
-def look(number: int) -> dict[str, Any]:
+def look(number: int, colours: Sequence[str] = COLOURS) -> dict[str, Any]:
     """The colour and the line style of one of several runs; twenty-one are distinguishable."""
-    style = STYLES[number // len(COLOURS) % len(STYLES)]
-    return {"color": COLOURS[number % len(COLOURS)], "linestyle": style}
+    style = STYLES[number // len(colours) % len(STYLES)]
+    return {"color": colours[number % len(colours)], "linestyle": style}
 
 
 def draw_curve(axes: Axes, run: Curves, label: str, values: np.ndarray, band: Band, appearance: dict[str, Any]) -> None:
+    """Draw the mean over seeds of a quantity [seeds, tests] of a run against steps, with a band around it."""
+    draw_values(axes, run.steps, seeds_beside(label, len(run.seeds)), values, band, appearance)
+
+
+def draw_values(
+    axes: Axes, places: np.ndarray, legend: str, values: np.ndarray, band: Band, appearance: dict[str, Any]
+) -> None:
     """Draw the mean over seeds of a quantity [seeds, tests] with a band around it; a single seed has no band."""
-    seeds = len(run.seeds)
-    name = f"{shown(label)} ({seeds} seed{'s' if seeds > 1 else ''})"
-    axes.plot(run.steps, values.mean(axis=0), label=name, **appearance)
-    if seeds == 1:
+    axes.plot(places, values.mean(axis=0), label=legend, **appearance)
+    if len(values) == 1:
         return
     low, high = band
-    axes.fill_between(run.steps, low, high, color=appearance["color"], alpha=0.2, linewidth=0)
+    axes.fill_between(places, low, high, color=appearance["color"], alpha=0.2, linewidth=0)
 
 
 def draw_references(axes: Axes, runs: list[Curves]) -> None:

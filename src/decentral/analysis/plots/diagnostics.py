@@ -11,19 +11,21 @@ from matplotlib.ticker import EngFormatter, NullFormatter
 
 from decentral.analysis.diagnostics import GROUPS, Band, MetricGroup, load_bands, number_of_contexts
 from decentral.analysis.plots.curves import check_file, look, save, shown
+from decentral.analysis.plots.options import PLAIN, PlotOptions, drawn_in
 from decentral.analysis.results import Curves, labels
 from decentral.settings import Refused
 
 WIDTH, HEIGHT = 4.0, 2.9  # of a panel, in inches
 
 
-def plot_diagnostics(run: Curves, out: Path) -> None:
+def plot_diagnostics(run: Curves, out: Path, options: PlotOptions = PLAIN) -> None:
     """Draw what a run measured against environment steps into a PNG, SVG or PDF."""
     check_file(out)
-    save(diagnostics_figure(run), out)
+    with drawn_in(options.style):
+        save(diagnostics_figure(run, options), out)
 
 
-def diagnostics_figure(run: Curves) -> Figure:
+def diagnostics_figure(run: Curves, options: PlotOptions = PLAIN) -> Figure:
     """A panel for each group of metrics that the run has: mean and standard deviation over seeds and agents."""
     measured = load_bands(run, GROUPS)
     groups = [group for group in GROUPS if measured.keys() & group.names.keys()]
@@ -35,13 +37,13 @@ def diagnostics_figure(run: Curves) -> Figure:
         )
     columns = math.ceil(math.sqrt(len(groups)))
     rows = -(-len(groups) // columns)
-    size = (WIDTH * columns, HEIGHT * rows + 0.4)
+    size = options.size or (WIDTH * columns, HEIGHT * rows + 0.4)
     figure, grid = plt.subplots(rows, columns, figsize=size, layout="constrained", sharex=True, squeeze=False)
     for axes, group in zip(grid.flat, groups, strict=False):
         _draw(axes, group, run, measured)
     for axes in grid.flat[len(groups) :]:
         axes.remove()
-    figure.suptitle(shown(f"{labels([run])[0]} on {run.environment}"))
+    figure.suptitle(shown(options.title or f"{labels([run])[0]} on {run.environment}"))
     return figure
 
 

@@ -1,0 +1,71 @@
+"""One number of a run at every test: any metric that it recorded, what it is plotted against, and smoothing."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from decentral.analysis.results import Curves, load_measures
+from decentral.records import RunDirectory
+from decentral.records.run_directory import RETURN
+from decentral.settings import Refused
+
+X_AXES = ("steps", "episodes", "time")
+COUNTS = ("seed", "step", "seconds")  # of a record: where it stands, not what it measured
+
+
+def metric_names(run: Curves) -> list[str]:
+    """All that can be plotted of a run: its return, what its environment reports, and the rest of its records."""
+    rows = RunDirectory(run.path).read_metrics()
+    taken = {*COUNTS, RETURN, *(f"test_{name}" for name in run.reports)}
+    recorded = dict.fromkeys(key for row in rows for key in row if key not in taken)
+    return ["return", *run.reports, *recorded]
+
+
+def check_metrics(runs: Sequence[Curves], names: Sequence[str]) -> None:
+    """Refuse a metric that one of the runs has not recorded."""
+    for run in runs if names else ():
+        known = metric_names(run)
+        for name in names:
+            if name not in known:
+                raise Refused(f"metric must be one of {', '.join(known)}, got {name!r:.60} for {run.path}")
+
+
+def load_metric(run: Curves, name: str) -> np.ndarray:
+    """A metric of every seed at every test [seeds, tests]; the mean over agents if each has its own. NaN: unknown."""
+    if name == "return":
+        return run.returns
+    if name in run.reports:
+        return run.reports[name]
+    table = load_measures(run, [name]).get(name)
+    if table is None:  # recorded, but never a number
+        return np.full(run.returns.shape, np.nan)
+    of_agents = table.reshape(len(table), len(run.seeds), -1)
+    known = np.isfinite(of_agents)
+    total = np.where(known, of_agents, 0.0).sum(axis=-1)
+    count = known.sum(axis=-1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan).T
+
+
+def load_axis(run: Curves, x: str) -> np.ndarray:
+    """Where every test stands [tests]: environment steps, episodes, or seconds of training, all of one seed."""
+    if x == "steps":
+        return run.steps
+    if x == "episodes":
+        episodes = load_metric(run, "episode")
+        if not np.isfinite(episodes).all():
+            raise Refused(f"x must be steps or time for {run.path}, which recorded no episodes, got 'episodes'")
+        return episodes.mean(axis=0)
+    seconds = [*RunDirectory(run.path).seconds_by_step.values()]  # one for each test
+    if len(seconds) < len(run.steps):
+        raise Refused(f"x must be steps or episodes for {run.path}, which recorded no times, got 'time'")
+    return np.asarray(seconds[: len(run.steps)])
+
+
+def smoothed(values: np.ndarray, tests: int) -> np.ndarray:
+    """The mean over each test and those before it, `tests` in all [seeds, tests]: none knows what comes after it."""
+    known = np.isfinite(values)
+    filled = np.where(known, values, 0.0)
+    total, count = (np.cumsum(table, axis=-1, dtype=float) for table in (filled, known))
+    for table in (total, count):
+        table[..., tests:] -= table[..., :-tests].copy()
+    return np.where(known, total / np.maximum(count, 1), np.nan)
