@@ -31,6 +31,18 @@ window.addEventListener("load", () => {
   told.maps = captions.filter((own) => own.includes("greedy move")).length;
   told.timelines = document.querySelectorAll(".track").length;
   told.sections = [...document.querySelectorAll("h2")].map((head) => head.innerText);
+  const middle = (box) => [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+  const covers = (box, [x, y]) => x > box.left && x < box.right && y > box.top && y < box.bottom;
+  const inPlot = (own) => {
+    const rules = [...own.querySelectorAll(".axis")].map((rule) => rule.getBoundingClientRect());
+    const plot = { left: rules[0].left, right: rules[0].right,
+      top: Math.min(...rules.map((rule) => rule.top)), bottom: Math.max(...rules.map((rule) => rule.bottom)) };
+    const texts = [...own.querySelectorAll("text")];
+    return texts.filter((text) => covers(plot, middle(text.getBoundingClientRect()))).map((text) => text.textContent);
+  };
+  told.struck = charts.flatMap(inPlot);
+  told.captions = captions;
+  told.titles = [...document.querySelectorAll("h3")].map((head) => head.innerText);
   charts[0].focus();
   press("ArrowRight");
   told.first = readout();
@@ -75,6 +87,9 @@ def test_the_page_draws_everything_and_answers_to_keys(report, size, tmp_path):
     assert complaints == []
     told = json.loads(re.search(r'<pre id="told">(.*?)</pre>', printed, re.DOTALL)[1])
     assert told["wider"] == 0  # no scrolling sideways
+    assert told["struck"] == []  # no words where a curve may run through them
+    assert any("optimal 8.00" in caption for caption in told["captions"])
+    assert {"loss", "absolute TD error", "Q-values in learning"} <= {*told["titles"]}
     assert (told["tables"], told["maps"], told["timelines"]) == (4, 2, 1)
     assert told["charts"] >= 2 + 5  # a chart of curves for each environment, and of each group of measures
     assert told["sections"] == [

@@ -51,6 +51,15 @@ def test_the_numbers_are_those_of_the_run():
     assert shown["versions"] == json.loads((run.path / "versions.json").read_text())
 
 
+def test_one_seed_has_no_interval_anywhere_in_the_data(tmp_path):
+    data = report_data([recorded(tmp_path / "x", (0,), (6,))], [NOTHING])
+    (shown,) = data["runs"]
+    assert shown["mean"] == [0, 6] and shown["low"] == shown["high"] == [None, None]
+    assert {shown["summary"][key] for key in ("spread", "low", "high", "mean_low", "mean_high")} == {None}
+    loss = data["measures"][0]["lines"][0]
+    assert (loss["low"], loss["high"]) == ([1, 7], [3, 9])  # over its two agents
+
+
 def test_the_summary_and_the_band_are_worked_over_seeds(tmp_path):
     (shown,) = report_data([recorded(tmp_path / "x", (0, 0), (2, 6))], [NOTHING])["runs"]
     assert shown["mean"] == [0, 4] and (shown["low"], shown["high"]) == ([0, 2], [0, 6])
@@ -63,7 +72,7 @@ def test_the_summary_and_the_band_are_worked_over_seeds(tmp_path):
 
 def test_losses_are_means_over_seeds_and_agents(tmp_path):
     data = report_data([recorded(tmp_path / "x", (0, 0), (2, 6))], [NOTHING])
-    (loss,) = (group for group in data["measures"] if group["title"] == "loss of the values")
+    (loss,) = (group for group in data["measures"] if group["title"] == "loss")
     (line,) = loss["lines"]
     assert (line["run"], line["steps"], line["mean"]) == (0, [0, 10], [2, 6])
 

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from decentral.analysis.statistics import bootstrap_interval, clearly_above, interquartile_mean, mean, summarise
+from decentral.analysis.statistics import (
+    bootstrap_interval,
+    clearly_above,
+    interquartile_mean,
+    mean,
+    mean_band,
+    summarise,
+)
 from decentral.settings import Refused
 
 
@@ -99,6 +106,7 @@ def test_one_seed_says_nothing_about_another():
     summary = summarise(np.asarray([6.0]))
     assert (summary.seeds, summary.mean, summary.iqm) == (1, 6.0, 6.0)
     assert {summary.spread, summary.mean_low, summary.mean_high, summary.low, summary.high} == {None}
+    assert np.isnan(mean_band(np.asarray([[6.0, 7.0]]))).all()  # at no test there is an interval
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from decentral.reproduction.reading_results import (
     NOT_RUN,
     ReadingsComparison,
     finding_of,
+    gap_words,
     ranking,
 )
 from decentral.reproduction.readings import CORE, READINGS, list_of_readings, reading_of
@@ -205,3 +206,8 @@ def test_claims_are_told_by_reading(capsys):
 def test_finalists_are_screened(name):
     for program in PROGRAMS:
         assert piece_name("screen", reading_of(name), program) in pieces()
+
+
+def test_the_gap_of_one_seed_is_one_number():
+    assert gap_words([0.5]) == "entries that neither agent attains lie 0.50 apart (1 seed)"
+    assert gap_words([0.5, 1.0]) == "entries that neither agent attains lie 0.50 to 1.00 apart (2 seeds)"

@@ -23,7 +23,7 @@ GROUPS = (
     MetricGroup("value of a test episode", {"value_start": "promised at the start", "value_achieved": "achieved"}),
     MetricGroup("value promised less value achieved", {"value_gap": "gap"}, level=0.0),
     MetricGroup(
-        "values in learning",
+        "Q-values in learning",
         {
             "q_optimistic_mean": "best action, best context",
             "q_greedy_mean": "best action, inferred context",
@@ -42,7 +42,8 @@ GROUPS = (
 class Band:
     """A number at the tests that have it: mean and standard deviation over seeds and agents.
 
-    The band of a deviation reaches no further than the numbers themselves: a share is not above 1.
+    The band of a deviation reaches no further than the numbers themselves: a share is not above 1. A single number has
+    no band: NaN.
     """
 
     steps: np.ndarray  # [tests], as the others
@@ -62,7 +63,6 @@ def _band(steps: np.ndarray, table: np.ndarray) -> Band:
     table = table[known]
     mean = np.nanmean(table, axis=1)
     spread = np.asarray([sample_deviation(row[np.isfinite(row)]) for row in table])
-    spread = np.nan_to_num(spread)  # one number is a line without a band
     low = np.maximum(mean - spread, np.nanmin(table, axis=1))
     return Band(steps[known], mean, low, np.minimum(mean + spread, np.nanmax(table, axis=1)))
 

@@ -92,8 +92,10 @@ def bootstrap_interval(
 def mean_band(returns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The 95 % interval of the mean over seeds at every test, its low and its high end, of returns [seeds, tests].
 
-    Of one seed it is a line without width: there is no interval.
+    Of one seed there is none: NaN.
     """
+    if len(returns) == 1:
+        return np.full(returns.shape[1], np.nan), np.full(returns.shape[1], np.nan)
     low, high = zip(*(bootstrap_interval(test, mean, resamples=BAND_RESAMPLES) for test in returns.T), strict=True)
     return np.asarray(low), np.asarray(high)
 

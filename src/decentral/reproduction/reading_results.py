@@ -166,6 +166,8 @@ def gap_words(gaps: Iterable[float]) -> str:
     each = list(gaps)
     if not each:
         return "every entry is attained"
+    if len(each) == 1:
+        return f"entries that neither agent attains lie {each[0]:.2f} apart (1 seed)"
     return f"entries that neither agent attains lie {min(each):.2f} to {max(each):.2f} apart ({len(each)} seeds)"
 
 

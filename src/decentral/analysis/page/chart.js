@@ -22,10 +22,9 @@ function drawChart(figure, spec) {
   const [x, y] = axesOf(spec, lines, box);
   const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "img", "aria-label": spec.title });
   picture.append(...frame(spec, x, y, box), ...lines.flatMap((line) => bandAndLine(line, x, y)));
-  const labels = spec.levels.flatMap((level) => levelLine(level, y, box));
   const cursor = draw("g");
-  picture.append(...labels, cursor);
-  figure.replaceChildren(picture, ...(spec.caption ? [spec.caption] : []));
+  picture.append(...spec.levels.map((level) => levelLine(level, y, box)), cursor);
+  figure.replaceChildren(picture, ...captionOf(spec));
   if (lines.length) listen(figure, picture, { spec, lines, x, y, box, cursor, width });
 }
 
@@ -59,11 +58,11 @@ function bandAndLine(line, x, y) {
   const points = line.steps.map((step, at) => [step, line.mean[at], line.low[at], line.high[at]]).filter((point) => point[1] !== null);
   const path = (column, list) => list.map((point) => `${x(point[0]).toFixed(1)},${y(point[column]).toFixed(1)}`).join("L");
   const around = points.filter((point) => point[2] !== null && point[3] !== null);
-  const band = draw("path", { d: `M${path(3, around)}L${path(2, [...around].reverse())}Z`, opacity: 0.18 });
+  const band = around.length && draw("path", { d: `M${path(3, around)}L${path(2, [...around].reverse())}Z`, opacity: 0.18 });
   const middle = draw("path", { d: `M${path(1, points)}`, fill: "none", "stroke-width": 2, "stroke-dasharray": line.dash });
-  band.style.fill = line.colour;
+  if (band) band.style.fill = line.colour; // a single seed has none
   middle.style.stroke = line.colour;
-  if (points.length > 1) return [band, middle];
+  if (points.length > 1) return band ? [band, middle] : [middle];
   const dots = points.map((point) => draw("circle", { cx: x(point[0]), cy: y(point[1]), r: 3.5 }));
   for (const dot of dots) dot.style.fill = line.colour;
   return dots;
@@ -71,9 +70,16 @@ function bandAndLine(line, x, y) {
 
 function levelLine(level, y, box) {
   const at = y(level.value);
-  const below = level.name === "random"; // most curves lie above it
-  const line = draw("line", { class: `level ${level.name}`, x1: box.left, x2: box.right, y1: at, y2: at });
-  return [line, draw("text", { x: box.left + 6, y: at + (below ? 14 : -5), class: "over" }, level.text)];
+  return draw("line", { class: `level ${level.name}`, x1: box.left, x2: box.right, y1: at, y2: at });
+}
+
+// What lines and levels mean stands below the chart: inside it a curve could run through the words.
+function captionOf(spec) {
+  const named = (spec.names || []).map(([name, dash]) => [swatch("currentColor", dash), name]);
+  const levels = spec.levels.filter((level) => level.text)
+    .map((level) => [swatch("var(--quiet)", level.name === "random" ? "2 4" : "6 4"), level.text]);
+  const spans = [...named, ...levels].map(([mark, text]) => make("span", {}, mark, ` ${text}`));
+  return spans.length ? [make("figcaption", {}, ...spans)] : [];
 }
 
 function listen(figure, picture, view) {
@@ -119,7 +125,7 @@ function tell(step, readout, view) {
     view.cursor.append(dot);
     const mark = make("i");
     mark.style.background = line.colour;
-    const spread = line.low[at] === line.high[at] ? "" : ` (${exact(line.low[at])} to ${exact(line.high[at])})`;
+    const spread = line.low[at] === null || line.low[at] === line.high[at] ? "" : ` (${exact(line.low[at])} to ${exact(line.high[at])})`;
     rows.push(make("div", {}, mark, make("span", {}, `${line.text}: ${exact(line.mean[at])}${spread}`)));
   }
   readout.replaceChildren(...rows);

@@ -38,9 +38,9 @@ function measure(group) {
     text: group.names.length > 1 ? `${runs[line.run].label}, ${line.name}` : runs[line.run].label }));
   const levels = group.level === null ? [] : [{ name: "level", value: group.level, text: group.level_text }];
   const used = group.names.filter((name) => group.lines.some((line) => line.name === name));
-  const caption = used.length > 1 ? make("figcaption", {}, ...used.map((name) => make("span", {}, swatch("currentColor", dashOf(group.names.indexOf(name))), ` ${name}`))) : null;
+  const names = used.length > 1 ? used.map((name) => [name, dashOf(group.names.indexOf(name))]) : [];
   return make("section", {}, make("h3", {}, group.title),
-    chart({ title: group.title, lines, levels, byDecades: group.by_decades, small: true, caption }));
+    chart({ title: group.title, lines, levels, names, byDecades: group.by_decades, small: true }));
 }
 
 function section(title, meaning, ...parts) {
@@ -48,7 +48,7 @@ function section(title, meaning, ...parts) {
 }
 
 document.getElementById("page").append(...header(), legend(),
-  section("Learning curves", "Mean over seeds of each test's return; the band is the mean's 95 % bootstrap interval. Point at a chart, or focus it and use the arrow keys, to read values.",
+  section("Learning curves", "Mean over seeds of each test's return; the band is the mean's 95 % bootstrap interval, which a single seed does not have. Point at a chart, or focus it and use the arrow keys, to read values.",
     ...panels.flatMap(learningCurves)),
   section("Final test", null, finalTable(runs)),
   section("Inside the agents", null, ...runs.map(insideOf)),

@@ -13,8 +13,8 @@ from decentral.records import RunDirectory
 from decentral.settings import Refused
 
 LOSSES = (
-    MetricGroup("loss of the values", {"loss": "loss"}, by_decades=True),
-    MetricGroup("error of the values", {"td_error_abs": "absolute error"}),
+    MetricGroup("loss", {"loss": "loss"}, by_decades=True),
+    MetricGroup("absolute TD error", {"td_error_abs": "absolute TD error"}),
 )
 DIGITS = 6  # of what is drawn but stands in no table
 
