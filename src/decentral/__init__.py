@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from decentral.api.crossplay import CrossPlay, crossplay
     from decentral.api.evaluate import Evaluation, evaluate
     from decentral.api.export import Bundle, export
+    from decentral.api.list_runs import RunStatus, list_runs
     from decentral.api.listing import Listing, listing
     from decentral.api.metrics import MetricsTable
     from decentral.api.oracle import ExactReturns, oracle
@@ -59,6 +60,7 @@ __all__ = [
     "Reproduction",
     "Rollout",
     "Run",
+    "RunStatus",
     "Search",
     "Sweep",
     "ValueTable",
@@ -76,6 +78,7 @@ __all__ = [
     "crossplay",
     "evaluate",
     "export",
+    "list_runs",
     "listing",
     "load",
     "oracle",

@@ -8,7 +8,7 @@ import decentral
 from decentral.cli import commands, parser
 from decentral.cli.commands import COMMANDS
 
-NAMED = {"list": "listing"}  # `list` is Python's own
+NAMED = {"list": "listing", "runs": "list_runs"}  # `list` is Python's own, and `runs` a part of the package
 # What a command asks of another function: by the flag that says so, none where its first words do.
 MODES = {
     "sweep": {"status": "sweep_status", None: "sweep_file"},

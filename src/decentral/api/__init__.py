@@ -17,6 +17,7 @@ from decentral.api.compare import Comparison, compare, compare_runs
 from decentral.api.crossplay import CrossPlay, crossplay
 from decentral.api.evaluate import Evaluation, evaluate
 from decentral.api.export import Bundle, export
+from decentral.api.list_runs import RunStatus, list_runs
 from decentral.api.listing import Listing, listing
 from decentral.api.metrics import MetricsTable
 from decentral.api.oracle import ExactReturns, oracle
@@ -57,6 +58,7 @@ __all__ = [
     "Reproduction",
     "Rollout",
     "Run",
+    "RunStatus",
     "Search",
     "Sweep",
     "ValueTable",
@@ -74,6 +76,7 @@ __all__ = [
     "crossplay",
     "evaluate",
     "export",
+    "list_runs",
     "listing",
     "load",
     "oracle",

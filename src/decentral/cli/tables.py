@@ -6,7 +6,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from decentral.api import CrossPlay, EnvironmentCheck, Evaluation, Probe, Sweep, ValueTable
+from decentral.api import CrossPlay, EnvironmentCheck, Evaluation, Probe, RunStatus, Sweep, ValueTable
 from decentral.api.compare import ComparisonRow
 from decentral.api.search import Trial, name_of
 from decentral.api.sweep import UnitStatus
@@ -144,6 +144,39 @@ def print_standings(console: Screen, standings: list[UnitStatus]) -> None:
         tested = (f"{standing.step:,}", str(len(returns)), mean_and_spread(np.asarray(returns))) if returns else ()
         table.add_row(standing.unit.name, standing.state, *tested)
     console.print(table)
+
+
+def print_runs(console: Screen, runs: Sequence[RunStatus], now: float) -> None:
+    """Where every run of a directory stands, with its last test and how long ago that was."""
+    table = Table(title="the last test, mean ± standard deviation over seeds", title_justify="left")
+    table.add_column("run", overflow="fold")
+    for heading in ("state", "algorithm", "environment"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("step", "seeds", "return", "age"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for run in runs:
+        state = run.state + (f", {run.diverged} diverged" if run.diverged else "")
+        table.add_row(*map(printable, (run.name, state)), *_progress(run), age(now - run.changed))
+    console.print(table)
+    for run in runs:
+        if run.state == "unreadable":
+            console.say(f"{run.name}: {run.problem}")
+
+
+def _progress(run: RunStatus) -> list[str]:
+    if run.curves is None:
+        return ["", "", "", "", run.problem if run.state != "unreadable" else ""]
+    step = f"{run.step:,}" + ("" if run.planned is None else f" of {run.planned:,}")
+    names = map(printable, (run.curves.algorithm, run.curves.environment))
+    return [*names, step, str(len(run.curves.seeds)), run.result]
+
+
+def age(seconds: float) -> str:
+    """A time in its largest unit: `5 s`, `3 min`, `7 h`, `12 d`."""
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{seconds // unit:.0f} {name}"
+    return f"{max(seconds, 0):.0f} s"
 
 
 def print_trials(console: Screen, trials: Sequence[Trial], shown: int = 10) -> None:

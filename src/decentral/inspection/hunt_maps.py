@@ -42,8 +42,8 @@ def hunt_maps(trained: Trained, hunt: PredatorPrey) -> dict[str, Any]:
         "moves": MOVES,
         "arrows": ARROWS,
         "agents": agents,
-        "meaning": "The largest of the Q-values (phi for DAC) that the first choice of an episode is made on, in every cell"
-        f" where the agent may stand. The prey stands in the middle; the other predators are {where}.",
+        "meaning": "The largest of the Q-values (phi for DAC) on which the first choice of an episode is made, in every"
+        f" cell where the agent may stand. The prey stands in the middle; the other predators are {where}.",
     }
 
 

@@ -125,6 +125,23 @@ class RunDirectory:
         finally:
             os.close(descriptor)
 
+    @property
+    def in_use(self) -> bool:
+        """Whether a process is training the run right now. Several may ask at once."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # a file system without locks
+            return False
+        finally:
+            os.close(descriptor)
+        return False
+
     def write_json(self, name: str, content: dict[str, Any]) -> None:
         durable.replace_file(self.path / name, (json.dumps(content, indent=2) + "\n").encode())
 

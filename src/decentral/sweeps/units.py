@@ -55,11 +55,7 @@ class SweepUnit:
             return "stopped" if self.log.is_file() and self.log.stat().st_size else "waiting"
         if self.directory.is_finished:
             return "finished"
-        try:
-            with self.directory.alone():
-                return "stopped"
-        except Refused:
-            return "running"
+        return "running" if self.directory.in_use else "stopped"
 
     def prepare(self) -> None:
         """Write the configuration that its command reads."""

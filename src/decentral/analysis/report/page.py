@@ -19,23 +19,23 @@ def page(data: dict[str, Any], reload_seconds: int | None = None) -> str:
     parts = {
         "title": escape(_title(data)),
         "again": again,
-        "style": _part("report.css"),
+        "style": part("report.css"),
         "data": _inert(json.dumps(data, allow_nan=False, separators=(",", ":"))),
-        "script": "\n".join(_part(f"{name}.js") for name in SCRIPTS),
+        "script": "\n".join(part(f"{name}.js") for name in SCRIPTS),
     }
-    text = _part("report.html")
-    for name, part in parts.items():
-        text = text.replace(f"<!--{name}-->", part, 1)
+    text = part("report.html")
+    for name, content in parts.items():
+        text = text.replace(f"<!--{name}-->", content, 1)
     return text
 
 
-def write_page(text: str, directory: Path) -> Path:
+def write_page(text: str, directory: Path, name: str = NAME) -> Path:
     """Replace an earlier page atomically: a reader never sees half of it."""
-    file = directory / NAME
+    file = directory / name
     try:
         directory.mkdir(parents=True, exist_ok=True)
         unready = file.with_suffix(".part")
-        unready.write_text(text)
+        unready.write_text(text, encoding="utf-8")
         os.replace(unready, file)
     except OSError as error:
         raise Refused(f"out must be a directory that can be written, got {directory} ({error.strerror})") from None
@@ -54,5 +54,6 @@ def _inert(text: str) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """The text of a file that pages are made of."""
     return (files("decentral.analysis") / "page" / name).read_text(encoding="utf-8")

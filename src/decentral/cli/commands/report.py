@@ -11,9 +11,17 @@ from decentral.terminal import say
 def report_command(words: list[str]) -> None:
     """Write the page and say where it lies."""
     parser = parser_for("report")
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="directories of runs, finished or not")
     parser.add_argument(
-        "--out", metavar="DIR", help="where report.html goes (default: the one RUN; for several a new one under runs)"
+        "runs",
+        metavar="RUN",
+        type=Path,
+        nargs="+",
+        help="directories of runs, finished or not, or one directory that holds many",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="where report.html goes, or index.html (default: the one RUN; for several a new one under runs)",
     )
     add_naming(parser)
     args = parser.parse_all(words)

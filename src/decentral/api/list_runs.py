@@ -1,0 +1,11 @@
+"""The runs of a directory. The verb is not called `runs`: that is the name of a part of the package."""
+
+from pathlib import Path
+
+from decentral.analysis.run_list import RunStatus, runs_below
+from decentral.api.arguments import PathLike
+
+
+def list_runs(directory: PathLike = "runs", /) -> list[RunStatus]:
+    """Every run in a directory and below it: its name, state, progress, the returns of its last test and its age."""
+    return runs_below(Path(directory))

@@ -1,0 +1,128 @@
+"""A directory of runs: all of them listed, and one page from which every run's page opens."""
+
+import fcntl
+import json
+import os
+import re
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+
+import decentral
+from decentral.analysis.report.index import index_page
+from decentral.cli import main
+from decentral.cli.tables import age
+from decentral.records import RunDirectory
+from tests.analysis.test_report_data import recorded
+from tests.analysis.test_report_page import read
+from tests.patching import patch
+
+NASTY = "a&<b>'\"%#? :x"
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Two runs with results, one of them deep and with a name that HTML must not read; one not tested; one broken."""
+    place = tmp_path / "many"
+    place.mkdir()
+    recorded(place / "done", (0, 2), (6, 8))
+    RunDirectory(place / "done").finish([])
+    (place / "deep").mkdir()
+    recorded(place / "deep" / NASTY, (1,), (5,), steps=40)
+    (place / "deep" / NASTY / "times.jsonl").write_text('{"step": 0, "seconds": 1.0}\n')
+    recorded(place / "new", (1,))
+    (place / "new" / "metrics.jsonl").rename(place / "new" / "versions.json")
+    recorded(place / "torn", (1,))
+    (place / "torn" / "config.json").write_text("{")
+    (place / "not-ours").mkdir()
+    (place / "not-ours" / "config.json").write_text("{}")
+    (place / "again").symlink_to(place / "done")
+    return place
+
+
+def test_every_run_is_found_once_with_its_state_its_progress_and_its_last_test(root):
+    listed = {run.name: run for run in decentral.list_runs(root)}
+    assert [*listed] == [f"deep/{NASTY}", "done", "new", "torn"]
+    deep, done, new, torn = listed.values()
+    assert (done.state, done.step, done.planned, done.final.tolist()) == ("finished", 10, 10, [6.0, 8.0])
+    assert (deep.state, deep.step, deep.planned, deep.final.tolist()) == ("stopped", 10, 40, [5.0])
+    assert (new.state, new.problem, new.final.size) == ("stopped", "not tested yet", 0)
+    assert torn.state == "unreadable" and "config.json" in torn.problem
+    assert [run.name for run in decentral.list_runs(root / "done")] == ["done"]  # a run lists itself
+
+
+def test_a_run_that_is_being_trained_runs_and_looking_does_not_disturb_it(root):
+    place = root / "deep" / NASTY
+    descriptor = os.open(place, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    assert decentral.list_runs(place)[0].state == "running"
+    os.close(descriptor)
+    descriptor = os.open(place, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)  # somebody else who looks
+    assert decentral.list_runs(place)[0].state == "stopped"
+    os.close(descriptor)
+
+
+def test_the_list_is_printed_with_ages(root, capsys):
+    main(["runs", str(root)])
+    printed = capsys.readouterr().out
+    done, torn = (next(line for line in printed.splitlines() if word in line) for word in ("done", "torn:"))
+    assert [cell.strip() for cell in done.split("│")[1:-2]] == [
+        "done", "finished", "dac", "matrix-game", "10 of 10", "2", "7.00 ± 1.41",
+    ]  # fmt: skip
+    assert "config.json" in torn
+    assert [age(seconds) for seconds in (5, 200, 7300, 90000, -1)] == ["5 s", "3 min", "2 h", "1 d", "0 s"]
+    main(["runs", str(root / "not-ours")])
+    assert capsys.readouterr().out == f"no runs in {root / 'not-ours'}\n"
+    with pytest.raises(SystemExit):
+        main(["runs", "nowhere"])
+    assert capsys.readouterr().err == "decentral runs: DIR must be a directory of runs, got nowhere\n"
+
+
+def test_one_page_opens_the_page_of_every_run_that_has_results(root, monkeypatch):
+    patch(monkeypatch, "decentral.api.report.learned_summary", lambda directory: {"missing": []})
+    index = decentral.report(root)
+    reader = read(index.read_text())
+    links = [attributes["href"] for tag, attributes in reader.seen if tag == "a"]
+    assert index == root / "index.html" and len(links) == 2
+    for link, run in zip(links, (root / "deep" / NASTY, root / "done"), strict=True):
+        assert root / unquote(link) == run / "report.html"
+        assert (run / "report.html").is_file() and not re.search("[<>'\"?#:&]", link)
+    assert not any(tag in ("script", "b") for tag, _ in reader.seen)
+    assert "7.00 ± 1.41" in index.read_text() and "not tested yet" in index.read_text()
+
+
+def test_pages_are_written_again_only_where_a_run_has_changed(root, monkeypatch, tmp_path):
+    asked = []
+    patch(
+        monkeypatch, "decentral.api.report.learned_summary", lambda run: asked.append(run.path.name) or {"missing": []}
+    )
+    for _ in range(2):
+        decentral.report(root, out=tmp_path / "pages")
+    assert asked == [NASTY, "done"] and (tmp_path / "pages" / "done" / "report.html").is_file()
+    assert not (root / "done" / "report.html").exists()
+    os.utime(root / "done" / "metrics.jsonl", (2e9, 2e9))
+    decentral.report(root, out=tmp_path / "pages")
+    assert asked[2:] == ["done"]
+
+
+def test_a_name_that_looks_like_a_scheme_stays_a_path(root):
+    (run,) = decentral.list_runs(root / "done")
+    text = index_page("x", [run], [root / "javascript:alert(1)" / "report.html"], root)
+    assert 'href="javascript%3Aalert%281%29/report.html"' in text
+    assert 'href="javascript' not in text.replace("javascript%3A", "")
+
+
+def test_a_directory_without_runs_has_no_page(tmp_path):
+    with pytest.raises(decentral.Refused, match="RUN must be the directory of a run, or of several, got"):
+        decentral.report(tmp_path)
+
+
+def test_what_diverged_is_said(root):
+    recorded(root / "bad", (1, 1), (float("nan"), 2))
+    RunDirectory(root / "bad").finish([{"seed": 0}])
+    (run,) = decentral.list_runs(root / "bad")
+    assert (run.state, run.diverged) == ("finished", 1) and np.isnan(run.final[0])
+    text = index_page("x", [run], [None], root)
+    assert "finished, 1 diverged" in text and "not finite" in text and json.dumps("NaN")[1:-1] not in text
