@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from decentral.api.crossplay import CrossPlay, crossplay
     from decentral.api.evaluate import Evaluation, evaluate
     from decentral.api.export import Bundle, export
+    from decentral.api.export_results import export_results
     from decentral.api.list_runs import RunStatus, list_runs
     from decentral.api.listing import Listing, listing
     from decentral.api.metrics import MetricsTable
@@ -78,6 +79,7 @@ __all__ = [
     "crossplay",
     "evaluate",
     "export",
+    "export_results",
     "list_runs",
     "listing",
     "load",

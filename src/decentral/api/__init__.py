@@ -17,6 +17,7 @@ from decentral.api.compare import Comparison, compare, compare_runs
 from decentral.api.crossplay import CrossPlay, crossplay
 from decentral.api.evaluate import Evaluation, evaluate
 from decentral.api.export import Bundle, export
+from decentral.api.export_results import export_results
 from decentral.api.list_runs import RunStatus, list_runs
 from decentral.api.listing import Listing, listing
 from decentral.api.metrics import MetricsTable
@@ -76,6 +77,7 @@ __all__ = [
     "crossplay",
     "evaluate",
     "export",
+    "export_results",
     "list_runs",
     "listing",
     "load",

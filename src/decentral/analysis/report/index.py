@@ -22,6 +22,15 @@ td { white-space: nowrap; }
 tbody th { font-weight: 400; min-width: 160px; }
 polyline { fill: none; stroke: var(--c0); stroke-width: 1.5; }
 .problem { white-space: normal; color: var(--quiet); max-width: 420px; overflow-wrap: anywhere; }
+a { color: var(--focus); }
+@media (max-width: 800px) {
+  thead { display: none; }
+  tr { display: flex; flex-wrap: wrap; gap: 0 14px; padding: 6px 0; border-bottom: 1px solid var(--line); }
+  tbody tr > *, tbody tr > td.number { border: 0; padding: 0; text-align: left; }
+  tbody tr > .number::before { content: attr(data-head) " "; color: var(--quiet); }
+  tbody th { flex-basis: 100%; max-width: none; }
+  td:empty { display: none; }
+}
 """
 
 
@@ -85,7 +94,7 @@ def _state(run: RunStatus) -> str:
 
 
 def _side(head: str) -> str:
-    return ' class="number"' if head in NUMBERS else ""
+    return f' class="number" data-head="{head}"' if head in NUMBERS else ""
 
 
 def _link(page: Path, place: Path) -> str:

@@ -24,6 +24,7 @@ COMMANDS = {
     "values": "Print what the agents of a matrix game have learned: Q(s,a,c) and phi, as in the paper's Table 1.",
     "audit": "Train one agent of a run again from its own log alone, and compare its parameters bit for bit.",
     "export": "Write one trained agent as a bundle that runs without JAX, after checking that it acts the same.",
+    "export-results": "Write the tests of runs as JSON that marl-eval's tools read.",
     "list": "List the algorithms and environments.",
     "show": "Print the resolved configuration of an algorithm or a team on an environment, as JSON; or its settings.",
     "oracle": "Print the exact returns of predator-prey: the best joint policy's and uniformly random play's.",
