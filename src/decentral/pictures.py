@@ -25,7 +25,10 @@ class Tile:
 
 @dataclass(frozen=True)
 class Line:
-    """From one place to another, with a head if it is an arrow."""
+    """From one place to another, with a head if it is an arrow. A shot is a beam, an aim a thin dashed line.
+
+    Shots and aims are drawn a little to their left, so that two units that shoot at each other have two beams.
+    """
 
     x: float
     y: float
@@ -33,6 +36,7 @@ class Line:
     to_y: float
     colour: int = NEUTRAL
     arrow: bool = False
+    kind: Literal["plain", "aim", "shot"] = "plain"
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,9 @@ class Mark:
     label: str = ""
     bars: tuple[float, ...] = ()  # shares between 0 and 1, such as health, then shield
     agent: int | None = None  # whose body it is
-    gone: bool = False  # no longer there: drawn faintly
+    gone: bool = False  # no longer there: drawn faintly and crossed out
+    frozen: bool = False  # of an agent that came from an earlier run and does not learn: a dashed ring around it
+    hit: float = 0.0  # what it loses in this step, such as health: a ring and the number
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,32 @@ class Picture:
     marks: tuple[Mark, ...] = ()
     grid: bool = False  # draw a line at every unit
     texts: tuple[str, ...] = ()  # rows below the field
+
+
+def line_width(picture: Picture) -> float:
+    """The width of a line, in units of the field."""
+    return min(0.12, max(picture.width, picture.height) / 60)
+
+
+RINGED, HIT_BELOW = 1.5, 2.2  # radii of a mark up to the ring around it, and down to the number of a hit
+
+
+def overhang(picture: Picture) -> float:
+    """How far the lines and marks of a picture reach beyond its field: the margin that they need around it."""
+    reaches, thick = [0.0], line_width(picture)
+    for line in picture.lines:
+        around = thick * (1.6 if line.arrow else 0.5 if line.kind == "plain" else 2.0)
+        reaches += _beyond(picture, line.x, line.y, around) + _beyond(picture, line.to_x, line.to_y, around)
+    for mark in picture.marks:
+        around = mark.radius * (RINGED if mark.frozen or mark.hit else 1)
+        above = max(around, mark.radius * (1 + 0.35 * len(mark.bars)))  # with a gap, each bar is that thick
+        below = mark.radius * (HIT_BELOW + 0.6 if mark.hit else 1)
+        reaches += [*_beyond(picture, mark.x, mark.y, around), above - mark.y, mark.y + below - picture.height]
+    return max(reaches)
+
+
+def _beyond(picture: Picture, x: float, y: float, around: float) -> list[float]:
+    return [around - x, around - y, x + around - picture.width, y + around - picture.height]
 
 
 @dataclass(frozen=True)
@@ -91,3 +123,8 @@ class Film:
     agent_names: tuple[str, ...]
     action_names: tuple[tuple[str, ...], ...]  # of each agent
     frames: tuple[Frame, ...] = field(repr=False)  # there are many
+
+
+def film_margin(film: Film) -> float:
+    """The margin around the field in which every frame has room, so that the field never moves."""
+    return max(overhang(frame.picture) for frame in film.frames)

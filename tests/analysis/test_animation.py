@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -9,9 +10,12 @@ import pytest
 from PIL import Image
 
 from decentral.analysis.animation.canvas import (
+    BAD,
     COLOURS,
+    FAINT,
     FIELD,
     HEALTH,
+    NOBODY,
     SHIELD,
     Canvas,
     PictureFrame,
@@ -21,9 +25,11 @@ from decentral.analysis.animation.canvas import (
 )
 from decentral.analysis.animation.gif import write_gif
 from decentral.analysis.animation.html import film_data, page, write_page
-from decentral.pictures import Film, Frame, Line, Mark, Picture, Tile, Turn
+from decentral.pictures import Film, Frame, Line, Mark, Picture, Tile, Turn, overhang
 from tests.browser import PROGRAM, Browser
 
+AT_THE_EDGE = (Mark(3.9, 0.1, 0.4, bars=(0.5, 0.5), hit=3.0), Mark(0.1, 3.9, 0.4, hit=2.0, frozen=True))
+BEYOND = (Line(3.5, 1.5, 4.3, 1.5, 0, arrow=True), Line(0.0, 4.0, 4.0, 4.0, 1, kind="shot"))
 WALL = (Tile(0, 3, kind="blocked"),)
 
 
@@ -122,7 +128,7 @@ def test_marks_stand_in_their_places_in_their_colours():
     )
     assert image[10, 10].tolist() == colour(COLOURS[0]) and image[5, 5].tolist() == colour(FIELD)  # a circle's corner
     assert image[20, 30].tolist() == image[16, 26].tolist() == colour(COLOURS[1])  # a square's corner
-    assert image[30, 10].tolist() == colour(mixed(COLOURS[2], 0.25))  # gone: faint
+    assert image[30, 7].tolist() == colour(mixed(COLOURS[2], 0.25))  # gone: faint, beside its cross
     assert image[20, 10].tolist() == colour(FIELD)
 
 
@@ -145,6 +151,52 @@ def test_an_arrow_reaches_its_end_and_a_shade_tells_good_from_bad():
     halves = drawn(Picture(4, 4, tiles=(Tile(0, 0, 2, 4, shade=1.0), Tile(2, 0, 2, 4, shade=-1.0))))
     assert halves[20, 10].tolist() == colour(shaded(1.0)) and halves[20, 30].tolist() == colour(shaded(-1.0))
     assert shaded(1.0) == "#80b8d8" and shaded(-1.0) == "#eaae80"  # half of the ink, half of the paper
+
+
+def test_a_picture_has_a_margin_for_what_reaches_beyond_its_field():
+    inside = Picture(4, 4, marks=(Mark(2, 2, 0.5, bars=(1.0, 1.0)),))
+    assert overhang(inside) == 0
+    assert overhang(Picture(4, 4, marks=(Mark(2, 0.5, 1.0, bars=(1.0, 1.0)),))) == pytest.approx(1.7 - 0.5)  # its bars
+    assert overhang(Picture(4, 4, lines=(Line(3, 2, 4.2, 2, arrow=True),))) == pytest.approx(0.2 + 1.6 * 4 / 60)
+    assert overhang(Picture(4, 4, marks=(Mark(0.5, 2, 0.4, frozen=True),))) == pytest.approx(0.1)  # its ring
+    film = replace(battle(), frames=tuple(replace(frame, picture=inside) for frame in battle().frames[:2]))
+    wide = replace(film.frames[1], picture=replace(inside, marks=(Mark(4.5, 2, 0.5),)))
+    pictures = [frame["picture"] for frame in film_data(replace(film, frames=(film.frames[0], wide)))["frames"]]
+    assert [picture["margin"] for picture in pictures] == [1, 1]  # the field never moves
+
+
+def test_the_dead_the_frozen_and_those_who_are_hit_are_told_apart():
+    plain, dead, frozen, hit = (
+        drawn(Picture(4, 4, marks=(Mark(2, 2, 1.0, 0, **state),)), 80)
+        for state in ({}, {"gone": True}, {"frozen": True}, {"hit": 6.0})
+    )
+    assert (dead == colour(FAINT)).all(axis=-1).any() and not (plain == colour(FAINT)).all(axis=-1).any()
+    assert (hit == colour(BAD)).all(axis=-1).any() and not (plain == colour(BAD)).all(axis=-1).any()
+    ring = [(image == colour(NOBODY)).all(axis=-1).any() for image in (plain, dead, frozen, hit)]
+    assert ring == [False, False, True, False]
+
+
+def test_a_shot_is_a_beam_and_an_aim_is_dashed_and_two_who_shoot_at_each_other_have_two():
+    shot, aim, back = (
+        drawn(Picture(4, 4, lines=(Line(*ends, colour=0, kind=kind),)), 200)
+        for ends, kind in (((0.5, 2, 3.5, 2), "shot"), ((0.5, 2, 3.5, 2), "aim"), ((3.5, 2, 0.5, 2), "shot"))
+    )
+    inked = [(image == colour(COLOURS[0])).all(axis=-1) for image in (shot, aim, back)]
+    rows = [np.flatnonzero(image.any(axis=1)) for image in inked]
+    assert rows[0].max() < 100 < rows[2].min()  # each to its own left
+    assert inked[0].any(axis=0).sum() > 140 > inked[1].any(axis=0).sum() > 50  # gaps
+
+
+FITS = """(() => {
+  const svg = document.querySelector(".field > svg");
+  const edge = svg.getBoundingClientRect();
+  const parts = [...svg.querySelectorAll("circle, polygon, line, text, g rect")];
+  const cut = parts.map((part) => part.getBoundingClientRect()).filter((part) =>
+    part.left < edge.left - 1 || part.top < edge.top - 1 ||
+    part.right > edge.right + 1 || part.bottom > edge.bottom + 1);
+  const room = document.querySelector("footer").getBoundingClientRect().top - edge.top;
+  return [cut.length, edge.height / room];
+})()"""
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="needs Chromium")
@@ -172,4 +224,12 @@ def test_a_browser_plays_a_page_without_complaint(tmp_path, width, height):
             browser.press(" ")
             assert browser.value('document.getElementById("play").textContent') == word
         assert browser.complaints == [] and browser.requests == [(tmp_path / "film.html").as_uri()]
+        alone = [
+            replace(frame, picture=replace(frame.picture, marks=(*frame.picture.marks, *AT_THE_EDGE), lines=BEYOND))
+            for frame in battle().frames
+        ]
+        write_page([replace(battle(), frames=tuple(alone))], tmp_path / "alone.html")
+        browser.open(tmp_path / "alone.html", width, height)
+        cut, share = browser.value(FITS)
+        assert cut == 0 and (share > 0.8 or width < 500)  # the field takes the height that there is
         assert browser.screenshot()[:8] == b"\x89PNG\r\n\x1a\n"

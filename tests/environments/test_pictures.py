@@ -117,8 +117,8 @@ def test_a_battle_shows_units_with_their_bars_moves_and_whom_they_attack():
     assert (second.bars, crawler.bars, crawler.shape, crawler.agent) == ((0.25, 0.0), (0.5,), "square", None)
     assert picture.lines == (
         Line(1.0, 14.0, 1.0, 13.0, colour=0, arrow=True),
-        Line(6.0, 10.0, 6.0, 4.0, colour=1),
-        Line(6.0, 4.0, 6.0, 10.0),
+        Line(6.0, 10.0, 6.0, 4.0, colour=1, kind="aim"),
+        Line(6.0, 4.0, 6.0, 10.0, kind="aim"),
     )
     blocked = {(tile.x, tile.y) for tile in picture.tiles}
     assert (0.0, 0.0) in blocked and (4.0, 0.0) not in blocked and (0.0, 4.0) not in blocked  # the tongue in the north
@@ -132,3 +132,31 @@ def test_the_dead_of_a_battle_are_shown_as_gone_and_do_nothing():
     picture = world.depict(state, np.asarray([0, 1, 1]))
     assert [mark.gone for mark in picture.marks] == [True, False, False, False, False, True]
     assert len(picture.lines) == 1 and world.agent_names[0] == "marine 0"
+
+
+def test_a_beam_shows_who_fires_in_a_step_and_a_ring_who_is_hit():
+    world = ENVIRONMENTS["3m"]()
+    state = changed(
+        in_numpy(world.reset(jax.random.key(0))),
+        cooldown=[0.0, 3.0, 12.0, 0.0, 0.0, 9.0],
+        target=[-1, -1, -1, 0, 0, -1],
+        enemy_of_id=[0, 1, 2],
+    )
+    # the first agent and the first enemy have a new period to wait; the second agent's weapon is ready, the third's not
+    after = changed(
+        state,
+        cooldown=[9.0, 0.0, 4.0, 8.5, 0.0, 1.0],
+        struck=[4, -1, -1, 0, -1, -1],
+        health=[39.0, 45, 45, 45, 38.5, 45],
+    )
+    picture = world.depict_step(state, np.asarray([7, 8, 6]), after)
+    assert [line.kind for line in picture.lines] == ["shot", "aim", "aim", "shot", "aim"]
+    shot, back = picture.lines[0], picture.lines[3]
+    assert (shot.colour, back.colour) == (0, NEUTRAL)
+    assert (shot.to_x, shot.to_y) == (picture.marks[4].x, picture.marks[4].y)  # attack 2: the second enemy
+    assert (back.to_x, back.to_y) == (picture.marks[0].x, picture.marks[0].y)
+    assert [mark.hit for mark in picture.marks] == [6.0, 0, 0, 0, 6.5, 0]
+    assert not any(mark.hit for mark in world.depict(state, None).marks)
+    flying = changed(after, strike=[np.inf, np.inf, 5.0, np.inf, np.inf, 20.0], struck=[4, -1, 3, 0, -1, 1])
+    arriving = world.depict_step(flying, np.asarray([1, 1, 1]), changed(flying, cooldown=[1.0, 0, 0, 0.5, 0, 0]))
+    assert [(line.colour, line.kind) for line in arriving.lines] == [(2, "shot"), (NEUTRAL, "aim"), (NEUTRAL, "aim")]

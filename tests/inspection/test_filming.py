@@ -8,7 +8,8 @@ import pytest
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey.environment import Hunt
 from decentral.environments.registry import PredatorPrey
-from decentral.inspection.films import AgentValues, film, frames_of
+from decentral.inspection.films import AgentValues, film, frames_of, with_frozen
+from decentral.pictures import Film, Frame, Mark, Picture
 from decentral.runs.trained import Trained
 from decentral.settings import Refused
 from decentral.training.evaluation import environments_of, greedy_episodes
@@ -116,3 +117,12 @@ def test_a_seed_or_an_episode_that_there_is_not_is_refused():
         film(trained, "iql", seed=2, episode=0)
     with pytest.raises(Refused, match="episode must be a whole number at least 0 and at most 31, got 32"):
         film(trained, "iql", seed=0, episode=32)
+
+
+def test_partners_from_an_earlier_run_are_marked_as_frozen():
+    picture = Picture(2, 1, marks=(Mark(0, 0, 1, agent=0), Mark(1, 0, 1, agent=1), Mark(1, 1, 1)))
+    made = Film("x", ("a", "b"), (), (Frame(picture, (), None, 0.0),))
+    shown = with_frozen(made, [False, True])
+    assert shown.agent_names == ("a", "b, frozen")
+    assert [mark.frozen for mark in shown.frames[0].picture.marks] == [False, True, False]
+    assert with_frozen(made, [False, False]) is made

@@ -207,6 +207,10 @@ class Environment(BaseEnvironment):
         """
         return None
 
+    def depict_step(self, state: State, actions: np.ndarray, after: State) -> Picture | None:
+        """The picture of a step whose end is known too: what hits, and whom. Without it, `depict` is shown."""
+        return self.depict(state, actions)
+
     def depict_views(self, percepts: Percept) -> tuple[Picture, ...] | None:
         """Pictures of what each agent perceives, drawn from its percept alone, or None."""
         return None

@@ -1,5 +1,6 @@
 """A film of a trained team in one of the episodes that `evaluate` plays by default."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -52,7 +53,24 @@ def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
     frames = frames_of(environment, *jax.tree.map(np.asarray, (played, environments, values_of_agents)))
     title = f"{name} on {trained.config.environment_name}, seed {seed}, episode {episode}"
     action_names = tuple(environment.agent_spaces(place).action_names for place in range(environment.num_agents))
-    return Film(title, environment.agent_names, action_names, frames)
+    made = Film(title, environment.agent_names, action_names, frames)
+    return with_frozen(made, [member.source is not None for member in trained.config.members])
+
+
+def with_frozen(made: Film, frozen: list[bool]) -> Film:
+    """A film that marks the agents that came from an earlier run and did not learn."""
+    if not any(frozen):
+        return made
+    names = (f"{name}, frozen" if still else name for name, still in zip(made.agent_names, frozen, strict=True))
+    frames = (replace(frame, picture=_frozen_marks(frame.picture, frozen)) for frame in made.frames)
+    return replace(made, agent_names=tuple(names), frames=tuple(frames))
+
+
+def _frozen_marks(picture: Picture, frozen: list[bool]) -> Picture:
+    marks = (
+        replace(mark, frozen=True) if mark.agent is not None and frozen[mark.agent] else mark for mark in picture.marks
+    )
+    return replace(picture, marks=tuple(marks))
 
 
 def frames_of(
@@ -72,7 +90,9 @@ def frames_of(
         available = (row[: spec.actions.count] for row, spec in zip(percepts.available, specs, strict=True))
         of_each = zip(values_of_agents, actions[step].tolist(), available, _views(environment, percepts), strict=True)
         turns = tuple(_turn(agent_values, step, *rest) for agent_values, *rest in of_each)
-        frames.append(Frame(_picture(environment, state, actions[step]), turns, float(rewards[step]), totals[step]))
+        after, _ = at(step + 1)
+        picture = environment.depict_step(state, actions[step], after) or _picture(environment, state, actions[step])
+        frames.append(Frame(picture, turns, float(rewards[step]), totals[step]))
     state, percepts = at(steps)
     silent = tuple(Turn(None, (), view=view) for view in _views(environment, percepts))
     return (*frames, Frame(_picture(environment, state, None), silent, None, totals[-1]))

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from decentral.analysis.plots.curves import COLOURS
-from decentral.pictures import Line, Mark, Picture, Tile
+from decentral.pictures import HIT_BELOW, RINGED, Line, Mark, Picture, Tile, line_width, overhang
 
 FINE = 3  # pixels per point while drawing; the image is then scaled down, which smooths edges
 PAPER, FIELD, RULE, BLOCKED, FAINT, TEXT = "#ffffff", "#f6f7f9", "#d5dae0", "#9aa3ad", "#626a73", "#1b1f24"
@@ -51,6 +51,12 @@ class Canvas:
         (x, y), far = (FINE * centre[0], FINE * centre[1]), FINE * radius
         self._draw.ellipse([x - far, y - far, x + far, y + far], fill=fill, outline=edge, width=round(FINE * thick))
 
+    def arcs(self, centre: Point, radius: float, colour: str, thick: float) -> None:
+        """A circle in eight dashes."""
+        (x, y), far = (FINE * centre[0], FINE * centre[1]), FINE * radius
+        for start in range(0, 360, 45):
+            self._draw.arc([x - far, y - far, x + far, y + far], start, start + 25, colour, round(FINE * thick))
+
     def polygon(self, points: Sequence[Point], fill: str) -> None:
         self._draw.polygon([(FINE * x, FINE * y) for x, y in points], fill=fill)
 
@@ -66,22 +72,25 @@ class Canvas:
 
 
 class PictureFrame:
-    """The place of a picture on a canvas: in the upper left corner of a box, as large as fits."""
+    """The place of a picture on a canvas: in the upper left corner of a box, as large as fits, with its margin."""
 
-    def __init__(self, canvas: Canvas, corner: Point, box: Point, picture: Picture):
+    def __init__(self, canvas: Canvas, corner: Point, box: Point, picture: Picture, margin: float | None = None):
         self.canvas, self.corner, self.picture = canvas, corner, picture
-        self.scale = min(box[0] / picture.width, box[1] / picture.height)
+        self.margin = overhang(picture) if margin is None else margin
+        self.scale = min(box[0] / (picture.width + 2 * self.margin), box[1] / (picture.height + 2 * self.margin))
 
     def draw(self, edge: str = RULE) -> None:
         """Draw the picture and an edge around it."""
-        picture, size = self.picture, self._size(self.picture.width, self.picture.height)
+        picture, beyond = self.picture, 2 * self.margin
+        size = self._size(picture.width + beyond, picture.height + beyond)
         self.canvas.rectangle(self.corner, size, FIELD)
         for tile in picture.tiles:
             self._tile(tile)
         if picture.grid:
-            for x in range(1, math.ceil(picture.width)):
+            inner = 0 if self.margin else 1  # without a margin the edge is the first line
+            for x in range(inner, math.ceil(picture.width) + 1 - inner):
                 self.canvas.line(self._at(x, 0), self._at(x, picture.height), RULE, 1)
-            for y in range(1, math.ceil(picture.height)):
+            for y in range(inner, math.ceil(picture.height) + 1 - inner):
                 self.canvas.line(self._at(0, y), self._at(picture.width, y), RULE, 1)
         for line in picture.lines:
             self._line(line)
@@ -90,7 +99,7 @@ class PictureFrame:
         self.canvas.rectangle(self.corner, size, None, edge, 2)
 
     def _at(self, x: float, y: float) -> Point:
-        return self.corner[0] + self.scale * x, self.corner[1] + self.scale * y
+        return self.corner[0] + self.scale * (x + self.margin), self.corner[1] + self.scale * (y + self.margin)
 
     def _size(self, width: float, height: float) -> Point:
         return self.scale * width, self.scale * height
@@ -108,15 +117,31 @@ class PictureFrame:
         self.canvas.text(middle, tile.text, self.scale * height, anchor="mm")
 
     def _line(self, line: Line) -> None:
-        thick = min(0.12, max(self.picture.width, self.picture.height) / 60)
+        thick, ink = line_width(self.picture), colour_of(line.colour)
         length = math.hypot(line.to_x - line.x, line.to_y - line.y) or 1.0
         ahead, aside = (line.to_x - line.x) / length, (line.to_y - line.y) / length
+        if line.kind != "plain":
+            self._beam(line, (thick * aside, -thick * ahead), length, ink)
+            return
         reach, wing = (2.6 * thick, 1.6 * thick) if line.arrow else (0.0, 0.0)
         x, y = line.to_x - reach * ahead, line.to_y - reach * aside
-        self.canvas.line(self._at(line.x, line.y), self._at(x, y), colour_of(line.colour), self.scale * thick)
+        self.canvas.line(self._at(line.x, line.y), self._at(x, y), ink, self.scale * thick)
         if line.arrow:
             wings = self._at(x - wing * aside, y + wing * ahead), self._at(x + wing * aside, y - wing * ahead)
-            self.canvas.polygon([self._at(line.to_x, line.to_y), *wings], colour_of(line.colour))
+            self.canvas.polygon([self._at(line.to_x, line.to_y), *wings], ink)
+
+    def _beam(self, line: Line, beside: Point, length: float, ink: str) -> None:
+        """A shot in one piece; an aim thin and in dashes, each as long as the gap after it."""
+        thick = line_width(self.picture)
+        pieces = 1 if line.kind == "shot" else 2 * max(1, round(length / (6 * thick))) - 1
+        width = 1.4 * thick if line.kind == "shot" else 0.5 * thick
+
+        def along(share: float) -> Point:
+            x, y = line.x + share * (line.to_x - line.x), line.y + share * (line.to_y - line.y)
+            return self._at(x + beside[0], y + beside[1])
+
+        for piece in range(0, pieces, 2):
+            self.canvas.line(along(piece / pieces), along((piece + 1) / pieces), ink, self.scale * width)
 
     def _mark(self, mark: Mark) -> None:
         ink = mixed(colour_of(mark.colour), 0.25) if mark.gone else colour_of(mark.colour)
@@ -131,6 +156,7 @@ class PictureFrame:
         else:
             self.canvas.polygon([(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)], ink)
         self.canvas.text(middle, mark.label, 1.1 * radius, PAPER, "mm", bold=True)
+        self._signs(mark, middle, radius)
         thick = radius / 4
         for number, share in enumerate(() if mark.gone else mark.bars):
             corner = x - radius, y - radius - (len(mark.bars) - number) * (thick + radius / 10)
@@ -138,11 +164,24 @@ class PictureFrame:
             full = 2 * radius * max(0.0, min(1.0, share))
             self.canvas.rectangle(corner, (full, thick), SHIELD if number else HEALTH)
 
+    def _signs(self, mark: Mark, middle: Point, radius: float) -> None:
+        """What befalls it: a cross if it is gone, a dashed ring if it is frozen, a ring and a number if it is hit."""
+        (x, y), thick = middle, max(1.0, radius / 6)
+        if mark.gone:
+            for tilt in (1, -1):
+                self.canvas.line((x - radius, y - tilt * radius), (x + radius, y + tilt * radius), FAINT, thick)
+        if mark.frozen:
+            self.canvas.arcs(middle, 1.3 * radius, NOBODY, thick)
+        if mark.hit:
+            self.canvas.circle(middle, RINGED * radius, None, BAD, thick)
+            self.canvas.text((x, y + HIT_BELOW * radius), f"-{mark.hit:.3g}", radius, BAD, "mm", bold=True)
+
 
 def drawn(picture: Picture, longest_side: int) -> Image.Image:
     """A picture by itself."""
-    scale = longest_side / max(picture.width, picture.height)
-    size = round(scale * picture.width), round(scale * picture.height)
+    margin = 2 * overhang(picture)
+    scale = longest_side / (max(picture.width, picture.height) + margin)
+    size = round(scale * (picture.width + margin)), round(scale * (picture.height + margin))
     canvas = Canvas(*size)
     PictureFrame(canvas, (0, 0), size, picture).draw()
     return canvas.finished()

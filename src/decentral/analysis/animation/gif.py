@@ -16,7 +16,7 @@ from decentral.analysis.animation.canvas import (
     colour_of,
     fitted,
 )
-from decentral.pictures import Film, Frame, Picture, Turn
+from decentral.pictures import Film, Frame, Picture, Turn, film_margin
 
 FIELD, PANEL = 340, 170  # in points, like all sizes: the longer side of the field, and the width of the panel beside it
 EDGE, HEAD, ROW = 12, 42, 16  # margins, the height of the title, of a row of text
@@ -52,7 +52,7 @@ def _draw_film(canvas: Canvas, left: float, film: Film, number: int) -> None:
     ink = GOOD if reward > 0 else BAD if reward < 0 else None
     canvas.text((left + 110, 23), earned, 11, ink or FAINT, bold=ink is not None)
     canvas.text((left + 210, 23), f"return {frame.total:.4g}", 11, TEXT, bold=True)
-    PictureFrame(canvas, (left, HEAD), (FIELD, FIELD), frame.picture).draw(ink or RULE)
+    PictureFrame(canvas, (left, HEAD), (FIELD, FIELD), frame.picture, film_margin(film)).draw(ink or RULE)
     for row, text in enumerate(frame.picture.texts):
         canvas.text((left, HEAD + _field_height(film) + 3 + ROW * row), text, 11, FAINT)
     _draw_agents(canvas, left + FIELD + EDGE, film, frame)
@@ -89,8 +89,8 @@ def _draw_values(canvas: Canvas, corner: Point, room: float, turn: Turn, names: 
 
 
 def _field_height(film: Film) -> int:
-    picture = film.frames[0].picture
-    return round(FIELD * picture.height / max(picture.width, picture.height))
+    picture, margin = film.frames[0].picture, 2 * film_margin(film)
+    return round(FIELD * (picture.height + margin) / (max(picture.width, picture.height) + margin))
 
 
 def _body_colour(picture: Picture, agent: int) -> str | None:

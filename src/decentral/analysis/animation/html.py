@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from decentral.analysis.plots.curves import COLOURS
-from decentral.pictures import Film
+from decentral.pictures import Film, film_margin, overhang
 
 DIGITS = 3  # decimals of the numbers in a page
 
@@ -34,9 +34,13 @@ def page(films: list[Film]) -> str:
 
 
 def film_data(film: Film) -> dict[str, Any]:
-    """A film as JSON data, without default values; tiles only where they changed."""
-    data, before = _brief(film), None
-    for frame in data["frames"]:
+    """A film as JSON data, without default values; tiles only where they changed. All its fields have one margin."""
+    data, before, margin = _brief(film), None, _brief(film_margin(film))
+    for frame, filmed in zip(data["frames"], film.frames, strict=True):
+        frame["picture"]["margin"] = margin
+        for turn, seen in zip(frame["turns"], filmed.turns, strict=True):
+            if seen.view is not None:
+                turn["view"]["margin"] = _brief(overhang(seen.view))
         tiles = frame["picture"].pop("tiles", [])
         if tiles != before:
             frame["picture"]["tiles"] = before = tiles

@@ -22,9 +22,16 @@ function drawTile({ x, y, width = 1, height = 1, kind = "plain", shade = 0, text
   );
 }
 
-function drawLine({ x, y, to_x, to_y, colour: own, arrow }, unit) {
+function drawLine({ x, y, to_x, to_y, colour: own, arrow, kind = "plain" }, unit) {
   const length = Math.hypot(to_x - x, to_y - y) || 1;
   const [ahead, aside] = [(to_x - x) / length, (to_y - y) / length];
+  if (kind !== "plain") {
+    // a little to its left: two units that shoot at each other have two beams
+    const [left, up] = [unit * aside, -unit * ahead];
+    const look = kind === "shot" ? `stroke-width="${1.4 * unit}"` : `stroke-width="${0.5 * unit}" stroke-dasharray="${3 * unit}"`;
+    const ends = `x1="${x + left}" y1="${y + up}" x2="${to_x + left}" y2="${to_y + up}"`;
+    return `<line class="${kind}" ${ends} stroke="${colour(own)}" ${look}/>`;
+  }
   const reach = arrow ? 2.6 * unit : 0;
   const [neck_x, neck_y] = [to_x - reach * ahead, to_y - reach * aside];
   const shaft = `<line x1="${x}" y1="${y}" x2="${neck_x}" y2="${neck_y}" stroke="${colour(own)}" stroke-width="${unit}"/>`;
@@ -38,7 +45,7 @@ function drawLine({ x, y, to_x, to_y, colour: own, arrow }, unit) {
   return `${shaft}<polygon points="${points.join(" ")}" fill="${colour(own)}"/>`;
 }
 
-function drawMark({ x, y, radius, colour: own, shape = "circle", label = "", bars = [], gone }) {
+function drawMark({ x, y, radius, colour: own, shape = "circle", label = "", bars = [], gone, frozen, hit }) {
   const fill = `fill="${colour(own)}"`;
   const corners = [[x, y - radius], [x + radius, y], [x, y + radius], [x - radius, y]];
   const body = {
@@ -58,17 +65,33 @@ function drawMark({ x, y, radius, colour: own, shape = "circle", label = "", bar
     );
   });
   const name = label && `<text class="onmark" x="${x}" y="${y}" font-size="${1.1 * radius}">${safe(label)}</text>`;
-  return `<g${gone ? ' opacity="0.25"' : ""}>${body}${name}${gone ? "" : meters.join("")}</g>`;
+  return `<g${gone ? ' opacity="0.25"' : ""}>${body}${name}${gone ? "" : meters.join("")}</g>${drawSigns(x, y, radius, gone, frozen, hit)}`;
 }
 
-function drawPicture({ width, height, tiles = [], lines = [], marks = [], grid }) {
+// What befalls a mark: a cross if it is gone, a dashed ring if it is frozen, a ring and a number if it is hit.
+function drawSigns(x, y, radius, gone, frozen, hit) {
+  const ring = (far, ink, dash) =>
+    `<circle class="sign" cx="${x}" cy="${y}" r="${far}" fill="none" stroke="${ink}" stroke-width="${radius / 6}" stroke-dasharray="${dash}"/>`;
+  const cross = `M${x - radius},${y - radius}L${x + radius},${y + radius}M${x + radius},${y - radius}L${x - radius},${y + radius}`;
+  return (
+    (gone ? `<path class="gone" d="${cross}" stroke="var(--faint)" stroke-width="${radius / 6}"/>` : "") +
+    (frozen ? ring(1.3 * radius, "var(--neutral)", radius / 2) : "") +
+    (hit ? ring(1.5 * radius, "var(--bad)", "none") +
+      `<text class="hit" x="${x}" y="${y + 2.2 * radius}" font-size="${1.1 * radius}">&minus;${Number(hit.toPrecision(3))}</text>` : "")
+  );
+}
+
+function drawPicture({ width, height, margin = 0, tiles = [], lines = [], marks = [], grid }) {
   const unit = Math.min(0.12, Math.max(width, height) / 60);
   const rule = (from, to) => `<path d="M${from}L${to}" stroke="var(--rule)" stroke-width="${Math.max(width, height) / 400}"/>`;
+  const box = [-margin, -margin, width + 2 * margin, height + 2 * margin];
   const rules = [];
-  for (let x = 1; grid && x < width; x++) rules.push(rule([x, 0], [x, height]));
-  for (let y = 1; grid && y < height; y++) rules.push(rule([0, y], [width, y]));
+  const inner = margin > 0 ? 0 : 1; // without a margin the edge is the first line
+  for (let x = inner; grid && x <= width - inner; x++) rules.push(rule([x, 0], [x, height]));
+  for (let y = inner; grid && y <= height - inner; y++) rules.push(rule([0, y], [width, y]));
   return (
-    `<svg viewBox="0 0 ${width} ${height}" role="img"><rect width="${width}" height="${height}" fill="var(--field)"/>` +
+    `<svg viewBox="${box.join(" ")}" style="--ratio:${box[2] / box[3]}" role="img">` +
+    `<rect x="${-margin}" y="${-margin}" width="${box[2]}" height="${box[3]}" fill="var(--field)"/>` +
     tiles.map(drawTile).join("") + rules.join("") + lines.map((line) => drawLine(line, unit)).join("") +
     marks.map(drawMark).join("") + "</svg>"
   );
@@ -90,7 +113,7 @@ function tellValues(values, taken, names) {
 function tellTurn({ action, values = [], context, view }, number, film, picture) {
   const body = (picture.marks || []).find((mark) => mark.agent === number);
   const dot = body ? `<span class="dot" style="background:${colour(body.colour)}"></span>` : "";
-  const did = action === null ? "" : `<b>${safe(film.action_names[number][action])}</b>`;
+  const did = body && body.gone ? "gone" : action === null ? "" : `<b>${safe(film.action_names[number][action])}</b>`;
   const inferred = context === undefined ? "" : ` context <b>${context}</b>`;
   const seen = view ? `<figure class="view">${drawPicture(view)}<figcaption>what it sees</figcaption></figure>` : "";
   const told = `<h2>${dot}${safe(film.agent_names[number])}</h2><p class="did">${did}${inferred}</p>`;

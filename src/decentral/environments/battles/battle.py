@@ -108,6 +108,9 @@ class Battle(Environment):
     def depict(self, state: Battlefield, actions: np.ndarray | None) -> Picture:
         return battle_picture(self.roster, self.battle_map.ground, state, actions)
 
+    def depict_step(self, state: Battlefield, actions: np.ndarray, after: Battlefield) -> Picture:
+        return battle_picture(self.roster, self.battle_map.ground, state, actions, after)
+
     @property
     def reports(self) -> dict[str, str]:
         return {"win_rate": "won"}
