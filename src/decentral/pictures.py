@@ -3,7 +3,7 @@
 Places are in the environment's own units; x goes to the right and y downwards, from the upper left corner of the field.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 # Colours are numbers: 0, 1, 2 and so on, which the colour-blind can tell apart. NEUTRAL belongs to nobody.
@@ -128,3 +128,39 @@ class Film:
 def film_margin(film: Film) -> float:
     """The margin around the field in which every frame has room, so that the field never moves."""
     return max(overhang(frame.picture) for frame in film.frames)
+
+
+AROUND = 2.0  # units of an open field that are shown around those who stand on it
+
+
+def cropped(film: Film) -> Film:
+    """A film of the part of an open field where anybody ever stands: a battle fills a corner of a large map.
+
+    A field with tiles or a grid is shown whole, and so is one that has no marks.
+    """
+    pictures = [frame.picture for frame in film.frames]
+    marks = [mark for picture in pictures for mark in picture.marks]
+    if not marks or any(picture.tiles or picture.grid for picture in pictures):
+        return film
+    across, down = [mark.x for mark in marks], [mark.y for mark in marks]
+    tall = max(down) - min(down) + 2 * AROUND
+    left, width = _span(across, pictures[0].width, tall / 2)  # a strip would be shown no larger
+    top, height = _span(down, pictures[0].height, width / 2)
+    frames = (replace(frame, picture=_part(frame.picture, left, top, width, height)) for frame in film.frames)
+    return replace(film, frames=tuple(frames))
+
+
+def _span(places: list[float], most: float, least: float) -> tuple[float, float]:
+    """Where a part of the field begins that shows these places and some room around them, and how long it is."""
+    low, high = min(places) - AROUND, max(places) + AROUND
+    length = min(most, max(high - low, least))
+    return min(max(0.0, (low + high - length) / 2), most - length), length
+
+
+def _part(picture: Picture, left: float, top: float, width: float, height: float) -> Picture:
+    lines = (
+        replace(line, x=line.x - left, y=line.y - top, to_x=line.to_x - left, to_y=line.to_y - top)
+        for line in picture.lines
+    )
+    marks = (replace(mark, x=mark.x - left, y=mark.y - top) for mark in picture.marks)
+    return replace(picture, width=width, height=height, lines=tuple(lines), marks=tuple(marks))

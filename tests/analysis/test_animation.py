@@ -25,7 +25,7 @@ from decentral.analysis.animation.canvas import (
 )
 from decentral.analysis.animation.gif import write_gif
 from decentral.analysis.animation.html import film_data, page, write_page
-from decentral.pictures import Film, Frame, Line, Mark, Picture, Tile, Turn, overhang
+from decentral.pictures import Film, Frame, Line, Mark, Picture, Tile, Turn, cropped, overhang
 from tests.browser import PROGRAM, Browser
 
 AT_THE_EDGE = (Mark(3.9, 0.1, 0.4, bars=(0.5, 0.5), hit=3.0), Mark(0.1, 3.9, 0.4, hit=2.0, frozen=True))
@@ -163,6 +163,22 @@ def test_a_picture_has_a_margin_for_what_reaches_beyond_its_field():
     wide = replace(film.frames[1], picture=replace(inside, marks=(Mark(4.5, 2, 0.5),)))
     pictures = [frame["picture"] for frame in film_data(replace(film, frames=(film.frames[0], wide)))["frames"]]
     assert [picture["margin"] for picture in pictures] == [1, 1]  # the field never moves
+
+
+def test_of_an_open_field_the_part_is_shown_where_anybody_ever_stands():
+    def at(x, y, **more):
+        return Frame(Picture(40, 20, lines=(Line(x, y, x + 1, y),), marks=(Mark(x, y, 0.5),), **more), (), None, 0.0)
+
+    shown = cropped(Film("x", (), (), (at(10, 5), at(22, 6))))
+    (first, second) = (frame.picture for frame in shown.frames)
+    assert (first.width, first.height) == (16, 8)  # from 8 to 24; from 3 to 8, and half of the width: from 1.5 to 9.5
+    assert (first.marks[0].x, first.marks[0].y, first.lines[0].to_x) == (2, 3.5, 3)
+    assert (second.marks[0].x, second.marks[0].y) == (14, 4.5)
+    corner = cropped(Film("x", (), (), (at(0.5, 0.5), at(6.5, 0.5)))).frames[0].picture
+    assert (corner.width, corner.height, corner.marks[0].x, corner.marks[0].y) == (10, 5, 0.5 + 0, 0.5)
+    for more in ({"grid": True}, {"tiles": WALL}):
+        whole = Film("x", (), (), (at(10, 5, **more),))
+        assert cropped(whole) is whole
 
 
 def test_the_dead_the_frozen_and_those_who_are_hit_are_told_apart():

@@ -115,3 +115,18 @@ def test_a_comparison_is_drawn_in_the_format_asked_for(tmp_path, suffix):
 def test_a_plot_of_another_format_is_refused(tmp_path):
     with pytest.raises(Refused, match=r"must end in \.png, \.svg or \.pdf"):
         plot_curves([curves(tmp_path, "a", {"name": "iql"})], tmp_path / "plot.bmp")
+
+
+def test_runs_on_different_environments_are_not_named_after_settings_that_only_one_has(tmp_path):
+    settings = ({"name": "3m", "leash": 21.0}, {"name": "matrix-game", "players": 2})
+    runs = [
+        Curves(
+            tmp_path,
+            {"algorithm": {"name": "iql"}, "environment": one, "training": {}},
+            [0],
+            np.zeros(1),
+            np.zeros((1, 1)),
+        )
+        for one in settings
+    ]
+    assert labels(runs) == ["iql on 3m", "iql on matrix-game"]

@@ -147,10 +147,11 @@ def names(runs: list[Curves]) -> list[str]:
     for run in runs:
         alike = [other for other in runs if other.algorithm == run.algorithm]
         where = f" on {run.environment}" if _differs("environment.name", alike) else ""
+        there = [other for other in alike if other.environment == run.environment]  # others have other settings anyway
         details = [
             f"{key.split('.', 1)[1]}={value!s:.{LONGEST_VALUE}}"
             for key, value in flat_settings(run.config).items()
-            if key != "environment.name" and _differs(key, alike)
+            if key != "environment.name" and _differs(key, there if key.startswith("environment.") else alike)
         ]
         run_names.append(", ".join([run.algorithm + where, *details]))
     unique = len(set(run_names)) == len(run_names)

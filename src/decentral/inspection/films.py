@@ -10,7 +10,7 @@ from jaxtyping import Array, Int, Key
 
 from decentral.algorithms.base import Algorithm, Models
 from decentral.environments.base import Environment, State
-from decentral.pictures import Film, Frame, Picture, Turn
+from decentral.pictures import Film, Frame, Picture, Turn, cropped
 from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.trained import EPISODES, Trained, key_of_environments
 from decentral.settings import Refused
@@ -53,7 +53,7 @@ def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
     frames = frames_of(environment, *jax.tree.map(np.asarray, (played, environments, values_of_agents)))
     title = f"{name} on {trained.config.environment_name}, seed {seed}, episode {episode}"
     action_names = tuple(environment.agent_spaces(place).action_names for place in range(environment.num_agents))
-    made = Film(title, environment.agent_names, action_names, frames)
+    made = cropped(Film(title, environment.agent_names, action_names, frames))
     return with_frozen(made, [member.source is not None for member in trained.config.members])
 
 

@@ -51,7 +51,7 @@ def _draw_film(canvas: Canvas, left: float, film: Film, number: int) -> None:
     canvas.text((left, 23), step, 11, FAINT)
     ink = GOOD if reward > 0 else BAD if reward < 0 else None
     canvas.text((left + 110, 23), earned, 11, ink or FAINT, bold=ink is not None)
-    canvas.text((left + 210, 23), f"return {frame.total:.4g}", 11, TEXT, bold=True)
+    canvas.text((left + 226, 23), f"return {frame.total:.4g}", 11, TEXT, bold=True)
     PictureFrame(canvas, (left, HEAD), (FIELD, FIELD), frame.picture, film_margin(film)).draw(ink or RULE)
     for row, text in enumerate(frame.picture.texts):
         canvas.text((left, HEAD + _field_height(film) + 3 + ROW * row), text, 11, FAINT)
@@ -67,6 +67,7 @@ def _draw_agents(canvas: Canvas, left: float, film: Film, frame: Frame) -> None:
             canvas.circle((left + 5, top + 7), 4, ink)
         did = [] if turn.action is None else [actions[turn.action]]
         did += [] if turn.context is None else [f"context {turn.context}"]
+        did = ["gone"] if _is_gone(frame.picture, number) else did
         rows = [name, ", ".join(did)] if tall >= 2 * ROW + 2 else [f"{name}: {', '.join(did)}"]
         for row, text in enumerate(rows):
             canvas.text((left + 14, top + ROW * row), fitted(text, 11, PANEL - 14), 11, bold=len(rows) > 1 and row == 0)
@@ -95,3 +96,7 @@ def _field_height(film: Film) -> int:
 
 def _body_colour(picture: Picture, agent: int) -> str | None:
     return next((colour_of(mark.colour) for mark in picture.marks if mark.agent == agent), None)
+
+
+def _is_gone(picture: Picture, agent: int) -> bool:
+    return any(mark.gone for mark in picture.marks if mark.agent == agent)
