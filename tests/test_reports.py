@@ -39,7 +39,7 @@ def test_a_place_that_is_no_run_is_refused_in_one_line(tmp_path, capsys):
         main(["report", str(tmp_path)])
     assert end.value.code == 2
     assert capsys.readouterr().err == (
-        f"decentral report: RUN must be the directory of a run, got {tmp_path}, which has no config.json\n"
+        f"decentral report: RUN must be the directory of a run, or of several, got {tmp_path}, in which there is none\n"
     )
 
 

@@ -6,6 +6,12 @@ from decentral.analysis.run_list import RunStatus, runs_below
 from decentral.api.arguments import PathLike
 
 
-def list_runs(directory: PathLike = "runs", /) -> list[RunStatus]:
+DEFAULT = "runs"
+
+
+def list_runs(directory: PathLike = DEFAULT, /) -> list[RunStatus]:
     """Every run in a directory and below it: its name, state, progress, the returns of its last test and its age."""
-    return runs_below(Path(directory))
+    place = Path(directory)
+    if place == Path(DEFAULT) and not place.exists():  # where nothing has been trained yet
+        return []
+    return runs_below(place)
