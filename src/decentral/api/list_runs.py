@@ -5,7 +5,6 @@ from pathlib import Path
 from decentral.analysis.run_list import RunStatus, runs_below
 from decentral.api.arguments import PathLike
 
-
 DEFAULT = "runs"
 
 
