@@ -98,9 +98,8 @@ def _side(head: str) -> str:
 
 
 def _link(page: Path, place: Path) -> str:
-    """A relative address, every odd byte of a name spelled out: `quote` leaves no sign that HTML would read."""
-    address = quote(os.fsencode(os.path.relpath(page, place)))
-    return address if "/" in address.split(":")[0] or ":" not in address else f"./{address}"
+    """A relative address; `quote` leaves no sign that HTML would read, and no colon that would make it a scheme."""
+    return quote(os.fsencode(os.path.relpath(page, place)))
 
 
 def _curve(values: np.ndarray) -> str:
