@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from decentral.errors import Refused, printable
+from decentral.plain_files import read_plain
 
 LARGEST_PICTURE = 2**24  # bytes: a larger one would make the notebook's file too large, and is named instead
 KINDS = {".png": "png", ".gif": "gif", ".svg": "svg+xml"}
@@ -50,8 +51,8 @@ def picture_html(file: Path, label: str) -> str:
 def picture_bytes(file: Path) -> bytes | None:
     """The content of a picture's file, if it is there and not too large."""
     try:
-        return file.read_bytes() if file.stat().st_size <= LARGEST_PICTURE else None
-    except OSError:
+        return read_plain(file, LARGEST_PICTURE, follow=True)
+    except (OSError, Refused):
         return None
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from decentral.analysis.results import Curves, load_curves
 from decentral.api.arguments import PathLike, check_whole, several
+from decentral.notebook import Drawing
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 
@@ -26,7 +27,7 @@ def plot(
     x: str = "steps",
     diagnostics: bool = False,
     out: PathLike | None = None,
-) -> Path:
+) -> Drawing:
     """Draw the learning curves of runs, mean and spread over seeds, as PNG, SVG or PDF; gives the file.
 
     `metric` names one or several numbers of the runs' records, a panel each (without it, the return and what all
@@ -47,7 +48,7 @@ def plot(
         _plot_diagnostics(curves, file, options)
     else:
         plot_curves(curves, file, options)
-    return file
+    return Drawing(file)
 
 
 def _plot_diagnostics(curves: list[Curves], file: Path, options: "PlotOptions") -> None:

@@ -30,7 +30,7 @@ def audit_command(words: list[str]) -> None:
         **naming(args),
     )
     if args.messages is None:
-        learned = "each agent learned from and acted on its own percepts, actions, chance and the shared reward alone"
+        learned = "each agent learned from and acted on its own percepts, actions, chance and rewards alone"
         say(f"identical: {learned}")
 
 

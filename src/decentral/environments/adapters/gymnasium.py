@@ -30,7 +30,9 @@ def gymnasium_environment(place: str) -> type[PettingZoo]:
         """An environment in Gymnasium's registry."""
 
         time_limit: int = setting(limit, "steps after which an episode is cut off, unless it ends before", at_least=1)
-        rewards: Rewards = setting("sum", "the team's reward: agents' sum or mean, or the one that all are given")
+        rewards: Rewards = setting(
+            "sum", "what agents learn from: the sum or mean of theirs, the one of all, or each its own"
+        )
 
     return MadeByGymnasium
 
