@@ -13,6 +13,7 @@ import decentral
 from decentral.analysis.results import labels, load_curves
 from decentral.configs.config import resolve
 from decentral.inspection.crossplay import play_across
+from decentral.inspection.films import film
 from decentral.inspection.values import value_tables
 from decentral.runs.trained import Trained
 from decentral.runtime import load
@@ -49,6 +50,13 @@ def test_agents_of_one_network_are_stored_alike_and_act_by_their_ids():
     np.testing.assert_array_equal(run.returns[:, -1], payoff[chosen[:, 0], chosen[:, 1]])
     across = play_across([trained], episodes=2).returns  # each first agent beside every second one
     np.testing.assert_array_equal(across, payoff[chosen[:, 0][:, None], chosen[:, 1][None]])
+
+
+def test_agents_of_one_network_are_filmed_with_the_values_that_they_act_on():
+    trained = Trained.load(sharing_run().directory)
+    first, *_ = film(trained, "iql", trained.seeds[0], 0).frames
+    shown = [turn.values for turn in first.turns]
+    np.testing.assert_allclose(shown, [table.values for table in value_tables(trained)[:2]], rtol=1e-5)
 
 
 def test_every_record_and_legend_says_that_it_is_not_decentralised():

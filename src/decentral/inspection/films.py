@@ -47,7 +47,7 @@ def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
     )
     episodes = hand_out(played)
     values_of_agents = [
-        _THINK(*trained.agent(seed, place), jax.tree.map(lambda leaf, at=place: leaf[at], episodes))
+        _THINK(*trained.agent(seed, place), _read_by(trained, place, episodes))
         for place in range(environment.num_agents)
     ]
     frames = frames_of(environment, *jax.tree.map(np.asarray, (played, environments, values_of_agents)))
@@ -55,6 +55,12 @@ def film(trained: Trained, name: str, seed: int, episode: int) -> Film:
     action_names = tuple(environment.agent_spaces(place).action_names for place in range(environment.num_agents))
     made = cropped(Film(title, environment.agent_names, action_names, frames))
     return with_frozen(made, [member.source is not None for member in trained.config.members])
+
+
+def _read_by(trained: Trained, place: int, episodes: Episode) -> Episode:
+    """One agent's own episode, as its networks read it."""
+    own = jax.tree.map(lambda leaf: leaf[place], episodes)
+    return replace(own, percepts=trained.perceive(own.percepts, place))
 
 
 def with_frozen(made: Film, frozen: list[bool]) -> Film:
