@@ -8,8 +8,8 @@ import optax
 from decentral.algorithms.iql import IQL
 from decentral.environments.base import Outcome
 from decentral.settings import setting
-from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from decentral.training.squads.separate import Separate
 from decentral.training.team import Team
 from decentral.types import Percept

@@ -6,9 +6,10 @@ import numpy as np
 import decentral
 from decentral.algorithms import ALGORITHMS
 from decentral.settings import as_data
-from decentral.training.loop import TrainingSetup, begin, turns
+from decentral.training.loop import begin, turns
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from tests.small import each_of, small
 from tests.worlds import Fuse
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from decentral.environments.registry import MatrixGame, PredatorPrey
-from decentral.training.loop import TrainingSetup, begin, turns
+from decentral.training.loop import begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
+from decentral.training.setup import TrainingSetup
 from tests.small import each_of, small
 
 

@@ -4,8 +4,9 @@ import numpy as np
 
 from decentral.algorithms.lenient import Lenient, Temperatures
 from decentral.environments.registry import MatrixGame
-from decentral.training.loop import TrainingSetup, begin, turns
+from decentral.training.loop import begin, turns
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 
 SPEC = AgentSpec(observation_size=1, actions=Discrete(2))

@@ -13,8 +13,8 @@ from decentral.configs.config import Config
 from decentral.configs.members import Member, team_of
 from decentral.environments.host.wire import CLOSE, RESET, STEP
 from decentral.errors import Failed
-from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from decentral.training.squads.separate import LearningSchedule
 from tests.arenas.nearby import Nearby, scripted
 from tests.host_worlds import Counting

@@ -26,9 +26,10 @@ from decentral.configs.config import Config
 from decentral.configs.members import Member, team_of
 from decentral.environments.registry import PredatorPrey
 from decentral.training.evaluation import greedy_returns
-from decentral.training.loop import TrainingSetup, begin, key_of_test, turns
+from decentral.training.loop import begin, key_of_test, turns
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from decentral.verification.audit.audit import fingerprint
 from tests.small import small
 

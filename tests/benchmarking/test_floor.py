@@ -6,8 +6,9 @@ import jax.numpy as jnp
 from decentral.benchmarking.cases import Case
 from decentral.benchmarking.floor import floor_of, moved_bytes, product_flops
 from decentral.environments.registry import MatrixGame
-from decentral.training.loop import TrainingSetup, begin, turn
+from decentral.training.loop import begin, turn
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from tests.small import small
 
 

@@ -15,9 +15,9 @@ from decentral.networks.layers import draw
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.lanes import LaneBatch
 from decentral.settings import build
-from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode, pack, room_for, stored_type, unpack
+from decentral.training.setup import TrainingSetup
 from decentral.types import PIXEL, AgentSpec, Discrete
 from tests.host_worlds import Counting
 from tests.small import small

@@ -14,9 +14,9 @@ from decentral.runs.checkpointing.state import as_tensors, from_arrays
 from decentral.runs.lanes import LaneBatch, programs
 from decentral.runs.memory import GIB, capacity, memory_statement, needs
 from decentral.settings import Refused
-from decentral.training import loop
-from decentral.training.loop import TrainingSetup
+from decentral.training import setup as training_setup
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from tests.host_worlds import Hosted
 from tests.small import small
 from tests.worlds import Corridor, Crowd, Fuse, Hall
@@ -116,7 +116,7 @@ def test_a_run_whose_replay_grows_learns_as_one_whose_replay_was_large_enough(mo
     setup = TrainingSetup.alike(small("iql"), Hosted(limit=2, longest=1.0), plan)
     large = LaneBatch.start(setup)
     large.advance(5)
-    monkeypatch.setattr(loop, "RESERVED_AT_ONCE", 0)
+    monkeypatch.setattr(training_setup, "RESERVED_AT_ONCE", 0)
     programs.cache_clear()  # those before have room for 8 from the start
     grown = LaneBatch.start(setup)
     assert capacity(grown.lanes) == 4

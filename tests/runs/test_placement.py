@@ -33,7 +33,7 @@ import json, jax, numpy as np
 from decentral.environments.matrix_game import MatrixGame
 from decentral.runs.lanes import LaneBatch
 from decentral.runs.placement import Placement
-from decentral.training.loop import TrainingSetup
+from decentral.training.setup import TrainingSetup
 from decentral.training.plan import Plan
 from tests.small import small
 

@@ -11,9 +11,10 @@ from decentral.algorithms.base import AgentState
 from decentral.algorithms.iql import IQL
 from decentral.environments.registry import MatrixGame, PredatorPrey, SwitchingWind
 from decentral.training.batches import Batch, cut, largest_of_all, learn_from, lengths_within
-from decentral.training.loop import TrainingSetup, begin, turns
+from decentral.training.loop import begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode
+from decentral.training.setup import TrainingSetup
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 from tests.small import small
 from tests.worlds import EarlyEnd, Fuse

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from decentral.runs.lanes import LaneBatch
-from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from tests.host_worlds import Hosted
 from tests.small import small
 from tests.worlds import Fuse

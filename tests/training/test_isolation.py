@@ -15,8 +15,9 @@ from decentral.algorithms import ALGORITHMS
 from decentral.algorithms.q_learning import Scene
 from decentral.centralised import CENTRALISED
 from decentral.configs.members import Member, team_of
-from decentral.training.loop import TrainingSetup, begin, remember_and_learn, turns
+from decentral.training.loop import begin, remember_and_learn, turns
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from decentral.training.squads.base import TrainingClock
 from decentral.training.squads.separate import LearningSchedule
 from decentral.training.team import Team

@@ -11,8 +11,9 @@ from decentral.centralised import CENTRALISED
 from decentral.centralised.fingerprints import Fingerprints
 from decentral.environments.registry import MatrixGame
 from decentral.training.evaluation import greedy_returns
-from decentral.training.loop import TrainingSetup, begin, evaluate_lane, turns
+from decentral.training.loop import begin, evaluate_lane, turns
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from tests.small import each_of, small
 from tests.worlds import Corridor, EarlyEnd, Fuse
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from decentral.environments.registry import PredatorPrey
-from decentral.training.loop import TrainingSetup, begin, turns
+from decentral.training.loop import begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode, distinct_numbers, empty_replay, remember, sample
+from decentral.training.setup import TrainingSetup
 from decentral.types import AgentSpec, Discrete
 from tests.small import small
 

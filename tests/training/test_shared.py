@@ -13,9 +13,10 @@ from decentral.configs.members import Member, Source, team_of
 from decentral.environments.registry import MatrixGame, PredatorPrey
 from decentral.settings import Refused
 from decentral.training.batches import Batch
-from decentral.training.loop import TrainingSetup, begin, sharing_in, turns
+from decentral.training.loop import begin, turns
 from decentral.training.plan import Plan
 from decentral.training.replay import sample
+from decentral.training.setup import TrainingSetup, sharing_in
 from decentral.training.squads.base import TrainingClock
 from decentral.training.squads.joined import Joined
 from decentral.training.squads.separate import LearningSchedule

@@ -14,8 +14,9 @@ from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.divergence import Health
 from decentral.runs.lanes import LaneBatch, nonfinite
 from decentral.settings import setting
-from decentral.training.loop import TrainingSetup, begin
+from decentral.training.loop import begin
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from tests.small import small
 from tests.worlds import Corridor
 

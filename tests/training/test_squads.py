@@ -7,8 +7,9 @@ import pytest
 
 from decentral.configs.members import Member, Source, team_of
 from decentral.settings import Refused
-from decentral.training.loop import TrainingSetup, begin, turns
+from decentral.training.loop import begin, turns
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from decentral.training.squads.frozen import Frozen
 from decentral.training.squads.joined import Joined
 from decentral.training.squads.separate import LearningSchedule, Separate

@@ -9,9 +9,9 @@ import pytest
 
 from decentral.algorithms import ALGORITHMS
 from decentral.configs.members import Member, team_of
-from decentral.training.loop import TrainingSetup
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from decentral.training.squads.separate import LearningSchedule
 from decentral.verification.audit.audit import fingerprint
 from decentral.verification.audit.learning import retrain_alone

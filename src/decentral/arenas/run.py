@@ -25,8 +25,8 @@ from decentral.runs.resume import difference, is_finished
 from decentral.runs.runner import Listener, PlannedRun, write_description
 from decentral.runs.signals import Signals
 from decentral.settings import Refused, as_data, build
-from decentral.training.loop import TrainingSetup
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 
 HOMES = "homes"  # in the run's directory
 

@@ -11,7 +11,8 @@ from jax.interpreters.partial_eval import dce_jaxpr
 
 from decentral.algorithms.gradient import GradientLearner
 from decentral.networks.backend import without_kernels
-from decentral.training.loop import Lane, TrainingSetup, begin, turn
+from decentral.training.loop import Lane, begin, turn
+from decentral.training.setup import TrainingSetup
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from decentral.benchmarking.cases import Case
 from decentral.benchmarking.device import Peak, Rates, peak_memory
 from decentral.benchmarking.floor import Floor, floor_of
 from decentral.runs.lanes import LaneBatch
-from decentral.training.loop import TrainingSetup
+from decentral.training.setup import TrainingSetup
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from decentral.runs.host import rollout_for
 from decentral.runs.trained import Trained
 from decentral.training.evaluation import greedy_episodes
 from decentral.training.host.loop import host_greedy_episodes
-from decentral.training.loop import TrainingSetup
 from decentral.training.rollout import Trajectory, hand_out
+from decentral.training.setup import TrainingSetup
 from decentral.types import AgentSpec, Episode
 
 

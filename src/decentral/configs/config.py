@@ -14,8 +14,8 @@ from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.host.checks import build_environment
 from decentral.environments.registry import environment_class, recorded_class
 from decentral.settings import Refused, as_data, build, setting_fields
-from decentral.training.loop import TrainingSetup, sharing_in
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup, sharing_in
 from decentral.training.squads.separate import LearningSchedule
 from decentral.types import Discrete
 

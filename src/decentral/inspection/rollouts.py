@@ -22,8 +22,8 @@ from decentral.runs.trained import Trained, check_environments, key_of_environme
 from decentral.training.diagnostics import values_and_memories
 from decentral.training.evaluation import greedy_episodes, scores_of
 from decentral.training.host.loop import host_greedy_episodes
-from decentral.training.loop import TrainingSetup
 from decentral.training.rollout import Trajectory, hand_out
+from decentral.training.setup import TrainingSetup
 from decentral.types import Episode
 
 MOST_SHOWN = 10  # episodes in a notebook

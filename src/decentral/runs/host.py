@@ -5,7 +5,7 @@ from decentral.environments.host.stages import Stages
 from decentral.environments.host.user_code import errors_as_failures
 from decentral.terminal import complain
 from decentral.training.host.rollout import HostRollout
-from decentral.training.loop import TrainingSetup
+from decentral.training.setup import TrainingSetup
 
 
 def rollout_for(setup: TrainingSetup, stages: int | None = None) -> HostRollout:

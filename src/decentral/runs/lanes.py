@@ -22,8 +22,9 @@ from decentral.runs.shapes import side_by_side
 from decentral.training.diagnostics import Diagnosis
 from decentral.training.evaluation import Scores
 from decentral.training.host.loop import host_evaluate, host_turns
-from decentral.training.loop import Lane, Tally, TrainingSetup, begin, evaluate_lane, turns
+from decentral.training.loop import Lane, Tally, begin, evaluate_lane, turns
 from decentral.training.replay import Replay, with_room
+from decentral.training.setup import TrainingSetup
 from decentral.training.spread import SEEDS
 
 Findings = dict[str, Bool[Array, "..."]]

@@ -9,8 +9,9 @@ import jax
 
 from decentral.errors import Failed, Refused
 from decentral.plain_files import read_plain
-from decentral.training.loop import Lane, TrainingSetup
+from decentral.training.loop import Lane
 from decentral.training.replay import Replay, bytes_of
+from decentral.training.setup import TrainingSetup
 
 GIB = 2**30
 MOST_BYTES = 2**20  # of a file of the kernel

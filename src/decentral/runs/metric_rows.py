@@ -9,7 +9,8 @@ import numpy as np
 
 from decentral.runs.lanes import LaneBatch
 from decentral.training.diagnostics import Diagnosis
-from decentral.training.loop import Tally, TrainingSetup
+from decentral.training.loop import Tally
+from decentral.training.setup import TrainingSetup
 from decentral.training.team import Team
 from decentral.types import Metrics
 

@@ -11,7 +11,8 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from decentral.training.loop import Lane, TrainingSetup
+from decentral.training.loop import Lane
+from decentral.training.setup import TrainingSetup
 from decentral.training.spread import AGENTS, SEEDS
 from decentral.training.squads.separate import Separate
 

@@ -12,8 +12,8 @@ from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import Saving
 from decentral.runs.runner import Listener, PlannedRun, run
 from decentral.settings import Refused, as_data, build
-from decentral.training.loop import TrainingSetup, sharing_in
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup, sharing_in
 
 
 def finished_runs(planned: Sequence[PlannedRun]) -> list[RunDirectory | None]:

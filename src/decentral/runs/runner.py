@@ -26,9 +26,9 @@ from decentral.runs.placement import use_every_core
 from decentral.runs.provenance import provenance
 from decentral.runs.shapes import check_one_shape
 from decentral.runs.signals import Signals
-from decentral.training.loop import TrainingSetup
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from decentral.training.team import Team
 
 SECONDS_PER_CHUNK = 2.0  # how often the progress is shown

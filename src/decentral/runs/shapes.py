@@ -11,7 +11,7 @@ import numpy as np
 from decentral.configs.config import Config
 from decentral.environments.host.interface import HostEnvironment
 from decentral.settings import Refused, as_data
-from decentral.training.loop import TrainingSetup
+from decentral.training.setup import TrainingSetup
 
 
 def group_by_shape(configs: Sequence[Config]) -> list[list[int]]:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
 
-from decentral.environments.adapters.pettingzoo import PettingZoo, Rewards, made_by
+from decentral.environments.adapters.pettingzoo import PettingZoo, made_by
+from decentral.environments.adapters.rewards import Rewards
 from decentral.environments.host.checks import brief_text, numbers_in
 from decentral.environments.host.user_code import imported
 from decentral.errors import Refused

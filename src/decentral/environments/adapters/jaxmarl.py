@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from decentral.environments.adapters.rewards import TeamReturn, check_result, team_return_in_words
 from decentral.environments.adapters.spaces import Actions
 from decentral.environments.base import AgentSpaces, Environment, Outcome, Randomness
 from decentral.environments.host.user_code import imported
@@ -70,7 +71,7 @@ class JaxMARL(Environment):
     rewards: Literal["mean", "sum", "own"] = setting(
         "mean", "what agents learn from: the mean (a shared reward stays itself) or sum of theirs, or each its own"
     )
-    result: Literal["mean", "sum"] = setting("mean", "with rewards own: the team's return in tests, of the agents' own")
+    result: TeamReturn = setting("mean", "with rewards own: the team's return in tests, of the agents' own")
     may_end_early: bool = setting(True, "can an episode end before the time limit? (false saves compiling)")
     timeout_ends: bool = setting(False, "an end at the time limit ends the task (false: it is running out of time)")
 
@@ -104,11 +105,10 @@ class JaxMARL(Environment):
 
     @property
     def team_return(self) -> str:
-        return f"the {self.result} of the agents' own" if self.has_own_rewards else ""
+        return team_return_in_words(self.rewards, self.result)
 
     def check_together(self) -> None:
-        if self.result != "mean" and not self.has_own_rewards:
-            raise Refused(f"result must be mean unless rewards is own, got {self.result}: set rewards to {self.result}")
+        check_result(self.rewards, self.result)
 
     def agent_spaces(self, place: int) -> AgentSpaces:
         actions = self.sizes.actions[place].names

@@ -17,7 +17,8 @@ from decentral.runs.lanes import LaneBatch
 from decentral.runs.placement import Placement
 from decentral.runs.provenance import package_versions, provenance
 from decentral.settings import Refused
-from decentral.training.loop import Lane, TrainingSetup
+from decentral.training.loop import Lane
+from decentral.training.setup import TrainingSetup
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from decentral.training.host.rollout import Cast, HostRollout
 from decentral.training.loop import (
     Lane,
     Tally,
-    TrainingSetup,
     TurnInputs,
     finish_turn,
     key_of_test,
@@ -25,6 +24,7 @@ from decentral.training.loop import (
     with_fresh_tally,
 )
 from decentral.training.rollout import Trajectory, greedily, unbiased_dice
+from decentral.training.setup import TrainingSetup
 from decentral.training.squads.base import Replays
 
 SetupAxis = int | None  # the vmap axis of the setup: 0 where its arrays hold one entry per lane, None otherwise

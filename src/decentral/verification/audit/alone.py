@@ -12,8 +12,9 @@ import numpy as np
 from jaxtyping import Array, Int, Key
 
 from decentral.training.batches import longest_of
-from decentral.training.loop import Lane, TrainingSetup, agent_stream, init_lane, keys_of_updates, remember_and_learn
+from decentral.training.loop import Lane, agent_stream, init_lane, keys_of_updates, remember_and_learn
 from decentral.training.replay import Replay, sample
+from decentral.training.setup import TrainingSetup
 from decentral.training.squads.base import Replays
 from decentral.training.team import Team
 from decentral.types import Episode

@@ -11,7 +11,7 @@ import numpy as np
 from decentral.algorithms.base import AgentState
 from decentral.runs.lanes import programs
 from decentral.runs.placement import Placement
-from decentral.training.loop import TrainingSetup
+from decentral.training.setup import TrainingSetup
 from decentral.training.spread import SEEDS
 from decentral.verification.audit.alone import AgentLog, init_alone, learn_logged_turns, squad_of
 from decentral.verification.audit.logs import agent_at

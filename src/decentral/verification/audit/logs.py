@@ -22,10 +22,11 @@ from decentral.runs.lanes import LaneBatch
 from decentral.runs.runner import evaluation_steps
 from decentral.training.evaluation import greedy_episodes
 from decentral.training.host.loop import host_greedy_episodes
-from decentral.training.loop import TrainingSetup, key_of_test
+from decentral.training.loop import key_of_test
 from decentral.training.parameters import as_arrays
 from decentral.training.replay import Replay, unpack
 from decentral.training.rollout import Trajectory, hand_out
+from decentral.training.setup import TrainingSetup
 from decentral.training.squads.base import Agents, Replays
 from decentral.training.squads.separate import Separate
 from decentral.types import Episode

@@ -15,8 +15,9 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from decentral.algorithms.base import AgentState, Algorithm, Memory
 from decentral.algorithms.q_learning import Scene, last_actions, mask_unavailable
 from decentral.training.evaluation import keys_of_test_episodes
-from decentral.training.loop import TrainingSetup, key_of_test
+from decentral.training.loop import key_of_test
 from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
 from decentral.training.squads.base import Squad, choose_one, fresh_keys
 from decentral.types import Episode
 from decentral.verification.audit.alone import squad_of

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from decentral.environments.adapters.infos import numeric_names
-from decentral.environments.adapters.pettingzoo import PettingZoo, PettingZooStage
+from decentral.environments.adapters.pettingzoo import PettingZoo
+from decentral.environments.adapters.pettingzoo_stage import PettingZooStage
 from decentral.environments.host.interface import Stage
 from decentral.verification.environment_check.findings import Finding, finding_of_rule
 
