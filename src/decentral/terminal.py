@@ -11,5 +11,5 @@ def say(text: str) -> None:
 
 
 def complain(message: str) -> None:
-    """Print one line to the standard error."""
-    print(in_one_line(message), file=sys.stderr, flush=True)
+    """Print one line to the standard error, at once: other processes may be printing theirs."""
+    print(f"{in_one_line(message)}\n", end="", file=sys.stderr, flush=True)
