@@ -124,7 +124,8 @@ def _reading_cell(
         return f"{findings[claim].verdict} (the table above)" if told else NOT_RUN
     cell = cell_of(found.get("readings", {}), reading, claim)
     views = {SEPARATE_HIDDEN.name: "hidden", SEPARATE_VISIBLE.name: "visible"}
-    if cell != NOT_RUN or reading.name not in views or "predator-prey" not in found:
+    is_settled = cell != NOT_RUN and not cell.startswith("open")
+    if is_settled or reading.name not in views or "predator-prey" not in found:
         return cell
     row = PredatorPreyCurves().row(found["predator-prey"], views[reading.name])
     return view_cell(row[PENALTIES.index(CLAIMED[claim][0])], reading, claim)

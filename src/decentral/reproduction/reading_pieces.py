@@ -93,9 +93,17 @@ def _is_run(stage: str, reading: PaperReading, program: str) -> bool:
 
 def piece_name(stage: str, reading: PaperReading, program: str) -> str:
     """The name of the piece of a reading's program: that of the first reading that runs the very same."""
+    return f"{stage}-{_first_alike(reading, program).name}-{program}"
+
+
+def is_screened(reading: PaperReading, program: str) -> bool:
+    """Whether screening runs a program of a reading, be it for another reading."""
+    return _is_run("screen", _first_alike(reading, program), program) or _is_run("screen", reading, program)
+
+
+def _first_alike(reading: PaperReading, program: str) -> PaperReading:
     ours = _settings_of(reading, program)
-    same = next(other for other in READINGS if _settings_of(other, program) == ours)
-    return f"{stage}-{same.name}-{program}"
+    return next(other for other in READINGS if _settings_of(other, program) == ours)
 
 
 def _settings_of(reading: PaperReading, program: str) -> list[Data]:

@@ -85,7 +85,7 @@ class Piece:
     minutes: float | None = None
 
 
-Verdict = Literal["reproduced", "partly reproduced", "not reproduced", "not yet run"]
+Verdict = Literal["reproduced", "partly reproduced", "not reproduced", "open", "not yet run"]
 
 
 def verdict_of(met: Iterable[bool]) -> Verdict:

@@ -1,0 +1,84 @@
+"""The numbers of the report, and of what is said about readings, are those of the data."""
+
+import numpy as np
+import pytest
+
+from decentral.reproduction.claims import CLAIMS
+from decentral.reproduction.predator_prey import CLAIMED
+from decentral.reproduction.reading_pieces import choice_of, late_returns, penalty_of, runs_of
+from decentral.reproduction.reading_results import evidence_of, has_learned
+from decentral.reproduction.readings import reading_of
+from tests.reproduction.test_documented_numbers import finals, results, short, text
+
+REPORT = "docs/reproduction/report.md"
+PENALTIES = (0.0, 0.3, 0.5, 1.0)
+SCREENED = {
+    "separate-hidden": "separate learners, teammate hidden, the printed target",
+    "value-trains-encoder": "shared parameters, teammate visible, the value loss trains the encoder",
+    "appendix-a": "shared parameters, teammate visible, the target of Appendix A",
+}
+
+
+def screened(name, penalty):
+    return evidence_of(results("readings"), reading_of(name), penalty).runs["dac"]
+
+
+def best_of_hysteretic(view, penalty):
+    weights = (0.01, 0.1, 0.3, 0.5, 0.7)
+    each = [finals("predator-prey", f"{view} hysteretic", penalty, negative_weight=weight) for weight in weights]
+    return max(each, key=np.mean)
+
+
+@pytest.mark.parametrize("name", SCREENED)
+def test_screened_returns_are_told_as_they_are(name):
+    runs = {penalty: screened(name, penalty) for penalty in PENALTIES[1:]}
+    cells = " | ".join(short(late_returns(one)) for one in runs.values())
+    assert f"| `{name}` | {cells} |" in text("docs/reproduction.md")
+    words = " | ".join(
+        f"{late_returns(one).mean():.1f}, {'learns' if has_learned(one, reading_of(name), penalty) else 'does not'}"
+        for penalty, one in runs.items()
+    )
+    assert f"| {SCREENED[name]} | {words} |" in text(REPORT)
+
+
+def test_which_kl_weights_learn_the_highest_penalty_is_told_as_it_is():
+    def by_choice(name, penalty):
+        each = {}
+        for one in runs_of(results("readings")[f"screen-{name}-dac"]):
+            if penalty_of(one) == penalty:
+                each[choice_of(one.config["algorithm"])] = one
+        return [each[place] for place in sorted(each)]
+
+    learned = [has_learned(one, reading_of("appendix-a"), 1.0) for one in by_choice("appendix-a", 1.0)]
+    assert learned == [True, True, True, True, False]
+    last = late_returns(by_choice("appendix-a", 1.0)[-1]).mean()
+    assert f"with 0.1 it does not ({last:.1f})" in text("docs/reproduction.md")
+    encoder = reading_of("value-trains-encoder")
+    for penalty in (0.5, 1.0):
+        assert not any(has_learned(one, encoder, penalty) for one in by_choice(encoder.name, penalty))
+
+
+@pytest.mark.parametrize("view", ["visible", "hidden"])
+def test_the_reports_table_of_separate_learners_is_that_of_the_data(view):
+    rows = {
+        f"DAC, teammate {view}": [finals("predator-prey", f"{view} dac", penalty) for penalty in PENALTIES],
+        "Hysteretic, best weight": [best_of_hysteretic(view, penalty) for penalty in PENALTIES],
+        "IQL": [finals("predator-prey", f"{view} iql", penalty) for penalty in PENALTIES],
+    }
+    for name, row in rows.items():
+        assert f"| {name} | {' | '.join(f'{scores.mean():.1f}' for scores in row)} |" in text(REPORT)
+
+
+def test_what_the_report_says_of_the_highest_penalty_is_so():
+    page = text(REPORT)
+    assert f"end at {short(finals('extensions', 'optimistic target', 1.0))} (five seeds)" in page
+    optimal = screened("appendix-a", 1.0).references["optimal"]
+    assert f"shared parameters at {short(late_returns(screened('appendix-a', 1.0)))} (the best" in page
+    assert f"of {optimal:.1f} possible" in page
+    assert f"does as well there ({short(best_of_hysteretic('visible', 1.0))})" in page
+    plain, sorted_by_reward = (finals("controls", f"extended {source}", 1.0) for source in ("encoder", "reward-bins"))
+    assert f"({sorted_by_reward.mean():.1f} against {plain.mean():.1f} at P = 1.0)" in page
+
+
+def test_the_report_names_the_claims_that_there_are():
+    assert f"all {len(CLAIMS)} claims" in text(REPORT) and set(CLAIMED) == {"C3", "C4", "C5", "C6"}
