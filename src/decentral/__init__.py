@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from decentral.api.check_battles import BattleCheck, check_battles, record_battles
     from decentral.api.check_env import EnvironmentCheck, check_env
     from decentral.api.compare import Comparison, compare, compare_runs
+    from decentral.api.compare_suite import SuiteComparison, compare_suite, suite_tasks
     from decentral.api.crossplay import CrossPlay, crossplay
     from decentral.api.evaluate import Evaluation, evaluate
     from decentral.api.export import Bundle, export
@@ -63,6 +64,7 @@ __all__ = [
     "Run",
     "RunStatus",
     "Search",
+    "SuiteComparison",
     "Sweep",
     "ValueTable",
     "Verification",
@@ -76,6 +78,7 @@ __all__ = [
     "collect",
     "compare",
     "compare_runs",
+    "compare_suite",
     "crossplay",
     "evaluate",
     "export",
@@ -95,6 +98,7 @@ __all__ = [
     "rollout",
     "search",
     "show",
+    "suite_tasks",
     "sweep",
     "sweep_file",
     "sweep_status",

@@ -12,7 +12,7 @@ NAMED = {"list": "listing", "runs": "list_runs"}  # `list` is Python's own, and 
 # What a command asks of another function: by the flag that says so, none where its first words do.
 MODES = {
     "sweep": {"status": "sweep_status", None: "sweep_file"},
-    "compare": {"runs": "compare_runs"},
+    "compare": {"runs": "compare_runs", "suite": "compare_suite"},
     "check-battles": {"record": "record_battles"},
     "reproduce": {"list": "worklist", "collect": "collect", "redraw": "redraw", "claims": "claims"},
 }
@@ -22,7 +22,7 @@ NAMING = {
     "arena": [["iql", "matrix-game"]],
     "show": [["iql", "matrix-game"]],
     "sweep": [["iql", "matrix-game"], ["grid.toml"]],
-    "compare": [["iql,dac", "matrix-game"], ["--runs", "run"]],
+    "compare": [["iql,dac", "matrix-game"], ["--runs", "run"], ["--suite", "coordination"]],
     "probe": [["matrix-game"]],
     "check-env": [["matrix-game"]],
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from decentral.analysis.results import late_returns
 from decentral.reproduction import reading_pieces as pieces_module
 from decentral.reproduction.predator_prey import PredatorPreyCurves
 from decentral.reproduction.reading_pieces import (
@@ -16,7 +17,6 @@ from decentral.reproduction.reading_pieces import (
     TABLE_1,
     best_choices,
     choice_of,
-    late_returns,
     method_of,
     piece_name,
 )

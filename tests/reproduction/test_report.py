@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from decentral.analysis.results import late_returns
 from decentral.reproduction.claims import CLAIMS
 from decentral.reproduction.predator_prey import CLAIMED
-from decentral.reproduction.reading_pieces import choice_of, late_returns, penalty_of, runs_of
+from decentral.reproduction.reading_pieces import choice_of, penalty_of, runs_of
 from decentral.reproduction.reading_results import evidence_of, has_learned
 from decentral.reproduction.readings import reading_of
 from tests.reproduction.test_documented_numbers import finals, results, short, text

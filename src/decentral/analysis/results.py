@@ -58,6 +58,11 @@ def in_last_third(run: Curves) -> np.ndarray:
     return run.steps * 3 >= run.steps[-1] * 2
 
 
+def late_returns(run: Curves) -> np.ndarray:
+    """The return of each seed, mean over the tests in the last tenth of training [seeds]."""
+    return run.returns[:, run.steps * 10 >= run.steps[-1] * 9].mean(axis=1)
+
+
 Panel = dict[str, Curves]  # curves that are shown together, by name
 
 

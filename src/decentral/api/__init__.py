@@ -14,6 +14,7 @@ from decentral.api.callbacks import Callback
 from decentral.api.check_battles import BattleCheck, check_battles, record_battles
 from decentral.api.check_env import EnvironmentCheck, check_env
 from decentral.api.compare import Comparison, compare, compare_runs
+from decentral.api.compare_suite import SuiteComparison, compare_suite, suite_tasks
 from decentral.api.crossplay import CrossPlay, crossplay
 from decentral.api.evaluate import Evaluation, evaluate
 from decentral.api.export import Bundle, export
@@ -61,6 +62,7 @@ __all__ = [
     "Run",
     "RunStatus",
     "Search",
+    "SuiteComparison",
     "Sweep",
     "ValueTable",
     "Verification",
@@ -74,6 +76,7 @@ __all__ = [
     "collect",
     "compare",
     "compare_runs",
+    "compare_suite",
     "crossplay",
     "evaluate",
     "export",
@@ -93,6 +96,7 @@ __all__ = [
     "rollout",
     "search",
     "show",
+    "suite_tasks",
     "sweep",
     "sweep_file",
     "sweep_status",

@@ -37,6 +37,7 @@ from decentral.runs.trained import EPISODES
 from decentral.settings import Settings
 from decentral.sweeps.backends import BACK_ENDS
 from decentral.sweeps.comparison import resolve_all
+from decentral.sweeps.suites import SUITES, VARIANTS
 from decentral.training.plan import Plan
 from decentral.training.squads.separate import LearningSchedule
 
@@ -52,8 +53,10 @@ __all__ = [
     "READERS",
     "SCALES",
     "SMAC_PREFIX",
+    "SUITES",
     "TARGETS",
     "TRACKERS",
+    "VARIANTS",
     "X_AXES",
     "ArenaSettings",
     "Defaults",

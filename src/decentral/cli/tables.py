@@ -6,8 +6,9 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from decentral.api import CrossPlay, EnvironmentCheck, Evaluation, Probe, RunStatus, Sweep, ValueTable
+from decentral.api import CrossPlay, EnvironmentCheck, Evaluation, Probe, RunStatus, SuiteComparison, Sweep, ValueTable
 from decentral.api.compare import ComparisonRow
+from decentral.api.compare_suite import BEST_COMPARED, Task
 from decentral.api.search import Trial, name_of
 from decentral.api.sweep import UnitStatus
 from decentral.deviation import mean_and_spread, spread_of
@@ -110,6 +111,42 @@ def print_comparison(console: Screen, rows: list[ComparisonRow], references: dic
         table.add_row(row.label, "yes" if row.decentralised else "no", *steps, *summary, *reported)
     console.print(table)
     _print_references(console, references)
+
+
+def print_suite(console: Screen, compared: SuiteComparison) -> None:
+    """The scores of methods, one line each, the best mean first; then what the scores are measured by."""
+    table = Table(title=f"{compared.suite}: 0 is random play, 1 the best return known", title_justify="left")
+    table.add_column("method", overflow="fold")
+    for heading in ("mean", "95 % interval", "worst", "95 % interval", "worst task", "decentralised"):
+        table.add_column(heading, no_wrap=True, justify="left" if heading == "decentralised" else "right")
+    for one in sorted(compared.methods, key=lambda method: -method.mean):
+        pairs = ((one.mean, one.mean_interval), (one.worst, one.worst_interval))
+        numbers = [cell for value, (low, high) in pairs for cell in (f"{value:.2f}", f"{low:.2f} to {high:.2f}")]
+        table.add_row(one.method, *numbers, one.worst_task, "yes" if one.decentralised else "no")
+    console.print(table)
+    table = Table(title="scores by task, mean over seeds", title_justify="left")
+    table.add_column("task", overflow="fold")
+    for heading in ("random", "best known", *(one.method for one in compared.methods)):
+        table.add_column(heading, justify="right")
+    for scale in compared.scales:
+        scores = (f"{np.mean(one.scores[scale.task]):.2f}" for one in compared.methods)
+        table.add_row(scale.task, f"{scale.random:.2f}", f"{scale.best:.2f}", *scores)
+    console.print(table)
+    for scale in compared.scales:
+        if scale.best_source == BEST_COMPARED:
+            console.say(f"{scale.task}: no best return is known, so 1 is {BEST_COMPARED}")
+
+
+def print_tasks(console: Screen, tasks: Sequence[Task]) -> None:
+    """The tasks of a suite, and what their scores are measured by."""
+    table = Table(title=f"{len(tasks)} tasks", title_justify="left")
+    for heading in ("task", "environment", "settings", "random", "best known"):
+        table.add_column(heading, overflow="fold")
+    for task in tasks:
+        settings = ", ".join(f"{key} {str(value).lower()}" for key, value in task.settings.items())
+        ends = [f"{end.value:g} ({end.source})" if end else "exact" for end in (task.random, task.best)]
+        table.add_row(task.name, task.environment, settings, ends[0], ends[1] if task.best_is_known else BEST_COMPARED)
+    console.print(table)
 
 
 def print_sweep(console: Screen, swept: Sweep) -> None:

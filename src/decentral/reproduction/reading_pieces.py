@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from decentral.analysis.results import Curves
+from decentral.analysis.results import Curves, late_returns
 from decentral.configs.config import Config, resolve
 from decentral.reproduction.hunts import QUICK_PLAN, penalty_of
 from decentral.reproduction.pieces import complete_all, curves_from, sweep_piece, training_piece
@@ -173,11 +173,6 @@ def choice_of(algorithm: Data) -> int:
         if all(math.isclose(algorithm[key], value) for key, value in choice.items())
     ]
     return place
-
-
-def late_returns(run: Curves) -> np.ndarray:
-    """The return of each seed, mean over the tests in the last tenth of training [seeds]."""
-    return run.returns[:, run.steps * 10 >= run.steps[-1] * 9].mean(axis=1)
 
 
 def runs_of(done: Done) -> list[Curves]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from decentral.analysis.results import Curves, Panel
+from decentral.analysis.results import Curves, Panel, late_returns
 from decentral.analysis.statistics import clearly_above, summarise
 from decentral.reproduction.hunts import columns_of, penalty_of
 from decentral.reproduction.predator_prey import CLAIMED, HYSTERETIC_IS_LOWER
@@ -18,7 +18,6 @@ from decentral.reproduction.reading_pieces import (
     best_choices,
     choice_of,
     is_screened,
-    late_returns,
     method_of,
     piece_name,
     reading_pieces,

@@ -1,0 +1,105 @@
+"""Scores of methods on a suite of tasks: 0 for random actions, 1 for the best return known; the mean, and the worst."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from decentral.analysis.results import Curves, late_returns
+from decentral.analysis.statistics import CONFIDENCE, RESAMPLES
+from decentral.settings import Refused
+
+BEST_COMPARED = "the best of those compared"
+
+
+@dataclass(frozen=True)
+class TaskScale:
+    """The two ends of a task's score, and where each comes from."""
+
+    task: str
+    random: float
+    random_source: str
+    best: float
+    best_source: str
+
+    def score(self, returns: np.ndarray) -> np.ndarray:
+        """(return - random) / (best - random), within 0 and 1."""
+        return np.clip((returns - self.random) / (self.best - self.random), 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class MethodScores:
+    """One method on all tasks: the score of every seed by task, and what they come to with 95 % intervals."""
+
+    method: str
+    decentralised: bool
+    scores: dict[str, list[float]]
+    mean: float
+    mean_interval: tuple[float, float]
+    worst: float
+    worst_interval: tuple[float, float]
+    worst_task: str
+
+
+def scale_of(task: str, given: Mapping[str, tuple[float, str]], runs: list[Curves]) -> TaskScale:
+    """The scale of a task from what the suite gives, what its environment knows exactly, or the best of these runs."""
+    random = given.get("random") or _exact(runs, "random")
+    if random is None:
+        raise Refused(f"{task}: its environment must know the return of random actions, or the suite must give it")
+    low, low_source = random
+    high, high_source = given.get("best") or _exact(runs, "optimal") or _best_compared(runs)
+    if not high > low:
+        raise Refused(f"{task}: the best return known must be above that of random actions, got {high:g} and {low:g}")
+    return TaskScale(task, low, low_source, high, high_source)
+
+
+def _exact(runs: list[Curves], name: str) -> tuple[float, str] | None:
+    value = runs[0].references.get(name)
+    return None if value is None else (value, "exact")
+
+
+def _best_compared(runs: list[Curves]) -> tuple[float, str]:
+    return max(float(late_returns(run).mean()) for run in runs), BEST_COMPARED
+
+
+def method_scores(method: str, runs: Mapping[str, Curves], scales: Mapping[str, TaskScale]) -> MethodScores:
+    """The scores of a method from its run on every task."""
+    scores = {task: scales[task].score(late_returns(run)) for task, run in runs.items()}
+    by_task = {task: float(each.mean()) for task, each in scores.items()}
+    worst = min(by_task, key=lambda task: by_task[task])
+    means, worsts = _resampled(list(scores.values()))
+    return MethodScores(
+        method,
+        all(run.decentralised for run in runs.values()),
+        {task: each.tolist() for task, each in scores.items()},
+        float(np.mean(list(by_task.values()))),
+        _interval(means),
+        by_task[worst],
+        _interval(worsts),
+        worst,
+    )
+
+
+def _resampled(scores: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The mean over tasks and the worst task, of seeds drawn with replacement within each task [resamples]."""
+    generator = np.random.default_rng(0)
+    drawn = [each[generator.integers(len(each), size=(RESAMPLES, len(each)))].mean(axis=1) for each in scores]
+    return np.mean(drawn, axis=0), np.min(drawn, axis=0)
+
+
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(values, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def as_data(suite: str, scales: list[TaskScale], methods: list[MethodScores]) -> dict[str, Any]:
+    """Scores as JSON-ready data."""
+    return {
+        "suite": suite,
+        "confidence": CONFIDENCE,
+        "resamples": RESAMPLES,
+        "tasks": [asdict(scale) for scale in scales],
+        "methods": [asdict(method) for method in methods],
+    }

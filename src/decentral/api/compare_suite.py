@@ -1,0 +1,102 @@
+"""Several methods on a suite of tasks, by one score."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from decentral.analysis.comparison import write
+from decentral.analysis.suite_scores import BEST_COMPARED, MethodScores, TaskScale, as_data, method_scores, scale_of
+from decentral.api.arguments import PathLike, listeners_of, place_for, plan_of
+from decentral.api.train import Run
+from decentral.notebook import Drawing, picture_html
+from decentral.runs.listeners.progress import announce
+from decentral.runs.shapes import group_by_shape
+from decentral.sweeps.grid import train_grid
+from decentral.sweeps.suites import Task, planned_runs, tasks_of
+
+
+@dataclass(frozen=True)
+class SuiteComparison:
+    """The scores of several methods on a suite, and where suite.json, the plot and the runs lie."""
+
+    path: Path
+    suite: str
+    scales: list[TaskScale]
+    methods: list[MethodScores]
+    runs: list[Run]
+
+    @property
+    def data(self) -> Path:
+        return self.path / "suite.json"
+
+    @property
+    def plot(self) -> Drawing:
+        return Drawing(self.path / "suite.png")
+
+    def _repr_html_(self) -> str:
+        """The plot, which has every number."""
+        return f"<div>{picture_html(self.plot, f'scores on {self.suite}')}</div>"
+
+
+def compare_suite(
+    methods: Sequence[str],
+    suite: str = "coordination",
+    /,
+    *,
+    only: Sequence[str] = (),
+    seeds: int | None = None,
+    steps: int | None = None,
+    seed: int | None = None,
+    out: PathLike | None = None,
+    progress: bool = True,
+    track: Sequence[str] = (),
+) -> SuiteComparison:
+    """Train several methods on every task of a suite, or on `only` these, and score them.
+
+    A method is an algorithm's name or a variant of the suite. Runs lie in `out`/TASK/METHOD; finished ones of the same
+    settings are taken as they are. `steps` replaces every task's own, for a quick look.
+    """
+    from decentral.analysis.plots.suite import plot_suite
+
+    tasks = tasks_of(suite, only)
+    place = place_for(out, f"suite-{suite}")
+    planned = planned_runs(tasks, methods, plan_of(None, seeds=seeds, steps=steps, seed=seed), place)
+    tell: Callable[[str], None] = announce if progress else lambda line: None
+    programs = group_by_shape([run.config for run in planned])
+    directories = train_grid(planned, programs, lambda: listeners_of(progress, track), tell)
+    runs = [Run(directory.path) for directory in directories]
+    scales, scored = _scores(tasks, methods, runs)
+    comparison = SuiteComparison(place, suite, scales, scored, runs)
+    write(as_data(suite, scales, scored), comparison.data)
+    plot_suite(suite, scored, comparison.plot)
+    return comparison
+
+
+def suite_tasks(suite: str = "coordination", /) -> list[Task]:
+    """The tasks of a suite, without training."""
+    return tasks_of(suite)
+
+
+def _scores(
+    tasks: Sequence[Task], methods: Sequence[str], runs: Sequence[Run]
+) -> tuple[list[TaskScale], list[MethodScores]]:
+    """The scale of each task and the scores of each method, from runs in the order of `planned_runs`."""
+    curves = {
+        task.name: {name: runs[row * len(methods) + column].curves for column, name in enumerate(methods)}
+        for row, task in enumerate(tasks)
+    }
+    scales = {}
+    for task in tasks:
+        given = {
+            end: (known.value, known.source)
+            for end, known in (("random", task.random), ("best", task.best))
+            if known is not None
+        }
+        scales[task.name] = scale_of(task.name, given, list(curves[task.name].values()))
+    scored = [
+        method_scores(name, {task: of_task[name] for task, of_task in curves.items()}, scales) for name in methods
+    ]
+    return list(scales.values()), scored
+
+
+__all__ = ["BEST_COMPARED", "SuiteComparison", "Task", "compare_suite", "suite_tasks"]

@@ -1,0 +1,125 @@
+"""Suites: sets of tasks, each with a random and a best known return, on which methods are compared by one score."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from decentral.configs.config import resolve
+from decentral.runs.runner import PlannedRun
+from decentral.settings import Refused
+from decentral.sweeps.comparison import SEEDS
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class KnownReturn:
+    """A return that scores are measured by, and where it comes from."""
+
+    value: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """An environment with settings and a plan; where no return is given, the environment knows it exactly."""
+
+    name: str  # a valid file name
+    environment: str
+    settings: Settings = field(default_factory=dict)
+    training: Settings = field(default_factory=dict)
+    best: KnownReturn | None = None
+    random: KnownReturn | None = None
+    best_is_known: bool = True  # otherwise it is the best of the methods compared
+
+
+@dataclass(frozen=True)
+class Method:
+    """An algorithm with settings that are the same on every task."""
+
+    algorithm: str
+    settings: Settings = field(default_factory=dict)
+
+
+# Methods that are more than an algorithm's name.
+VARIANTS = {
+    "forgiving-iql": Method("iql", {"forgive": 10_000.0, "forgive_fade": 10_000.0}),
+    "optimistic-dac": Method("dac", {"next_context": "optimistic"}),
+}
+
+HUNT: Settings = {"test_interval": 50_000}
+FIGHT: Settings = {"steps": 1_000_000, "test_interval": 50_000}
+HIDDEN_BEST = {  # predator-prey.json: no optimum is known for agents that do not see each other
+    0.0: KnownReturn(30.17, "IQL, seeds 5 to 9, 3.05 M steps"),
+    0.3: KnownReturn(25.00, "forgiving IQL, seeds 5 to 9, 3.05 M steps"),
+    0.5: KnownReturn(23.12, "forgiving IQL, seeds 5 to 9, 3.05 M steps"),
+    1.0: KnownReturn(16.92, "forgiving IQL, seeds 5 to 9, 3.05 M steps"),
+}
+EVERY_ENEMY_DEAD = KnownReturn(20.0, "the most that a battle returns")
+
+
+def _hunt(penalty: float, visible: bool) -> Task:
+    settings = {"penalty": penalty, "observe_teammate": visible}
+    best = None if visible else HIDDEN_BEST[penalty]
+    return Task(f"{'visible' if visible else 'hidden'}-P{penalty:g}", "predator-prey", settings, HUNT, best)
+
+
+def _battle(name: str, random: float) -> Task:
+    chance = KnownReturn(random, "64 episodes of random actions")
+    return Task(name, name, {}, FIGHT, EVERY_ENEMY_DEAD, chance)
+
+
+SUITES = {
+    "coordination": (
+        *(_hunt(penalty, visible) for visible in (True, False) for penalty in HIDDEN_BEST),
+        *(Task(game, "matrix-game", {"payoff": game}) for game in ("climbing", "penalty")),
+        Task(
+            "three-predators",
+            "predator-prey",
+            {"penalty": 0.5, "observe_teammate": True, "num_predators": 3},
+            HUNT,
+            random=KnownReturn(-13.0, "1,000 episodes of random actions"),
+            best_is_known=False,
+        ),
+        _battle("5m_vs_6m", 1.50),
+        _battle("2s3z", 4.21),
+    ),
+}
+
+
+def tasks_of(suite: str, only: Sequence[str] = ()) -> list[Task]:
+    """The tasks of a suite, or those of these names."""
+    if suite not in SUITES:
+        raise Refused(f"suite must be one of {', '.join(SUITES)}, got {suite!r:.60}")
+    tasks = {task.name: task for task in SUITES[suite]}
+    for name in only:
+        if name not in tasks:
+            raise Refused(f"only must name tasks of the suite, {', '.join(tasks)}, got {name!r:.60}")
+    return [task for task in tasks.values() if not only or task.name in only]
+
+
+def method_of(name: str) -> Method:
+    """What a name stands for: a variant, or an algorithm as it is."""
+    return VARIANTS.get(name) or Method(name)
+
+
+def planned_runs(tasks: Sequence[Task], methods: Sequence[str], plan: Settings, out: Path) -> list[PlannedRun]:
+    """Every method on every task, each into OUT/TASK/METHOD, task by task.
+
+    If `plan` says how many steps, exploration falls over the first half of them.
+    """
+    if not methods:
+        raise Refused("METHODS must name at least one method, got none")
+    if repeated := [name for name in methods if list(methods).count(name) > 1]:
+        raise Refused(f"METHODS must name each method once, got {repeated[0]} twice")
+    own = {"seeds": SEEDS} | plan
+    if "steps" in plan:
+        own |= {"epsilon_steps": max(1, plan["steps"] // 2), "test_interval": max(1, plan["steps"] // 10)}
+    runs = []
+    for task in tasks:
+        for name in methods:
+            method = method_of(name)
+            config = resolve(method.algorithm, task.environment, method.settings, task.settings, task.training | own)
+            runs.append(PlannedRun(config, out / task.name / name.replace(":", "-")))
+    return runs

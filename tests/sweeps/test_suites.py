@@ -1,0 +1,77 @@
+"""Suites: which runs they are made of, and where their known returns come from."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import decentral
+from decentral.environments.registry import environment_class
+from decentral.reproduction.reading_results import BEST_KNOWN_HIDDEN
+from decentral.runs.shapes import group_by_shape
+from decentral.sweeps.suites import HIDDEN_BEST, SUITES, planned_runs, tasks_of
+from tests.cli.test_cli import outcome
+
+COORDINATION = SUITES["coordination"]
+
+
+def test_every_task_has_two_ends():
+    assert len({task.name for task in COORDINATION}) == len(COORDINATION)
+    for task in COORDINATION:
+        if task.environment == "matrix-game":
+            known = environment_class(task.environment)(**task.settings).references()
+            assert known["optimal"] > known["random"] and task.best is task.random is None
+        elif task.best is not None and task.random is not None:
+            assert task.best.value > task.random.value
+    assert {penalty: known.value for penalty, known in HIDDEN_BEST.items()} == BEST_KNOWN_HIDDEN
+
+
+def test_every_method_has_one_setting_on_all_tasks_and_penalties_share_a_program():
+    tasks = tasks_of("coordination", ["visible-P0.3", "visible-P1", "climbing", "penalty"])
+    runs = planned_runs(tasks, ["iql", "forgiving-iql"], {}, Path("out"))
+    assert [str(run.out) for run in runs[:2]] == ["out/visible-P0.3/iql", "out/visible-P0.3/forgiving-iql"]
+    forgiving = [run.config.as_data()["algorithm"]["forgive"] for run in runs]
+    assert forgiving == [0.0, 10_000.0] * 4
+    assert group_by_shape([run.config for run in runs]) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert {run.config.as_data()["training"]["seeds"] for run in runs} == {5}
+
+
+def test_a_quick_look_explores_for_half_of_its_steps():
+    [run] = planned_runs(tasks_of("coordination", ["penalty"]), ["iql"], {"steps": 40, "seeds": 1}, Path("out"))
+    plan = run.config.as_data()["training"]
+    assert [plan[key] for key in ("steps", "epsilon_steps", "test_interval", "seeds")] == [40, 20, 4, 1]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["nowhere", "iql"], "suite must be one of coordination, got 'nowhere'"),
+        (["coordination", "iql", "--only", "chess"], "only must name tasks of the suite, visible-P0, "),
+        (["coordination", "iql,iql"], "METHODS must name each method once, got iql twice"),
+        (["coordination", "sarsa"], "unknown algorithm 'sarsa'"),
+        (["coordination", "iql", "--steps", "many"], "--steps"),
+    ],
+)
+def test_bad_requests_are_one_line(capsys, tmp_path, monkeypatch, words, complaint):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = outcome(capsys, "compare", "--suite", *words)
+    assert code == 2 and err.count("\n") == 1 and complaint in err and not list(tmp_path.iterdir())
+
+
+def test_a_suite_alone_shows_its_tasks(capsys):
+    code, out, err = outcome(capsys, "compare", "--suite", "coordination")
+    assert (code, err) == (0, "") and all(task.name in out for task in COORDINATION)
+
+
+def test_methods_are_trained_scored_and_drawn(capsys, tmp_path):
+    words = ["compare", "--suite", "coordination", "distributed", "--only", "climbing", "--only", "penalty"]
+    words += ["--steps", "40", "--seeds", "2", "--out", str(tmp_path / "suite")]
+    code, out, err = outcome(capsys, *words)
+    assert (code, err) == (0, "") and "0 is random play, 1 the best return known" in out
+    data = json.loads((tmp_path / "suite" / "suite.json").read_text())
+    [method] = data["methods"]
+    assert set(method["scores"]) == {"climbing", "penalty"} and (tmp_path / "suite" / "suite.png").exists()
+    assert f"{method['mean']:.2f}" in out and method["worst_task"] in out
+    returns = decentral.load(tmp_path / "suite" / "climbing" / "distributed").curves.returns[:, -1]
+    expected = ((returns + 31 / 9) / (11 + 31 / 9)).clip(0, 1)  # the table's mean is -31/9, its best entry 11
+    assert method["scores"]["climbing"] == pytest.approx(expected.tolist(), abs=1e-5)
