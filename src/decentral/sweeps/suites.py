@@ -46,6 +46,10 @@ class Method:
 VARIANTS = {
     "forgiving-iql": Method("iql", {"forgive": 10_000.0, "forgive_fade": 10_000.0}),
     "optimistic-dac": Method("dac", {"next_context": "optimistic"}),
+    "forgiving-dac": Method(
+        "dac",
+        {"next_context": "optimistic", "forgive": 10_000.0, "forgive_fade": 10_000.0, "forgive_contexts": False},
+    ),
 }
 
 HUNT: Settings = {"test_interval": 50_000}

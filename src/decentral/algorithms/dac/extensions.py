@@ -73,6 +73,9 @@ class ExtendedDAC(DAC):
     bonus_weight: float = setting(0.01, "weight of that bonus", at_least=0)
     max_over: Literal["all", "sampled"] = setting("all", "phi's maximum in acting: over all contexts, or over a few")
     sampled_contexts: int = setting(4, "contexts of a sampled maximum, drawn anew at each step", at_least=1)
+    forgive_contexts: bool = setting(
+        True, "what `forgive` forgives is forgiven to contexts and decoders too (false: they see the true reward)"
+    )
     optimisers: Literal["one", "two"] = setting(
         "one", "one optimiser and clip for all, or one each for value and context (and for a learned prior)"
     )
@@ -230,11 +233,23 @@ class ExtendedDAC(DAC):
         )
         return jnp.mean(jnp.abs(self.phi(models, hidden, every) - of_few(hidden, every)), axis=-1)
 
+    # Forgiving the values alone
+
+    def learning_rewards(self, episodes: Episode, episodes_so_far: Int[Array, ""]) -> Episode:
+        """As for other learners; if only values forgive, the episodes keep their rewards beside what values count."""
+        forgiven = GradientLearner.learning_rewards(self, episodes, episodes_so_far)
+        return forgiven if self.forgive_contexts else replace(episodes, annotations=forgiven.rewards)
+
+    def as_values_count(self, episode: Episode) -> Episode:
+        """An episode with the rewards that values learn from."""
+        return episode if self.forgive_contexts else replace(episode, rewards=episode.annotations)
+
     # What the extensions add to the terms, the loss and the optimiser
 
     def td_terms(self, online: DACModels, target: DACModels, episode: Episode, contexts: Contexts) -> Terms:
         """As in the paper; a bonus raises the target."""
-        terms, prior = DAC.td_terms(self, online, target, episode, contexts), prior_of(online)
+        terms = DAC.td_terms(self, online, target, self.as_values_count(episode), contexts)
+        prior = prior_of(online)
         if self.explore_bonus != "none":
             errors = step_errors(online.context, episode, contexts.chosen, self.predict == "change")
             bonus = self.bonus_weight * jax.lax.stop_gradient(errors)
