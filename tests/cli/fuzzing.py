@@ -42,6 +42,7 @@ WORK = (
     "decentral.api.check_battles.record_game",
     "decentral.sweeps.comparison.run",
     "decentral.api.sweep.train_grid",
+    "decentral.api.compare_suite.train_grid",
     "decentral.sweeps.units.SweepUnit.prepare",
     "decentral.benchmarking.benchmark.Benchmark.run",
     "decentral.runs.trained._PLAY",

@@ -27,7 +27,7 @@ NAMING = {
     "check-env": [["matrix-game"]],
 }
 AS_IT_IS = {"watch": {"list": "evaluate"}}  # the same, but that function is told nothing by the other flags
-SHORT = {"seeds", "steps", "seed", "workers"}  # for `training.seeds` and so on
+SHORT = {"seeds", "steps", "seed", "workers", "devices"}  # for `training.seeds` and so on
 GROUPS = {"arena": "terms"}  # whose keyword is not called as the group of flags is
 PYTHON_ALONE = {"progress", "listener", "callbacks"}  # who is told; the command line always shows it
 SAID_LATER = {"scale": "full"}  # the flag must be told from one that was not given

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from decentral.runs.placement import Placement, best_placement
+from decentral.runs.placement import Placement, best_placement, even_placement
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,17 @@ def test_as_many_devices_are_used_as_can_have_equal_shares(seeds, squads, device
     assert best_placement(seeds, squads, devices) == Placement(*wanted)
 
 
+@pytest.mark.parametrize(
+    ("lanes", "devices", "used", "padding"),
+    [(1, 8, 1, 0), (5, 8, 5, 0), (8, 8, 8, 0), (9, 8, 5, 1), (20, 8, 7, 1), (5, 2, 2, 1), (64, 8, 8, 0), (5, 1, 1, 0)],
+)
+def test_accelerators_have_shares_as_small_as_they_can_be(lanes, devices, used, padding):
+    placement = even_placement(lanes, devices)
+    assert (placement.devices, placement.padding(lanes)) == (used, padding)
+    assert (lanes + padding) // used == -(-lanes // devices)
+    assert placement.apart == (used > 1) and Placement.from_counts(placement.counts) == placement
+
+
 TRAINED = """
 import json, jax, numpy as np
 from decentral.environments.matrix_game import MatrixGame
@@ -41,19 +52,21 @@ def show(*trainees):
     machine = LaneBatch.start(*trainees)
     machine.advance(3)
     scores, diagnosis, _ = machine.test()
-    known = [*map(np.asarray, jax.tree.leaves((scores, diagnosis, machine.lanes.agents[0].online)))]
+    learned = jax.tree.map(lambda leaf: leaf[: len(machine.seeds)], machine.lanes.agents[0].online)
+    known = [*map(np.asarray, jax.tree.leaves((scores, diagnosis, learned)))]
     lanes = np.concatenate([leaf.reshape(len(machine.seeds), -1) for leaf in known], axis=1)
     print(json.dumps([machine.programs.placement.seeds, machine.programs.placement.agents, lanes.tolist()]))
 
 
-def trainee(seeds=1, learning_rate=0.005):
-    plan = Plan(seeds=seeds, batch_episodes=1, replay_episodes=4, test_episodes=2, diagnostics=True)
+def trainee(seeds=1, learning_rate=0.005, devices=0):
+    plan = Plan(seeds=seeds, batch_episodes=1, replay_episodes=4, test_episodes=2, diagnostics=True, devices=devices)
     return TrainingSetup.alike(small("iql", learning_rate=learning_rate), MatrixGame(), plan)
 
 
 show(trainee())
 show(trainee(seeds=2))
 show(trainee(), trainee(learning_rate=0.05))
+show(trainee(seeds=3, devices=2))
 Placement.of = staticmethod(lambda trainee, lanes: Placement())
 show(trainee())
 show(trainee(seeds=2))
@@ -65,7 +78,33 @@ def test_training_is_the_same_on_one_device_and_spread_over_two():
     environment = os.environ | {"JAX_NUM_CPU_DEVICES": "2", "PYTHONPATH": ":".join(sys.path)}
     ran = subprocess.run([sys.executable, "-c", TRAINED], env=environment, capture_output=True, text=True, check=True)
     shown = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert [placed for *placed, _ in shown] == [[1, 2], [2, 1], [2, 1], [1, 1], [1, 1], [1, 1]]
-    by_agents, by_seeds, by_trainees, one, two, other = (lanes for *_, lanes in shown)
-    for spread, alone in ((by_agents, one), (by_seeds, two), (by_trainees, one + other)):
+    assert [placed for *placed, _ in shown] == [[1, 2], [2, 1], [2, 1], [2, 1], [1, 1], [1, 1], [1, 1]]
+    by_agents, by_seeds, by_trainees, uneven, one, two, other = (lanes for *_, lanes in shown)
+    assert len(uneven) == 3  # and a fourth that fills up the second device
+    for spread, alone in ((by_agents, one), (by_seeds, two), (by_trainees, one + other), (uneven[:2], two)):
         np.testing.assert_allclose(spread, alone, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.long
+def test_a_run_saved_on_eight_devices_goes_on_on_two_as_if_it_had_been_on_one(tmp_path):
+    """Five seeds on five of eight devices, then on two, three on one and two and one to fill up on the other."""
+
+    def train(devices, *words):
+        environment = os.environ | {"JAX_NUM_CPU_DEVICES": str(devices)}
+        command = [sys.executable, "-m", "decentral", *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+
+    plan = ["--seeds", "5", "--training.devices", "8", "--algorithm.hidden", "8", "--training.test_interval", "12"]
+    new = ["train", "iql", "matrix-game", *plan, "--training.batch_episodes", "4", "--training.replay_episodes", "16"]
+    train(8, *new, "--steps", "12", "--out", str(tmp_path / "moved"))
+    train(2, "resume", str(tmp_path / "moved"), "--steps", "24")
+    train(1, *new, "--steps", "24", "--out", str(tmp_path / "stayed"))
+    moved, stayed = (
+        [json.loads(line) for line in (tmp_path / name / "metrics.jsonl").read_text().splitlines()]
+        for name in ("moved", "stayed")
+    )
+    assert len(moved) == len(stayed) == 15
+    for one, other in zip(moved, stayed, strict=True):
+        assert (one["seed"], one["step"]) == (other["seed"], other["step"])
+        assert one["test_return_mean"] == pytest.approx(other["test_return_mean"], abs=1e-4)
+        assert one.get("loss", 0) == pytest.approx(other.get("loss", 0), rel=1e-3, abs=1e-5)

@@ -26,6 +26,7 @@ def arena(
     steps: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
+    devices: int | None = None,
     out: PathLike | None = None,
     log_messages: PathLike | None = None,
     progress: bool = True,
@@ -39,7 +40,7 @@ def arena(
     `checkpoints` says how often the whole arena is saved: `interval` in seconds, `keep`. With `resume` an arena of the
     same configuration that lies in `out` goes on. Everything else is as `train` has it.
     """
-    plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
+    plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers, devices=devices)
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
     file_settings = file_settings_of(config, "arena")
     resolved_config = resolved(algorithm_name, environment_name, groups, file_settings)

@@ -58,7 +58,7 @@ def several(values: Any) -> list[Any]:
 
 
 def plan_of(training: dict[str, Any] | None, **short: Any) -> dict[str, Any]:
-    """The plan of a training run, with its short words: `seeds`, `steps`, `seed`, `workers`."""
+    """The plan of a training run, with its short words: `seeds`, `steps`, `seed`, `workers`, `devices`."""
     return (training or {}) | {key: value for key, value in short.items() if value is not None}
 
 

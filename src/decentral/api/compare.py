@@ -70,6 +70,7 @@ def compare(
     steps: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
+    devices: int | None = None,
     out: PathLike | None = None,
     progress: bool = True,
     track: Sequence[str] = (),
@@ -85,7 +86,7 @@ def compare(
         environment_name,
         algorithm,
         environment,
-        plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers),
+        plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers, devices=devices),
         place,
         lambda: listeners_of(progress, track),
     )

@@ -47,6 +47,7 @@ def compare_suite(
     seeds: int | None = None,
     steps: int | None = None,
     seed: int | None = None,
+    devices: int | None = None,
     out: PathLike | None = None,
     progress: bool = True,
     track: Sequence[str] = (),
@@ -60,7 +61,7 @@ def compare_suite(
 
     tasks = tasks_of(suite, only)
     place = place_for(out, f"suite-{suite}")
-    planned = planned_runs(tasks, methods, plan_of(None, seeds=seeds, steps=steps, seed=seed), place)
+    planned = planned_runs(tasks, methods, plan_of(None, seeds=seeds, steps=steps, seed=seed, devices=devices), place)
     tell: Callable[[str], None] = announce if progress else lambda line: None
     programs = group_by_shape([run.config for run in planned])
     directories = train_grid(planned, programs, lambda: listeners_of(progress, track), tell)

@@ -18,8 +18,9 @@ def show(
     steps: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
+    devices: int | None = None,
 ) -> dict[str, Any]:
     """The resolved configuration that `train` would run if called with the same words, as data for JSON."""
-    plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
+    plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers, devices=devices)
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
     return resolved(algorithm_name, environment_name, groups, file_settings_of(config, "show")).as_data()

@@ -69,6 +69,7 @@ def sweep(
     steps: int | list[int] | None = None,
     seed: int | list[int] | None = None,
     workers: int | list[int] | None = None,
+    devices: int | None = None,
     out: PathLike | None = None,
     progress: bool = True,
     track: Sequence[str] = (),
@@ -80,7 +81,7 @@ def sweep(
     """
     place = place_for(out, f"sweep-{environment_name}")
     names = [algorithm_names] if isinstance(algorithm_names, str) else algorithm_names
-    plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
+    plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers, devices=devices)
     settings = {"algorithm": algorithm or {}, "environment": environment or {}, "training": plan}
     planned = grid(names, environment_name, settings, place)
     programs = group_by_shape([run.config for run in planned])

@@ -158,6 +158,7 @@ def train(
     steps: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
+    devices: int | None = None,
     out: PathLike | None = None,
     progress: bool = True,
     track: Sequence[str] = (),
@@ -171,14 +172,14 @@ def train(
     Instead of one algorithm, a list with one entry per agent: a name, `frozen:RUN[:SEED[:AGENT]]` for a partner from
     an earlier run, or an object such as `{"name": "iql", "hidden": 32, "joins_at": 20000}`.
 
-    `seeds`, `steps`, `seed` and `workers` are short for entries of `training`. `config` is a TOML or JSON file of
-    settings, which may also name algorithm and environment; arguments override it. Without `out`, a new directory under
-    `runs`. `checkpoints` says how often the run is saved: `interval` in seconds, `keep`, `final`. `resume` continues a
-    run of the same configuration in `out`, if need be with more steps. `track` names trackers that log every test too
-    (tensorboard, wandb, mlflow, trackio); `live` keeps a report page in the run's directory up to date. `callbacks` are
-    told of every test, every checkpoint and the end.
+    `seeds`, `steps`, `seed`, `workers` and `devices` are short for entries of `training`. `config` is a TOML or JSON
+    file of settings, which may also name algorithm and environment; arguments override it. Without `out`, a new
+    directory under `runs`. `checkpoints` says how often the run is saved: `interval` in seconds, `keep`, `final`.
+    `resume` continues a run of the same configuration in `out`, if need be with more steps. `track` names trackers that
+    log every test too (tensorboard, wandb, mlflow, trackio); `live` keeps a report page in the run's directory up to
+    date. `callbacks` are told of every test, every checkpoint and the end.
     """
-    plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers)
+    plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers, devices=devices)
     groups = {"algorithm": algorithm, "environment": environment, "training": plan}
     resolved_config = resolved(algorithm_name, environment_name, groups, file_settings_of(config, "train"))
     if resume and out is None:

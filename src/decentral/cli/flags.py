@@ -13,7 +13,7 @@ from decentral.settings import Refused, Settings, allowed, as_data, headed_field
 
 def add_short_flags(parser: argparse.ArgumentParser) -> None:
     """The most used settings of a run, without their group."""
-    for short in ("seeds", "steps", "seed", "workers"):
+    for short in ("seeds", "steps", "seed", "workers", "devices"):
         parser.add_argument(f"--{short}", dest=f"training.{short}", metavar="N", help=f"short for --training.{short}")
 
 

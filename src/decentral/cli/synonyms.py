@@ -29,6 +29,9 @@ SYNONYMS = {
     "share_parameters": "sharing",
     "obs_agent_id": "agent_ids",
     "num_workers": "workers",
+    "num_devices": "devices",
+    "gpus": "devices",
+    "num_gpus": "devices",
     "logdir": "out",
     "output": "out",
 }

@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Bool, Int
 
 from decentral.environments.base import Oracle
 from decentral.environments.host.interface import HostEnvironment
@@ -25,7 +25,6 @@ from decentral.training.host.loop import host_evaluate, host_turns
 from decentral.training.loop import Lane, Tally, begin, evaluate_lane, turns
 from decentral.training.replay import Replay, with_room
 from decentral.training.setup import TrainingSetup
-from decentral.training.spread import SEEDS
 
 Findings = dict[str, Bool[Array, "..."]]
 
@@ -58,11 +57,14 @@ def with_more_room(lanes: Lane, capacity: int) -> Lane:
 
 @dataclass
 class LaneBatch:
-    """All lanes [S], setup after setup and seed after seed, advanced by compiled functions."""
+    """All lanes [S], setup after setup and seed after seed, advanced by compiled functions.
+
+    More lanes may follow, which fill up the last device: nothing that leaves this class tells of them.
+    """
 
     setup: TrainingSetup  # its float leaves have a lane axis if it stands for several setups
     seeds: np.ndarray
-    lanes: Lane
+    lanes: Lane  # and those that fill up
     warmup_turns: int  # still to be played before there is enough to learn from
     programs: "Programs"
     oracle: Oracle | None = None  # with a lane axis if the setup has one
@@ -75,9 +77,13 @@ class LaneBatch:
         """
         setup, seeds, programs = _prepare(setups, placement)
         with programs.placed():
-            lanes = programs.begin(setup, seeds) if lanes is None else programs.placement.put(lanes)
+            if lanes is None:
+                lanes = programs.begin(setup, seeds)
+            else:
+                lanes = programs.placement.put(filled_up(lanes, programs.placement.padding(len(lanes.steps))))
             oracle = programs.oracle(setup) if setup.plan.diagnostics else None
-        lane_batch = LaneBatch(setup, seeds, lanes, 0, programs, oracle)
+        own = seeds[: len(setups) * setup.plan.seeds]
+        lane_batch = LaneBatch(setup, own, lanes, 0, programs, oracle)
         lane_batch.warmup_turns = max(0, setup.plan.warmup_turns - lane_batch.turn)
         return lane_batch
 
@@ -87,7 +93,8 @@ class LaneBatch:
         setup, seeds, programs = _prepare(setups)
         with programs.placed():
             lanes = jax.eval_shape(programs.begin, setup, seeds)
-        return jax.eval_shape(partial(with_more_room, capacity=setup.capacity_after(episodes)), lanes)
+        own = jax.eval_shape(partial(_first, len(setups) * setup.plan.seeds), lanes)
+        return jax.eval_shape(partial(with_more_room, capacity=setup.capacity_after(episodes)), own)
 
     def advance(self, count: int) -> None:
         """Play and, once there is enough to learn from, learn for `count` turns."""
@@ -117,8 +124,9 @@ class LaneBatch:
     def test(self) -> tuple[Scores, Diagnosis | None, Tally]:
         """The scores [S, episodes] of a greedy test, its diagnosis if planned, and the tally since the last one."""
         with self.programs.placed():
-            *measured, self.lanes = self.programs.evaluate_lane(self.setup, self.lanes, self.seeds, self.oracle)
-        scores, diagnosis, tally = jax.device_get(measured)
+            every = filled_up(self.seeds, self.programs.placement.padding(len(self.seeds)))
+            *measured, self.lanes = self.programs.evaluate_lane(self.setup, self.lanes, every, self.oracle)
+        scores, diagnosis, tally = _first(len(self.seeds), jax.device_get(measured))
         return scores, diagnosis, tally
 
     def close(self) -> None:
@@ -129,7 +137,7 @@ class LaneBatch:
         """Which lanes contain NaN or +inf [S]; and where, still on the device."""
         with self.programs.placed():
             lanes, details = self.programs.nonfinite(self.lanes)
-        return np.asarray(lanes), details
+        return np.asarray(lanes)[: len(self.seeds)], details
 
     @property
     def turn(self) -> int:
@@ -144,7 +152,7 @@ class LaneBatch:
 
     @property
     def steps(self) -> np.ndarray:
-        return np.asarray(self.lanes.steps)
+        return np.asarray(self.lanes.steps)[: len(self.seeds)]
 
     def turns_until(self, step: int) -> int:
         """The fewest turns in which the slowest lane can reach `step`; 0 once all have."""
@@ -161,7 +169,24 @@ def _prepare(
     setup, several = side_by_side(setups, plan.seeds), len(setups) > 1
     if isinstance(setups[0].environment, HostEnvironment):
         return setup, seeds, host_programs(setups[0], several)
-    return setup, seeds, programs(placement or Placement.of(setup, len(seeds)), several)
+    placement = placement or Placement.of(setup, len(seeds))
+    more = placement.padding(len(seeds))
+    return filled_up(setup, more) if several else setup, filled_up(seeds, more), programs(placement, several)
+
+
+def filled_up(lanes: Any, more: int) -> Any:
+    """Lanes, or what has a lane axis, with so many copies of the last one."""
+    return lanes if not more else jax.tree.map(lambda leaf: _with_copies(leaf, more), lanes)
+
+
+def _with_copies(leaf: Any, more: int) -> Any:
+    joined = np if isinstance(leaf, np.ndarray) else jnp
+    return joined.concatenate([leaf, *[leaf[-1:]] * more])
+
+
+def _first(count: int, lanes: Any) -> Any:
+    """The first lanes of all."""
+    return jax.tree.map(lambda leaf: leaf[:count], lanes)
 
 
 @dataclass(frozen=True)
@@ -188,12 +213,15 @@ def programs(placement: Placement, several: bool) -> Programs:
     """
     mesh = placement.mesh
     lanes = None if mesh is None else placement.of_lanes(mesh)
-    every_lane = partial(jax.vmap, spmd_axis_name=None if mesh is None else SEEDS)
-    setup_axis = 0 if several else None
+    every_lane, setup_axis = placement.over_lanes, 0 if several else None
+
+    def take_turns(setup: TrainingSetup, lanes: Lane, count: Int[Array, ""] | int, learning: bool) -> Lane:
+        return every_lane(partial(turns, learning=learning), (setup_axis, 0, None))(setup, lanes, count)
+
     return Programs(
         jax.jit(every_lane(begin, (setup_axis, 0)), out_shardings=lanes),
         jax.jit(
-            every_lane(turns, (setup_axis, 0, None, None)),
+            take_turns,
             static_argnums=3,
             donate_argnums=1,
             out_shardings=lanes,
@@ -209,7 +237,7 @@ def programs(placement: Placement, several: bool) -> Programs:
         ),  # needs much memory while it is computed
         jax.jit(jax.vmap(nonfinite)),
         jax.jit(with_more_room, static_argnums=1, out_shardings=lanes),
-        nullcontext if mesh is None else partial(jax.set_mesh, mesh),
+        nullcontext if mesh is None or placement.apart else partial(jax.set_mesh, mesh),
         placement,
     )
 

@@ -9,6 +9,7 @@ import jax
 
 from decentral.errors import Failed, Refused
 from decentral.plain_files import read_plain
+from decentral.runs.placement import Placement
 from decentral.training.loop import Lane
 from decentral.training.replay import Replay, bytes_of
 from decentral.training.setup import TrainingSetup
@@ -43,7 +44,9 @@ def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
     """What the replays and the agents of all lanes take at first, in words; refused if it can't fit."""
     plan, needed, free, count = setup.plan, needs(lanes), free_bytes(), lanes.steps.shape[0]
     everything, settings = needed.replays + needed.agents, count // plan.seeds
-    if everything > free:
+    placement = Placement.of(setup, count)
+    devices = placement.devices if placement.apart else 1
+    if everything * (count + placement.padding(count)) // count > free * devices:
         several, fewer = (f" for each of {settings} settings", ", the settings") if settings > 1 else ("", "")
         raise Refused(
             f"training.replay_episodes = {plan.replay_episodes} in {setup.replay_type} with {plan.seeds} seeds{several}"
@@ -52,11 +55,12 @@ def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
             f"or take training.replay_type float16"
         )
     most, now = needed.replays * setup.replay_capacity // (capacity(lanes) or setup.replay_capacity), needed.replays
+    on_each = f", on each of {devices} devices" if devices > 1 else ""
     growing = f", at most {in_words(most // count)}," if most > now else ""
     return (
         f"replay {in_words(needed.replays // count)} ({setup.replay_type}){growing} and agents "
         f"{in_words(needed.agents // count)} per seed, {in_words(everything)} in all; "
-        f"{in_words(free)} free on {jax.devices()[0].platform}"
+        f"{in_words(free)} free on {jax.devices()[0].platform}{on_each}"
     )
 
 

@@ -1,9 +1,11 @@
-"""Placement on CPU cores: seeds or agents learn side by side, each on an XLA device of its own core.
+"""Placement: lanes spread over the accelerators of a machine, or seeds and agents over the cores of a CPU.
 
-One program on two cores is at most 1.8 times as fast as on one. Learners that share nothing can do better.
+Each accelerator has lanes of its own and never waits for another. On a CPU every core is a device: one program on two
+cores is at most 1.8 times as fast as on one, and learners that share nothing can do better.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,17 +34,21 @@ def use_every_core(at_least: int = 1) -> None:
 
 @dataclass(frozen=True)
 class Placement:
-    """Over how many devices the seeds are spread, and over how many the agents of each seed."""
+    """Over how many devices the lanes are spread, and over how many the agents of each lane.
+
+    `apart`: every device computes its own lanes alone. Lanes that no run needs fill up the last device.
+    """
 
     seeds: int = 1
     agents: int = 1
+    apart: bool = False
 
     @staticmethod
     def of(setup: TrainingSetup, lanes: int) -> "Placement":
-        """The placement that keeps most of this machine's CPU busy; a single device where there is an accelerator."""
-        devices = jax.devices()
-        if devices[0].platform != "cpu":
-            return Placement()
+        """The placement that is fastest: on all accelerators, or on the cores of a CPU; on `plan.devices` if given."""
+        devices, wanted = jax.devices(), setup.plan.devices
+        if wanted or devices[0].platform != "cpu":
+            return even_placement(lanes, min(wanted or len(devices), len(devices)))
         sizes = [len(squad.places) if isinstance(squad, Separate) else 1 for squad in setup.team.squads]
         return best_placement(lanes, sizes, len(devices))
 
@@ -58,6 +64,30 @@ class Placement:
             return None
         return Mesh(np.asarray(jax.devices()[: self.devices]).reshape(self.seeds, self.agents), (SEEDS, AGENTS))
 
+    @property
+    def counts(self) -> list[int]:
+        """As a checkpoint stores it."""
+        return [self.seeds, self.agents, *([1] if self.apart else [])]
+
+    @staticmethod
+    def from_counts(counts: list[int]) -> "Placement":
+        seeds, agents, *apart = counts
+        return Placement(seeds, agents, bool(apart))
+
+    def padding(self, lanes: int) -> int:
+        """How many more lanes there must be for equal shares."""
+        return -lanes % self.seeds
+
+    def over_lanes(self, function: Callable[..., Any], axes: tuple[int | None, ...]) -> Callable[..., Any]:
+        """`function` of one lane, for all of them; arguments whose axis is None are the same for all."""
+        mesh = self.mesh
+        if mesh is None or not self.apart:
+            return jax.vmap(function, axes, spmd_axis_name=None if mesh is None else SEEDS)
+        specs = tuple(PartitionSpec() if axis is None else PartitionSpec(SEEDS) for axis in axes)
+        return jax.shard_map(
+            jax.vmap(function, axes), mesh=mesh, in_specs=specs, out_specs=PartitionSpec(SEEDS), check_vma=False
+        )
+
     def put(self, lanes: Lane) -> Lane:
         """Lanes of the host, on the devices."""
         mesh = self.mesh
@@ -69,6 +99,13 @@ class Placement:
         per_agent = NamedSharding(mesh, PartitionSpec(SEEDS, AGENTS)) if self.agents > 1 else common
         places: list[Any] = [per_agent, per_agent, common, common, common, common]
         return Lane(*places)
+
+
+def even_placement(lanes: int, devices: int) -> Placement:
+    """Lanes on as few devices as are needed for the smallest largest share, each computing its own."""
+    share = -(-lanes // devices)
+    used = -(-lanes // share)
+    return Placement(used, apart=True) if used > 1 else Placement()
 
 
 def best_placement(seeds: int, squad_sizes: list[int], devices: int) -> Placement:

@@ -33,6 +33,12 @@ class Plan(Settings):
         at_least=1,
         at_most=1_000_000,
     )
+    devices: int = setting(
+        0,
+        "accelerators (or CPU devices) to spread seeds and settings over, as many as there are at most; 0: all",
+        at_least=0,
+        at_most=1024,
+    )
     updates_per_turn: int = setting(1, "updates after each turn", at_least=1)
     sharing: bool = setting(False, "one network, optimiser and replay for all agents, as in PyMARL: NOT decentralised")
     agent_ids: bool = setting(

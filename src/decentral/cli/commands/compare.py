@@ -62,6 +62,7 @@ def _compare_on_suite(words: list[str]) -> None:
         ("seeds", "how many, of every method on every task (default: 5)"),
         ("steps", "for a quick look: instead of each task's own"),
         ("seed", "the first (default: 0)"),
+        ("devices", "how many accelerators to spread runs over (default: all)"),
     ):
         parser.add_argument(f"--{name}", metavar="N", type=whole_number, help=words_of)
     _add_out(parser)
@@ -78,6 +79,7 @@ def _compare_on_suite(words: list[str]) -> None:
         seeds=args.seeds,
         steps=args.steps,
         seed=args.seed,
+        devices=args.devices,
         out=args.out,
         track=args.track,
     )

@@ -34,7 +34,7 @@ class CheckpointInfo:
     step: int  # of the slowest seed
     seconds: float  # of training so far
     lanes: int  # side by side in the program
-    placement: list[int]  # devices for seeds, devices for the agents of each
+    placement: list[int]  # devices for lanes, devices for the agents of each, and 1 if devices work apart
     platform: str
     packages: dict[str, str | None]
     settings: str  # a digest of all settings but the length of the run
@@ -147,7 +147,8 @@ def _check_types(info: CheckpointInfo, turn: int) -> None:
     if info.turn != turn:
         raise ValueError(f"it is of turn {info.turn}")
     counts = info.placement
-    if len(counts) != 2 or not all(type(count) is int and count >= 1 for count in counts) or math.prod(counts) > 1024:
-        raise ValueError("placement must be two numbers of devices, 1024 of them at most")
+    sound = len(counts) in (2, 3) and all(type(count) is int and count >= 1 for count in counts)
+    if not sound or math.prod(counts) > 1024 or counts[2:] not in ([], [1]):
+        raise ValueError("placement must be two numbers of devices, 1024 of them at most, and 1 if they work apart")
     if not all(isinstance(entry, dict) for entry in info.diverged):
         raise ValueError("diverged must list objects")

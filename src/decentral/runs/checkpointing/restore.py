@@ -73,7 +73,7 @@ class ResumePoint:
     @property
     def devices(self) -> int:
         """How many devices the run was spread over."""
-        return Placement(*self.moments[0].placement).devices if self.moments else 1
+        return Placement.from_counts(self.moments[0].placement).devices if self.moments else 1
 
     def discard_newer_files(self) -> None:
         """Remove what the runs have written since the checkpoint: it will be written again."""
@@ -132,7 +132,7 @@ class ResumePoint:
         """The saved placement, if there are as many lanes and enough devices of the same kind."""
         was, devices = self.moments[0], jax.devices()
         same = (was.platform, was.lanes) == (devices[0].platform, self.lanes) and self.devices <= len(devices)
-        return Placement(*was.placement) if same else None
+        return Placement.from_counts(was.placement) if same else None
 
 
 def note_resumption(directory: RunDirectory, config: Config, step: int) -> None:

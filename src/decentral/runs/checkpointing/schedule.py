@@ -4,7 +4,6 @@ import itertools
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
 
 import jax
 
@@ -77,7 +76,7 @@ class CheckpointSchedule:
                 step=int(lane_batch.steps[share.start : share.stop].min()),
                 seconds=float(seconds),
                 lanes=len(lane_batch.seeds),
-                placement=list(asdict(lane_batch.programs.placement).values()),
+                placement=lane_batch.programs.placement.counts,
                 platform=jax.devices()[0].platform,
                 packages=package_versions(),
                 settings=settings,

@@ -27,6 +27,8 @@ def retrain_alone(setup: TrainingSetup, seed: int, place: int, log: AgentLog, wa
     """The agent at a place, retrained from its own log alone."""
     seeds, alone = setup.plan.seeds, squad_of(setup, place)
     placement = Placement.of(setup, seeds)
+    if placement.apart:  # one agent needs one device
+        placement = Placement()
     begin, retrain = _programs_of_one(placement)
     (squad,) = alone.team.squads
     at = (seed - setup.plan.seed, squad.places.index(place))
