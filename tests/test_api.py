@@ -9,7 +9,7 @@ import pytest
 
 import decentral
 from tests.host_worlds import Counting
-from tests.small_runs import QUICK, SMALL, small_run
+from tests.small_runs import QUICK, SMALL, TRAINED, small_run
 
 
 def test_a_run_leaves_everything_needed_to_run_it_again():
@@ -72,9 +72,7 @@ def test_trained_agents_play_again_as_they_did_at_the_end():
 
 def test_the_same_configuration_gives_the_same_run(tmp_path):
     first = small_run("iql")
-    again = decentral.train(
-        "iql", "matrix-game", seeds=2, steps=100, algorithm=SMALL, training=QUICK, out=tmp_path / "x", progress=False
-    )
+    again = decentral.train("iql", "matrix-game", **TRAINED, out=tmp_path / "x")
     for file in ("metrics.jsonl", "agents/seed-1/agent-0.safetensors"):
         assert (first.path / file).read_bytes() == (again.path / file).read_bytes()
 

@@ -10,7 +10,7 @@ from decentral.api.report import Live
 from decentral.cli import main
 from decentral.configs.config import resolve
 from decentral.runs.runner import PlannedRun
-from tests.small_runs import QUICK, SMALL, small_run
+from tests.small_runs import TRAINED, small_run
 
 
 def data_of(file):
@@ -53,16 +53,7 @@ def test_a_live_page_reloads_until_the_training_is_over(tmp_path, monkeypatch):
         seen.append(('http-equiv="refresh"' in text, data_of(tmp_path / "run" / "report.html")["runs"][0]["steps"]))
 
     monkeypatch.setattr(Live, "tested", tested)
-    run = decentral.train(
-        "iql",
-        "matrix-game",
-        steps=100,
-        algorithm=SMALL,
-        training=QUICK,
-        out=tmp_path / "run",
-        progress=False,
-        live=True,
-    )
+    run = decentral.train("iql", "matrix-game", **TRAINED, out=tmp_path / "run", live=True)
     assert seen == [(True, [0]), (True, [0, 40]), (True, [0, 40, 80]), (True, [0, 40, 80, 100])]
     text = (run.path / "report.html").read_text()
     assert 'http-equiv="refresh"' not in text and "tables" in data_of(run.path / "report.html")["runs"][0]["inside"]

@@ -8,12 +8,7 @@ import pytest
 from decentral.cli import main
 from decentral.records import RunDirectory
 from decentral.runs.lanes import LaneBatch
-from tests.small_runs import small_run
-
-QUICK = [
-    "--steps=60", "--algorithm.hidden", "8", "--training.batch-episodes", "8", "--training.replay_episodes=64",
-    "--training.test_interval", "30", "--training.test_episodes", "2",
-]  # fmt: skip
+from tests.small_runs import FLAGS, small_run
 
 
 def outcome(capsys, *words):
@@ -28,18 +23,16 @@ def outcome(capsys, *words):
 
 
 def test_train_shows_lines_a_summary_and_where_it_went(capsys, tmp_path):
-    code, out, err = outcome(
-        capsys, "train", "iql", "matrix-game", "--seeds", "2", *QUICK, "--out", str(tmp_path / "r")
-    )
+    code, out, err = outcome(capsys, "train", "iql", "matrix-game", *FLAGS, "--out", str(tmp_path / "r"))
     assert (code, err) == (0, "")
-    assert "replay" in out and "step 60 of 60" in out and "written to" in out
+    assert "replay" in out and "step 100 of 100" in out and "written to" in out
     assert (tmp_path / "r" / "agents" / "seed-1" / "agent-1.safetensors").is_file()
 
 
 def test_without_out_runs_are_numbered(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
-        assert outcome(capsys, "train", "iql", "matrix-game", *QUICK)[0] == 0
+        assert outcome(capsys, "train", "iql", "matrix-game", *FLAGS)[0] == 0
     assert sorted(os.listdir("runs")) == ["iql-matrix-game", "iql-matrix-game-2"]
 
 
@@ -232,7 +225,7 @@ def test_a_full_disk_is_one_line_and_no_success(capsys, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(RunDirectory, "append_metrics", full)
-    code, _, err = outcome(capsys, "train", "iql", "matrix-game", *QUICK, "--out", str(tmp_path / "new"))
+    code, _, err = outcome(capsys, "train", "iql", "matrix-game", *FLAGS, "--out", str(tmp_path / "new"))
     assert code == 1 and err.count("\n") == 1 and "No space left on device" in err
 
 
@@ -241,9 +234,9 @@ def test_an_interruption_is_one_line_and_leaves_what_was_written(capsys, tmp_pat
         raise KeyboardInterrupt
 
     monkeypatch.setattr(LaneBatch, "advance", interrupted)
-    code, _, err = outcome(capsys, "train", "iql", "matrix-game", *QUICK, "--out", str(tmp_path / "new"))
+    code, _, err = outcome(capsys, "train", "iql", "matrix-game", *FLAGS, "--out", str(tmp_path / "new"))
     assert code == 130 and err.count("\n") == 1
-    assert len((tmp_path / "new" / "metrics.jsonl").read_text().splitlines()) == 1
+    assert len((tmp_path / "new" / "metrics.jsonl").read_text().splitlines()) == 2
 
 
 def test_a_place_that_is_a_file_is_refused(capsys, tmp_path):

@@ -7,23 +7,23 @@ import pytest
 
 from decentral.records import RunDirectory
 from decentral.runs.lanes import LaneBatch
-from tests.cli.test_cli import QUICK, outcome
-from tests.small_runs import small_run
+from tests.cli.test_cli import outcome
+from tests.small_runs import FLAGS, small_run
 
 
 def test_compare_trains_each_and_shows_one_table(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = ["compare", "iql,dac", "matrix-game", "--seeds", "2", *QUICK, "--algorithm.contexts", "2"]
+    words = ["compare", "iql,dac", "matrix-game", *FLAGS, "--algorithm.contexts", "4"]
     code, out, err = outcome(capsys, *words)
     assert (code, err) == (0, "")
     assert sorted(os.listdir("runs/compare-matrix-game")) == ["comparison.json", "comparison.png", "dac", "iql"]
-    table = out[out.index("greedy test after 60 steps, over seeds") :]
+    table = out[out.index("greedy test after 100 steps, over seeds") :]
     assert all(heading in table for heading in ("algorithm", "decentralised", "seeds", "mean", "spread", "IQM"))
     assert "95 % interval" in table and "optimal 8.00, random -3.11" in table
     assert "written to runs/compare-matrix-game/comparison.json" in table
 
     code, again, _ = outcome(capsys, *words, "--out", "runs/compare-matrix-game")
-    assert code == 0 and "step 60" not in again  # nothing is trained twice
+    assert code == 0 and "step 100 of" not in again  # nothing is trained twice
     assert again == table
 
     monkeypatch.setattr(RunDirectory, "diverged", [{"seed": 0}])
@@ -43,7 +43,7 @@ def test_an_interrupted_comparison_goes_on(capsys, tmp_path, monkeypatch):
     def interrupted(machine, count):
         raise KeyboardInterrupt
 
-    words = ["compare", "iql", "matrix-game", *QUICK, "--out", str(tmp_path / "new")]
+    words = ["compare", "iql", "matrix-game", *FLAGS, "--out", str(tmp_path / "new")]
     with monkeypatch.context() as patch:
         patch.setattr(LaneBatch, "advance", interrupted)
         assert outcome(capsys, *words)[0] == 130

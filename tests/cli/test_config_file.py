@@ -5,8 +5,8 @@ import json
 import pytest
 
 from decentral.cli.commands import COMMANDS
-from tests.cli.test_cli import QUICK, outcome
-from tests.small_runs import small_run
+from tests.cli.test_cli import outcome
+from tests.small_runs import FLAGS, small_run
 
 HUNT = """
 [algorithm]
@@ -56,7 +56,7 @@ def test_flags_and_names_on_the_command_line_go_first(capsys, hunt, tmp_path):
 
 
 def test_a_run_is_repeated_from_its_own_configuration(capsys, tmp_path):
-    code, _, _ = outcome(capsys, "train", "iql", "matrix-game", *QUICK, "--out", str(tmp_path / "first"))
+    code, _, _ = outcome(capsys, "train", "iql", "matrix-game", *FLAGS, "--out", str(tmp_path / "first"))
     stored = str(tmp_path / "first" / "config.json")
     again, _, _ = outcome(capsys, "train", "--config", stored, "--out", str(tmp_path / "second"))
     assert (code, again) == (0, 0)

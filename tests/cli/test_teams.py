@@ -7,7 +7,7 @@ import pytest
 from decentral.algorithms import ALGORITHMS
 from decentral.centralised import CENTRALISED
 from tests.cli.test_cli import outcome
-from tests.small_runs import small_run
+from tests.small_runs import FLAGS, small_run
 
 
 def test_list_tells_the_decentralised_from_the_others(capsys):
@@ -50,19 +50,9 @@ def test_help_of_a_team_explains_each_agents_settings(capsys):
 
 def test_a_team_with_a_frozen_partner_is_trained_and_meets_others(capsys, tmp_path):
     teacher, out = str(small_run("iql").path), str(tmp_path / "pupil")
-    quick = ["--steps", "40", "--training.batch_episodes", "8", "--training.test_episodes", "2"]
-    code, printed, err = outcome(
-        capsys,
-        "train",
-        "matrix-game",
-        "--agents",
-        f"iql,frozen:{teacher}",
-        "--agents.0.hidden",
-        "8",
-        *quick,
-        "--out",
-        out,
-    )
+    flags = [flag.replace("--algorithm.", "--agents.0.") for flag in FLAGS]
+    words = ["train", "matrix-game", "--agents", f"iql,frozen:{teacher}", *flags, "--out", out]
+    code, printed, err = outcome(capsys, *words)
     assert (code, err) == (0, "") and "iql+frozen iql on matrix-game" in printed
     code, printed, err = outcome(capsys, "crossplay", teacher, out, "--episodes", "2", "--out", str(tmp_path / "met"))
     assert (code, err) == (0, "") and "beside its own run: the same seed, then other seeds" in printed

@@ -9,7 +9,7 @@ import decentral
 from decentral.configs.config import Config, resolve
 from decentral.records import RunDirectory
 from decentral.runs.trained import Trained
-from tests.small_runs import QUICK, small_run
+from tests.small_runs import TRAINED, small_run
 
 TINY = {"hidden": 8}
 
@@ -70,15 +70,15 @@ def test_settings_for_all_go_to_those_who_have_them_and_to_nobody_is_refused():
 def test_a_frozen_partner_comes_from_its_run_and_stays_what_it_was(tmp_path):
     teacher = small_run("iql")
     out = tmp_path / "with-teacher"
-    team = [{"name": "iql", **TINY}, f"frozen:{teacher.path}:1:agent 1"]
-    run = decentral.train(team, "matrix-game", steps=60, training=QUICK, out=out, progress=False)
+    team = ["iql", f"frozen:{teacher.path}:1:agent 1"]
+    run = decentral.train(team, "matrix-game", **TRAINED, out=out)
     assert run.config["algorithm"]["name"] == "iql+frozen iql"
     assert run.config["agents"][1]["frozen"] == {"run": str(teacher.path), "seed": 1, "agent": 1}
     before = teacher.directory.read_agent(1, 1)
     after = run.directory.read_agent(0, 1)
     for name, array in before.items():
         np.testing.assert_array_equal(array, after[name])
-    assert run.evaluate(episodes=2).shape == (1, 2)
+    assert run.evaluate(episodes=2).shape == (2, 2)
     assert run.metrics[-1]["loss"][1] is None and run.metrics[-1]["loss"][0] is not None
 
 

@@ -9,7 +9,7 @@ import decentral
 from decentral.inspection.crossplay import play_across
 from decentral.inspection.values import value_tables
 from decentral.runs.trained import Trained
-from tests.small_runs import QUICK, SMALL, small_run
+from tests.small_runs import TRAINED, small_run
 
 
 @pytest.fixture(scope="module")
@@ -48,16 +48,8 @@ def test_the_matrix_is_written_and_drawn(tmp_path):
 
 
 def test_runs_in_different_worlds_are_refused(tmp_path):
-    other = decentral.train(
-        "iql",
-        "matrix-game",
-        steps=20,
-        environment={"payoff": "climbing"},
-        algorithm=SMALL,
-        training=QUICK,
-        out=tmp_path / "other",
-        progress=False,
-    )
+    climbing = {"payoff": "climbing"}
+    other = decentral.train("iql", "matrix-game", **TRAINED, environment=climbing, out=tmp_path / "other")
     with pytest.raises(decentral.Refused, match=r"environment\.payoff must be the same in all runs"):
         decentral.crossplay([small_run("iql").path, other.path], out=tmp_path / "met")
     assert not (tmp_path / "met").exists()

@@ -3,7 +3,7 @@
 import pytest
 
 import decentral
-from tests.small_runs import QUICK, SMALL, small_run
+from tests.small_runs import TRAINED, small_run
 
 
 class Diary(decentral.Callback):
@@ -32,18 +32,7 @@ class Diary(decentral.Callback):
 
 def train(out, *callbacks, **more):
     """The same run as `small_run("iql")`, with callbacks."""
-    return decentral.train(
-        "iql",
-        "matrix-game",
-        seeds=2,
-        steps=100,
-        algorithm=SMALL,
-        training=QUICK,
-        out=out,
-        progress=False,
-        callbacks=callbacks,
-        **more,
-    )
+    return decentral.train("iql", "matrix-game", **TRAINED, out=out, callbacks=callbacks, **more)
 
 
 def assert_same(run, other):

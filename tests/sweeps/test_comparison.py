@@ -11,20 +11,14 @@ import pytest
 import decentral
 from decentral.sweeps import comparison
 from decentral.sweeps.comparison import resolve_all
-from tests.small_runs import QUICK, SMALL
+from tests.small_runs import SMALL, TRAINED
 
-SETTINGS = {
-    "algorithm": SMALL | {"window": 1, "contexts": 2},
-    "training": QUICK,
-    "seeds": 2,
-    "steps": 40,
-    "progress": False,
-}
+SETTINGS = TRAINED | {"algorithm": SMALL | {"window": 1, "contexts": 4}}
 
 
 @functools.cache
 def small_comparison():
-    """IQL and DAC on the matrix game, two seeds, forty steps."""
+    """IQL and DAC on the matrix game, two seeds, a hundred steps."""
     out = Path(tempfile.mkdtemp()) / "both"
     return decentral.compare(["iql", "dac"], "matrix-game", **SETTINGS, out=out)
 
@@ -61,7 +55,7 @@ def test_a_comparison_leaves_runs_data_and_a_plot():
 def test_a_setting_goes_to_every_algorithm_that_has_it():
     iql, dac = (run.config["algorithm"] for run in small_comparison().runs)
     assert iql["hidden"] == dac["hidden"] == 8
-    assert dac["contexts"] == 2 and "contexts" not in iql
+    assert dac["contexts"] == 4 and "contexts" not in iql
 
 
 def test_an_interrupted_comparison_goes_on_where_it_was(copied, begun):
@@ -82,9 +76,9 @@ def test_a_finished_run_that_lacks_an_agent_is_refused_before_anything_is_traine
 
 
 def test_a_run_of_another_configuration_is_refused_and_left_alone(copied, begun):
-    with pytest.raises(decentral.Refused, match=r"got .*iql with training.steps 40 instead of 50: take another out"):
-        decentral.compare(["iql", "dac"], "matrix-game", **SETTINGS | {"steps": 50}, out=copied)
-    with pytest.raises(decentral.Refused, match=r"got .*dac with algorithm.contexts 2 instead of 3: take another out"):
+    with pytest.raises(decentral.Refused, match=r"got .*iql with training.steps 100 instead of 110: take another out"):
+        decentral.compare(["iql", "dac"], "matrix-game", **SETTINGS | {"steps": 110}, out=copied)
+    with pytest.raises(decentral.Refused, match=r"got .*dac with algorithm.contexts 4 instead of 3: take another out"):
         changed = {"algorithm": SETTINGS["algorithm"] | {"contexts": 3}}
         decentral.compare(["iql", "dac"], "matrix-game", **SETTINGS | changed, out=copied)
     assert begun == []
