@@ -28,13 +28,17 @@ def test_by_default_everything_counts_from_the_first_episode():
     np.testing.assert_array_equal(small("iql").learning_rewards(episode, jnp.asarray(0)).rewards, episode.rewards)
 
 
+@jax.jit  # the setup is an argument: setups that differ in numbers alone are compiled once
+def eight_turns(setup):
+    return turns(setup, begin(setup, 0), 8, True)
+
+
 @each_of(["iql", "vdn"], always=["iql"])
 def test_who_forgives_everything_learns_as_if_there_were_no_penalty(name):
     def trained(payoff, forgive):
         plan = Plan(batch_episodes=2, replay_episodes=4)
         setup = TrainingSetup.alike(small(name, forgive=forgive), MatrixGame(payoff=payoff), plan)
-        lane = jax.jit(lambda: turns(setup, begin(setup, 0), 8, True))()
-        return [np.asarray(leaf) for leaf in jax.tree.leaves(lane.agents[0].online)]
+        return [np.asarray(leaf) for leaf in jax.tree.leaves(eight_turns(setup).agents[0].online)]
 
     harsh = [[-8.0, -12.0], [-12.0, 6.0]]
     forgiving, resentful = trained(harsh, 1e6), trained(harsh, 0.0)
