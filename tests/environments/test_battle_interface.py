@@ -3,15 +3,13 @@
 import random
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from decentral.environments.battles.maps import MAPS
 from decentral.environments.battles.reward import reward
-from decentral.environments.registry import ENVIRONMENTS
 from tests.environments import plain_smac
-from tests.environments.battles.scenes import changed
+from tests.environments.battles.scenes import battle, changed, untouched
 from tests.environments.smac_situations import columns_of, scene_of
 
 SCENES = 12
@@ -19,12 +17,12 @@ SCENES = 12
 
 def battlefield_of(environment, scene):
     """The same situation as the simulator has it."""
-    return changed(environment.reset(jax.random.key(0)), **columns_of(scene))
+    return changed(untouched(environment), **columns_of(scene))
 
 
 @pytest.mark.parametrize("name", list(MAPS))
 def test_percepts_and_state_are_those_of_a_plain_reading(name):
-    environment, randomness = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
+    environment, randomness = battle(name), random.Random(name)
     perceive, vector = jax.jit(environment.perceive), jax.jit(environment.state_vector)
     for _ in range(SCENES):
         scene = plain_smac.random_scene(scene_of(name), randomness)
@@ -36,12 +34,12 @@ def test_percepts_and_state_are_those_of_a_plain_reading(name):
         np.testing.assert_allclose(
             percepts.observation, [plain_smac.observation(scene, agent) for agent in agents], atol=1e-5
         )
-        np.testing.assert_allclose(vector(field, jnp.asarray(last)), plain_smac.state(scene, last), atol=1e-5)
+        np.testing.assert_allclose(vector(field, np.asarray(last)), plain_smac.state(scene, last), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", list(MAPS))
 def test_rewards_are_those_of_a_plain_reading(name):
-    environment, randomness = ENVIRONMENTS[name](enemy_ids="fixed"), random.Random(name)
+    environment, randomness = battle(name), random.Random(name)
     paid = jax.jit(lambda before, after: reward(environment.roster, before, after, True))
     for _ in range(SCENES):
         before = plain_smac.random_scene(scene_of(name), randomness)

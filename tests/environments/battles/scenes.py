@@ -1,4 +1,7 @@
-"""Battlefields made by hand, and one compiled step per map for all tests."""
+"""Battlefields made by hand, and one compiled step per map for all tests.
+
+Percepts, states and outcomes are arrays of NumPy: to look into one of JAX is a program to compile for every shape.
+"""
 
 from functools import cache
 
@@ -18,9 +21,15 @@ def battle(name, **settings):
     return BATTLES[name](**{"enemy_ids": "fixed"} | settings)
 
 
+@cache
+def untouched(environment):
+    """The battlefield at the start, by a compiled function: step by step many would be compiled."""
+    return jax.jit(environment.reset)(jax.random.key(0))
+
+
 def scene(environment, units, **more):
     """A battlefield with these units only: number to (x, y, health[, shield[, cooldown]]). The others are dead."""
-    field = environment.reset(jax.random.key(0))
+    field = untouched(environment)
     columns = {
         name: np.zeros(environment.roster.units, np.float32) for name in ("x", "y", "health", "shield", "cooldown")
     }
@@ -37,6 +46,13 @@ def changed(field, **values):
     )
 
 
+def put(array, at, value):
+    """A copy of an array with one number replaced."""
+    copy = np.array(array)
+    copy[at] = value
+    return copy
+
+
 @cache
 def stepper(environment):
     return jax.jit(environment.step_with)
@@ -45,7 +61,7 @@ def stepper(environment):
 def step(environment, field, actions=None, jitter=0.0):
     """One step by a compiled function; without actions all agents stop."""
     actions = [STOP] * environment.num_agents if actions is None else actions
-    randomness = jnp.full(environment.roster.units, jitter, jnp.float32)
+    randomness = np.full(environment.roster.units, jitter, np.float32)
     return stepper(environment)(field, jnp.asarray(actions, jnp.int32), randomness)
 
 
@@ -60,8 +76,8 @@ def steps(environment, field, count, actions=None, jitter=0.0):
 
 def judged(environment, before, after):
     """What a step from one battlefield to another would have brought about."""
-    nothing = jnp.zeros(environment.num_agents, jnp.int32), jnp.zeros(environment.roster.units)
-    return _told(environment)(before, *nothing, after)
+    nothing = np.zeros(environment.num_agents, np.int32), np.zeros(environment.roster.units, np.float32)
+    return jax.device_get(_told(environment)(before, *nothing, after))
 
 
 @cache
@@ -80,12 +96,13 @@ def _described(environment):
 
 
 def perceived(environment, field):
-    return _perceived(environment)(field)
+    return jax.device_get(_perceived(environment)(field))
 
 
 def described(environment, field, last_actions=None):
     """SMAC's state."""
-    return _described(environment)(field, None if last_actions is None else jnp.asarray(last_actions))
+    last_actions = None if last_actions is None else jnp.asarray(last_actions)
+    return jax.device_get(_described(environment)(field, last_actions))
 
 
 def played_on(name):

@@ -14,7 +14,7 @@ from decentral.environments.battles.deployment import deploy
 from decentral.environments.battles.maps import Map, UnitGroup
 from decentral.environments.battles.movement import push_apart
 from decentral.environments.battles.roster import roster_of
-from tests.environments.battles.scenes import battle, changed, scene, step, steps
+from tests.environments.battles.scenes import battle, changed, put, scene, step, steps, untouched
 
 FAR = (31, 20)  # where an enemy notices nobody
 
@@ -110,7 +110,7 @@ def test_one_hit_on_a_fresh_zealot_pays_now_and_again_as_its_shield_recovers():
     assert paid == 0 and after.shield[3] == 50  # the missile is on its way
     after, now = steps(environment, after, 1, attack)
     assert after.shield[3] == 37 and now == pytest.approx(0.26)
-    _, later = steps(environment, changed(after, x=after.x.at[0].set(31.0)), 40)
+    _, later = steps(environment, changed(after, x=put(after.x, 0, 31.0)), 40)
     assert later == pytest.approx(0.26, abs=1e-5)
 
 
@@ -127,7 +127,7 @@ def test_a_new_order_loses_the_attack_that_has_begun():
     # a stalker winds up for 2.7 loops: its weapon is not yet spent when it is told otherwise
     environment = battle("3s_vs_5z")
     environment, field = passive("3s_vs_5z", {0: full(environment, 0, (9, 16)), 3: full(environment, 3, (9, 22))})
-    wound_up = changed(field, target=field.target.at[0].set(3), windup=field.windup.at[0].set(1.5))
+    wound_up = changed(field, target=put(field.target, 0, 3), windup=put(field.windup, 0, 1.5))
     after, _ = steps(environment, wound_up, 4, [STOP, NO_OP, NO_OP])
     assert after.shield[3] == 50 and after.cooldown[0] == 0
 
@@ -135,7 +135,7 @@ def test_a_new_order_loses_the_attack_that_has_begun():
 def test_a_missile_flies_on_when_its_sender_is_dead():
     environment = battle("3s_vs_5z")
     environment, field = passive("3s_vs_5z", {0: full(environment, 0, (9, 16)), 3: full(environment, 3, (9, 22))})
-    sent = changed(field, strike=field.strike.at[1].set(3.0), struck=field.struck.at[1].set(3))
+    sent = changed(field, strike=put(field.strike, 1, 3.0), struck=put(field.struck, 1, 3))
     after, _ = step(environment, sent, [STOP, NO_OP, NO_OP])
     assert after.shield[3] == 37
 
@@ -179,10 +179,10 @@ def test_an_attack_at_the_very_edge_of_reach_goes_on():
     # a colossus follows nobody who leaves its reach; 0.0004 cells too many are rounding and no leaving
     environment = battle("1c3s5z")
     begun = scene(environment, {1: (9, 16, 80, 80), 9: (17.6254, 16, 200)})
-    begun = changed(begun, target=begun.target.at[9].set(1), windup=begun.windup.at[9].set(1.3312))
+    begun = changed(begun, target=put(begun.target, 9, 1), windup=put(begun.windup, 9, 1.3312))
     after, _ = attack(environment.roster, environment.rules, begun, take_aim(environment.roster, begun), jnp.zeros(18))
     assert after.windup[9] == pytest.approx(0.3312)
-    fled = changed(begun, x=begun.x.at[9].set(17.63))
+    fled = changed(begun, x=put(begun.x, 9, 17.63))
     after, _ = attack(environment.roster, environment.rules, fled, take_aim(environment.roster, fled), jnp.zeros(18))
     assert np.isinf(after.windup[9])
 
@@ -199,7 +199,7 @@ def test_an_enemy_turns_on_whoever_hurts_it_and_so_do_friends_nearby():
     environment = battle("5m_vs_6m", keep_target="chase")
     units = {0: (9, 16, 45), 5: (15.5, 16, 45), 6: (17, 16, 45), 7: (25, 16, 45)}
     field = scene(environment, units, backswing=np.full(11, 99, np.float32))  # nobody moves
-    hit = changed(field, strike=field.strike.at[0].set(1.0), struck=field.struck.at[0].set(5))
+    hit = changed(field, strike=put(field.strike, 0, 1.0), struck=put(field.struck, 0, 5))
     after, _ = step(environment, field)
     assert (after.target[5:8] == NOBODY).all()
     after, _ = step(environment, hit)
@@ -216,7 +216,7 @@ def test_units_do_not_stand_in_each_other_and_are_not_pushed_off_the_ground():
 
 def test_allies_never_fire_unless_ordered():
     environment = battle("5m_vs_6m")
-    field, total = steps(environment, environment.reset(jax.random.key(0)), 40)
+    field, total = steps(environment, untouched(environment), 40)
     assert total == 0 and (field.health[5:] == 45).all()
     assert not field.alive[:5].any()  # all-stop loses
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from decentral.environments.battles.actions import STOP
-from tests.environments.battles.scenes import battle, described, judged, perceived, scene
+from tests.environments.battles.scenes import battle, described, judged, perceived, put, scene, untouched
 
 SIZES = {  # agents, enemies, limit, actions, observation, state
     "5m_vs_6m": (5, 6, 70, 12, 55, 98),
@@ -30,14 +30,14 @@ def close(found, wanted):
 @pytest.mark.parametrize("name", SIZES)
 def test_sizes_are_those_of_smac(name):
     environment = battle(name)
-    state = described(environment, environment.reset(jax.random.key(0)))
+    state = described(environment, untouched(environment))
     found = (environment.num_agents, environment.roster.enemies, environment.time_limit, environment.spec.actions.count)
     assert (*found, environment.spec.observation_size, state.size) == SIZES[name]
 
 
 def test_the_start_on_2s_vs_1sc():
     environment = battle("2s_vs_1sc")
-    field = environment.reset(jax.random.key(0))
+    field = untouched(environment)
     percepts = perceived(environment, field)
     first = [1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0.6505853, 0.6505778, 0.0031334, 1, 1, 1, 1]
     close(percepts.observation[0], first)
@@ -172,7 +172,7 @@ def test_moves_at_the_edges_of_an_open_map(place, north_south_east_west):
 
 def test_nobody_wins_where_both_sides_die_at_once():
     environment = battle("2s_vs_1sc")
-    outcome = judged(environment, environment.reset(jax.random.key(0)), scene(environment, {}))
+    outcome = judged(environment, untouched(environment), scene(environment, {}))
     close(outcome.reward, 12.1568627)
     assert outcome.terminated and not outcome.facts["won"]
 
@@ -180,7 +180,7 @@ def test_nobody_wins_where_both_sides_die_at_once():
 @pytest.mark.parametrize("ends", [True, False])
 def test_time_runs_out_as_the_setting_says(ends):
     environment = battle("2s_vs_1sc", timeout_ends=ends)
-    field = environment.reset(jax.random.key(0))
+    field = untouched(environment)
     for steps, terminated in ((299, False), (300, ends)):
         outcome = judged(environment, field, eqx.tree_at(lambda old: old.steps, field, jnp.asarray(steps)))
         assert outcome.terminated == terminated and not outcome.facts["won"]
@@ -188,7 +188,7 @@ def test_time_runs_out_as_the_setting_says(ends):
 
 def test_what_teammates_did_is_in_the_state_and_in_no_percept():
     environment, field = marine_scene()
-    targets = field.target.at[1].set(5)
+    targets = put(field.target, 1, 5)
     same, other = field, eqx.tree_at(lambda old: old.target, field, targets)
     seen, also = perceived(environment, same), perceived(environment, other)
     assert jax.tree.all(jax.tree.map(lambda one, two: (one == two).all(), seen, also))

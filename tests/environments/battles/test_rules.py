@@ -8,7 +8,7 @@ import pytest
 from decentral.environments.battles.actions import ATTACK, NO_OP, STOP
 from decentral.environments.battles.battlefield import NOBODY
 from decentral.environments.battles.combat import attack, take_aim
-from tests.environments.battles.scenes import battle, campaign, changed, perceived, scene, step, steps
+from tests.environments.battles.scenes import battle, campaign, changed, perceived, put, scene, step, steps
 
 
 def test_ids_of_enemies_are_drawn_anew_and_mean_the_same_in_what_is_seen_and_attacked():
@@ -53,7 +53,7 @@ def duel(**rules):
     """An ally that fires at an enemy 5 cells away, and a friend behind it who must come 0.2 cells nearer."""
     environment = battle("5m_vs_6m", call_radius=0.0, **rules)
     field = scene(environment, {0: (10.3, 16, 45), 1: (9.55, 16, 45), 5: (15.5, 16, 9999)})
-    return environment, changed(field, goal_x=field.x, goal_y=field.y, backswing=field.backswing.at[5].set(9999.0))
+    return environment, changed(field, goal_x=field.x, goal_y=field.y, backswing=put(field.backswing, 5, 9999.0))
 
 
 @pytest.mark.parametrize("anchored", [False, True])
@@ -70,7 +70,7 @@ def test_a_unit_that_must_turn_fires_later_and_not_before_it_faces_its_target():
     fired = {}
     for turning in (False, True):
         environment, field = duel(turning=turning)
-        field = changed(field, facing=jnp.asarray(looks_away, jnp.float32), health=field.health.at[1].set(0.0))
+        field = changed(field, facing=jnp.asarray(looks_away, jnp.float32), health=put(field.health, 1, 0.0))
         after, _ = step(environment, field, [ATTACK, *[NO_OP] * 4])
         fired[turning] = float(after.cooldown[0])
     assert fired[True] == pytest.approx(fired[False] + 3)  # 180 degrees at 62.5 a loop, to within 11.25
@@ -80,7 +80,7 @@ def test_a_unit_that_must_turn_fires_later_and_not_before_it_faces_its_target():
 def test_without_overkill_the_second_shot_at_one_who_is_dying_is_held_back(overkill, health):
     environment = battle("5m_vs_6m", overkill=overkill)
     field = scene(environment, {0: (10, 16, 45), 1: (10, 17, 45), 5: (14, 16, 6), 6: (31, 16, 45)})
-    field = changed(field, backswing=field.backswing.at[5].set(99.0), cooldown=field.cooldown.at[5].set(99.0))
+    field = changed(field, backswing=put(field.backswing, 5, 99.0), cooldown=put(field.cooldown, 5, 99.0))
     after, _ = step(environment, field, [ATTACK, ATTACK, *[NO_OP] * 3])
     assert after.health[5] == health and after.cooldown[0] > 0
     assert (after.cooldown[1] > 0) == overkill
