@@ -57,6 +57,28 @@ os.environ["DECENTRAL_CACHE_DIR"] = "off"  # the tests leave nothing in the user
 gc.set_threshold(100_000)
 
 
+# What takes long goes first, so that no worker is left with it in the end, when the others have nothing to do.
+SMALL_RUNS = "small runs"
+FIRST = (SMALL_RUNS, "tests/test_adding_pages.py", "tests/test_tutorials.py", "tests/runs/test_placement.py", "leaks")
+
+
+def pytest_configure(config):
+    config.option.loadscopereorder = False  # groups are handed out in the order of their tests
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """One worker runs a file: else each would compile its programs and train its runs. So with all who share a run."""
+    groups = {}
+    for item in items:
+        mark = item.get_closest_marker("xdist_group")
+        if mark is None:
+            mark = pytest.mark.xdist_group(SMALL_RUNS if "small_run" in vars(item.module) else item.location[0])
+            item.add_marker(mark)
+        groups[item] = mark.args[0]
+    items.sort(key=lambda item: groups[item] not in FIRST)
+
+
 def pytest_collection_finish():
     """What was imported lives as long as the process: it need not be looked through again and again."""
     gc.collect()

@@ -12,10 +12,7 @@ import decentral
 from tests.small_runs import small_hunt, small_run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: the pages are not looked at"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: the pages are not looked at")
 SIZES = [(1280, 800), (390, 844)]
 
 PROBE = """

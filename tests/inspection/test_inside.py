@@ -15,8 +15,6 @@ from decentral.records import RunDirectory
 from decentral.runs.trained import Trained
 from tests.small_runs import small_hunt, small_run
 
-hunt = pytest.mark.xdist_group("hunt")  # its run is trained once
-
 
 @functools.cache
 def inside_a_hunt():
@@ -40,7 +38,6 @@ def test_others_are_put_beside_the_prey_first():
     assert posts(3, 4) == [1, 3, 5, 7, 0, 2, 6, 8]
 
 
-@hunt
 def test_a_map_holds_the_values_of_the_first_choice_in_every_cell():
     run, maps = small_hunt(), inside_a_hunt()["maps"]
     assert maps["taken"] == {4: "prey", 1: "other"} and maps["size"] == 3
@@ -48,13 +45,16 @@ def test_a_map_holds_the_values_of_the_first_choice_in_every_cell():
     # the second agent in the lower left corner, its number, the prey one up and one right, the other above the prey
     seen = jnp.asarray([2.0, 0.0, 0.0, 1.0, -1.0, 1.0, -2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     _, models = Trained.load(run.directory).agent(1, 1)
-    value = jax.tree.map(jnp.asarray, models).value
-    phi = value.head.every(value.trunk.step(value.trunk.start(), seen)).max(axis=0)
-    assert maps["agents"][1]["values"][1][6] == pytest.approx(np.asarray(phi), rel=1e-3, abs=1e-5)
+
+    @jax.jit
+    def of_contexts(value):
+        return value.head.every(value.trunk.step(value.trunk.start(), seen))
+
+    phi = np.asarray(of_contexts(models.value)).max(axis=0)
+    assert maps["agents"][1]["values"][1][6] == pytest.approx(phi, rel=1e-3, abs=1e-5)
     assert maps["agents"][1]["symbol"] == "phi(s,a)"
 
 
-@hunt
 def test_a_timeline_is_an_episode_that_evaluate_plays():
     run, shown = small_hunt(), inside_a_hunt()["timeline"]
     assert len(shown["rewards"]) == 5

@@ -17,6 +17,8 @@ from decentral.runs import runner, trained
 from decentral.runs.caches import compiler_options, keep_compiled_programs
 from tests.small_runs import QUICK, SMALL, small_run
 
+pytestmark = pytest.mark.xdist_group("compilation")  # a process forgets its programs here: not where others share them
+
 DOUBLE = """
 import jax
 from decentral.runs.caches import keep_compiled_programs
