@@ -117,10 +117,10 @@ def test_an_agent_leaves_as_a_bundle_once_the_world_is_named(tmp_path, monkeypat
 
 
 def test_a_world_that_fails_is_one_line_and_the_files_stay(tmp_path, capsys):
-    words = ["train", "iql", COUNTING, "--out", str(tmp_path / "run"), "--steps", "12", "--algorithm.hidden", "4"]
-    for name in ("batch_episodes", "replay_episodes", "test_interval", "test_episodes"):
-        words += [f"--training.{name}", str(PLAN[name])]
-    line = refusal_of(capsys, *words, "--environment.trouble", "exit", "--environment.in_episode", "2", code=1)
+    words = ["train", "iql", COUNTING, "--out", str(tmp_path / "run"), "--algorithm.hidden", "4"]
+    words += [f"--training.{name}={value}" for name, value in PLAN.items()]
+    words += ["--environment.trouble", "exit", "--environment.in_episode", "4"]  # the first test has four
+    line = refusal_of(capsys, *words, code=1)
     assert line.startswith(f"decentral train: failed: {COUNTING} at step 2: SystemExit: 0 (host_worlds.py, line")
     assert decentral.load(tmp_path / "run").metrics[0]["step"] == 0
     assert not (tmp_path / "run" / "finished.json").exists()
