@@ -4,6 +4,7 @@ import functools
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -13,10 +14,11 @@ from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from decentral.training.setup import TrainingSetup
 from decentral.training.squads.separate import LearningSchedule
+from decentral.types import Episode, Percept
 from decentral.verification.audit.audit import fingerprint
 from decentral.verification.audit.learning import retrain_alone
 from decentral.verification.audit.logs import retrain_with_log, same_state
-from decentral.verification.audit.play import Play, PlayAudit
+from decentral.verification.audit.play import Chosen, Difference, Play, PlayAudit, compared
 from tests.small import each_of, small
 from tests.worlds import Fuse, Noise
 
@@ -69,6 +71,15 @@ def test_an_agent_that_diverged_is_the_same_as_itself_and_as_no_other(value):
     diverged = eqx.tree_at(lambda own: own.target, sound, jax.tree.unflatten(tree, [leaves[0] + value, *leaves[1:]]))
     assert same_state(sound, sound) and same_state(diverged, diverged)
     assert not same_state(sound, diverged) and not same_state(diverged, sound)
+
+
+def test_steps_after_an_agent_has_left_are_no_actions_of_its():
+    """It leaves after the second of three steps: it then sees zeros and can only do the first action."""
+    seen, could = jnp.asarray([[0.0], [1.0], [0.0], [0.0]]), jnp.asarray([[1, 1], [1, 1], [1, 0], [1, 0]], bool)
+    taken, no = jnp.asarray([1, 1, 0]), jnp.zeros(3, bool)
+    episode = Episode(Percept(seen, could), taken, jnp.zeros(3), no, ~no)
+    found = compared(Play(), episode, Chosen(jnp.asarray([1, 0, 0]), jnp.ones(3), no), Difference(0, 0, 0, 0))
+    assert (found.actions, found.ties, found.others) == (2, 0, 1)
 
 
 @pytest.mark.long

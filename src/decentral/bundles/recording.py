@@ -14,11 +14,11 @@ from decentral.algorithms.base import Algorithm, Memory, Models
 from decentral.algorithms.q_learning import Scene, last_actions, roll
 from decentral.environments.host.interface import HostEnvironment
 from decentral.errors import Refused
-from decentral.inspection.learned_summary import steps_present
 from decentral.runs.host import rollout_for
 from decentral.runs.trained import Trained
 from decentral.training.evaluation import greedy_episodes
 from decentral.training.host.loop import host_greedy_episodes
+from decentral.training.presence import present_in
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.setup import TrainingSetup
 from decentral.types import AgentSpec, Episode
@@ -46,11 +46,8 @@ class Recording:
 
     def _present(self) -> np.ndarray:
         """The steps that happened while the agent was there [B, T]."""
-        happened = np.array(self.episodes.happened)
-        for number, steps in enumerate(happened):
-            episode = jax.tree.map(lambda leaf, at=number: leaf[at], self.episodes)
-            steps[steps_present(episode, int(steps.sum())) :] = False
-        return happened
+        count = len(self.episodes.happened)
+        return np.stack([present_in(jax.tree.map(lambda leaf, at=at: leaf[at], self.episodes)) for at in range(count)])
 
 
 def record(trained: Trained, seed: int, place: int, count: int) -> Recording:

@@ -15,6 +15,7 @@ from decentral.inspection.rollouts import play_greedily
 from decentral.inspection.values import ValueTable, action_value_name, value_tables
 from decentral.records import RunDirectory
 from decentral.runs.trained import Trained, key_of_environments
+from decentral.training.presence import steps_present
 from decentral.training.rollout import hand_out
 from decentral.types import Episode
 
@@ -60,17 +61,6 @@ def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[s
         "action_names": [names[action] for action in taken] + [None] * (count - present),
         "contexts": contexts,
     }
-
-
-def steps_present(episode: Episode, count: int) -> int:
-    """The steps of an agent's episode before it left.
-
-    Whoever has left sees zeros and can only do the first action, which is not sent, until the episode is over.
-    """
-    percepts = episode.percepts
-    observation, available = (np.asarray(each)[:count] for each in (percepts.observation, percepts.available))
-    absent = ~observation.any(axis=-1) & available[:, 0] & (available.sum(axis=-1) == 1)
-    return count if absent.all() else int(np.flatnonzero(~absent)[-1]) + 1
 
 
 def learned_summary(directory: RunDirectory) -> dict[str, Any]:

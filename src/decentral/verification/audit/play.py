@@ -17,6 +17,7 @@ from decentral.algorithms.q_learning import Scene, last_actions, mask_unavailabl
 from decentral.training.evaluation import keys_of_test_episodes
 from decentral.training.loop import key_of_test
 from decentral.training.plan import Plan
+from decentral.training.presence import present_in
 from decentral.training.setup import TrainingSetup
 from decentral.training.squads.base import Squad, choose_one, fresh_keys
 from decentral.types import Episode
@@ -151,13 +152,13 @@ class PlayAudit:
 
 
 def compared(play: Play, episode: Episode, alone: Chosen, where: Difference) -> Play:
-    """The comparison so far, with one more episode."""
-    happened, taken = np.asarray(episode.happened), np.asarray(episode.actions)
-    differs = happened & (taken != alone.actions)
+    """The comparison so far, with one more episode. Once the agent has left there is nothing to compare."""
+    present, taken = present_in(episode), np.asarray(episode.actions)
+    differs = present & (taken != alone.actions)
     tie = differs & ~alone.by_chance & (alone.lost <= ROUNDING)
     others = differs & ~tie
     first, worse = play.first, others if play.others == 0 else np.zeros_like(others)
     for step in np.flatnonzero(worse if worse.any() else tie)[:1]:
         if first is None or worse.any():
             first = replace(where, step=int(step), taken=int(taken[step]), alone=int(alone.actions[step]))
-    return Play(play.actions + int(happened.sum()), play.ties + int(tie.sum()), play.others + int(others.sum()), first)
+    return Play(play.actions + int(present.sum()), play.ties + int(tie.sum()), play.others + int(others.sum()), first)
