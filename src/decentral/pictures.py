@@ -58,7 +58,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Picture:
-    """A field, and what is on it: first the tiles, then the lines, then the marks."""
+    """A field, and what is on it: first the image, then the tiles, then the lines, then the marks."""
 
     width: float
     height: float
@@ -67,6 +67,7 @@ class Picture:
     marks: tuple[Mark, ...] = ()
     grid: bool = False  # draw a line at every unit
     texts: tuple[str, ...] = ()  # rows below the field
+    image: bytes = field(default=b"", repr=False)  # a PNG that fills the field
 
 
 def line_width(picture: Picture) -> float:
@@ -99,10 +100,12 @@ def _beyond(picture: Picture, x: float, y: float, around: float) -> list[float]:
 class Turn:
     """One agent at one moment: its action, and the values and the context behind it."""
 
-    action: int | None  # None: the episode is over
+    action: int | None  # None: the episode is over, or it has left
     values: tuple[float | None, ...]  # of every action that it has, on which it bases its choice; None: unavailable
     context: int | None = None  # that it infers at this step, if any
     view: Picture | None = None  # what it perceives, if its environment draws that
+    gone: bool = False  # it has left the episode
+    reward: float | None = None  # its own, where every agent has one
 
 
 @dataclass(frozen=True)

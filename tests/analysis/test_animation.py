@@ -1,5 +1,6 @@
 """A film as a page and as a GIF; the film is made by hand."""
 
+import base64
 import json
 import re
 from dataclasses import replace
@@ -25,6 +26,7 @@ from decentral.analysis.animation.canvas import (
 )
 from decentral.analysis.animation.gif import write_gif
 from decentral.analysis.animation.html import film_data, page, write_page
+from decentral.environments.host.filmed import picture_of_image
 from decentral.pictures import Film, Frame, Line, Mark, Picture, Tile, Turn, cropped, overhang
 from tests.browser import PROGRAM, Browser
 
@@ -94,6 +96,32 @@ def test_a_page_keeps_tiles_only_where_they_change():
     frames = film_data(battle())["frames"]
     assert frames[0]["picture"]["tiles"] == [{"x": 0, "y": 3, "kind": "blocked"}]
     assert not any("tiles" in frame["picture"] for frame in frames[1:])
+
+
+def filmed(*shades):
+    """A film of images of one colour each, of an agent that leaves after the first."""
+
+    def frame(number, shade):
+        picture = picture_of_image(np.full((8, 12, 3), shade, np.uint8))
+        return Frame(picture, (Turn(None, (), gone=True) if number else Turn(0, (), reward=0.5),), 1.0, 1.0)
+
+    return Film("x", ("a",), (("go",),), tuple(frame(*each) for each in enumerate(shades)))
+
+
+def test_a_page_keeps_images_only_where_they_change():
+    frames = film_data(filmed(10, 10, 90))["frames"]
+    assert ["image" in frame["picture"] for frame in frames] == [True, False, True]
+    assert base64.b64decode(frames[0]["picture"]["image"]).startswith(b"\x89PNG")
+    assert [frame["turns"][0].get("gone") for frame in frames] == [None, True, True]
+
+
+def test_a_gif_has_the_colours_of_images(tmp_path):
+    write_gif([filmed((200, 30, 90), (20, 220, 10))], tmp_path / "x.gif")
+    with Image.open(tmp_path / "x.gif") as gif:
+        for number, colour in enumerate([(200, 30, 90), (20, 220, 10)]):
+            gif.seek(number)
+            found = gif.convert("RGB").getpixel((180, 100))
+            assert max(abs(one - other) for one, other in zip(found, colour, strict=True)) <= 8
 
 
 def test_a_hundred_steps_of_a_hunt_or_a_small_battle_take_less_than_a_megabyte():

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -69,36 +67,6 @@ def run(tmp_path_factory):
 def bundles(run):
     """A bundle of each agent of a team, by the name that its environment calls it."""
     return [decentral.export(run, agent=name, out=run.parent / name, episodes=2).path for name in NAMES]
-
-
-ON_A_DEVICE = """
-import sys
-import numpy as np
-sys.modules["jax"] = None  # not installed
-from decentral.runtime import load
-from tests.environments.zoo import Trio
-agents = {name: load(f"{sys.argv[1]}/{name}") for name in Trio.possible_agents}
-world, steps, outside = Trio(), 0, 0
-while steps < 10_000:
-    seen, told = world.reset(seed=steps)
-    states = {name: agent.start() for name, agent in agents.items()}
-    while world.agents:
-        actions = {}
-        for name in world.agents:
-            mask = told[name].get("action_mask") if steps % 2 else None
-            action, states[name] = agents[name].act(seen[name], mask, states[name])
-            fits = world.action_space(name).contains(action)
-            outside += not fits or (mask is not None and not mask[action - world.action_space(name).start])
-            actions[name], steps = action if fits else world.action_space(name).start, steps + 1
-        seen, _, _, _, told = world.step(actions)
-print(f"{outside} outside; jax {sys.modules['jax']}")
-"""
-
-
-def test_on_a_device_no_action_lies_outside_the_agents_own_space_in_ten_thousand_steps(bundles):
-    command = [sys.executable, "-c", ON_A_DEVICE, str(bundles[0].parent)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "0 outside; jax None\n", "")
 
 
 def test_a_bundle_tells_the_true_sizes_and_names(bundles):

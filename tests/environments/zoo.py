@@ -259,3 +259,29 @@ class Restless(Trio):
         answer = super().reset(seed, options)
         self.steps = 1 + int(self.randomness.integers(3))
         return answer
+
+
+class Yard(Trio):
+    """The same three, each with a reward of its own: 1 for its last action. The scout sees a place and a door.
+
+    Asked for it, it draws a picture of 12 x 8 pixels that grows brighter.
+    """
+
+    spaces = {**Trio.spaces, "scout": (Dict(place=Box(2), door=Discrete(2)), Discrete(3))}  # noqa: RUF012
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+
+    def observe(self, names):
+        seen = super().observe([name for name in names if name != "scout"])
+        place = self.randomness.normal(size=2)
+        return {name: seen.get(name, {"place": place, "door": self.taken % 2}) for name in names}
+
+    def step(self, actions):
+        seen, _, *rest = super().step(actions)
+        spaces = {name: self.action_space(name) for name in actions}
+        last = {name: float(actions[name] == own.start + own.n - 1) for name, own in spaces.items()}
+        return seen, last, *rest
+
+    def render(self):
+        return np.full((8, 12, 3), 60 * self.taken, np.uint8)

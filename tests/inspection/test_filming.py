@@ -8,7 +8,7 @@ import pytest
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey.environment import Hunt
 from decentral.environments.registry import PredatorPrey
-from decentral.inspection.films import AgentValues, film, frames_of, with_frozen
+from decentral.inspection.films import AgentValues, depicted, film, frames_of, with_frozen
 from decentral.pictures import Film, Frame, Mark, Picture
 from decentral.runs.trained import Trained
 from decentral.settings import Refused
@@ -36,7 +36,8 @@ def by_hand():
     )
     values = jnp.arange(20.0).reshape(4, 5).at[1, 0].set(jnp.inf)
     values_of_agents = [AgentValues(values, None), AgentValues(-values, jnp.asarray([-1, 3, 0]))]
-    return frames_of(world, *jax.tree.map(np.asarray, (lived, states, values_of_agents)))
+    lived, states, values_of_agents = jax.tree.map(np.asarray, (lived, states, values_of_agents))
+    return frames_of(world, depicted(world, lived, states), values_of_agents)
 
 
 def test_a_frame_tells_what_is_done_there_what_it_earns_and_the_return_with_it():
@@ -67,7 +68,8 @@ def test_a_turn_tells_the_values_of_the_agents_own_actions_alone():
         facts={},
     )
     values = AgentValues(jnp.asarray([[1.0, 2.0, -jnp.inf]] * 2), None), AgentValues(jnp.ones((2, 3)), None)
-    first, _ = frames_of(game, *jax.tree.map(np.asarray, (lived, states, list(values))))
+    lived, states, values = jax.tree.map(np.asarray, (lived, states, list(values)))
+    first, _ = frames_of(game, depicted(game, lived, states), values)
     assert [turn.values for turn in first.turns] == [(1.0, 2.0), (1.0, 1.0, 1.0)]
 
 

@@ -177,7 +177,6 @@ def test_a_report_is_written_where_the_world_can_not_be_played(monkeypatch):
     ("words", "reason"),
     [
         (["crossplay", "RUN", "RUN"], "crossplay needs an environment that is compiled, got"),
-        (["watch", "RUN"], "environment must be one that is compiled to be watched, got"),
         (["bench", "iql", COUNTING], "environment must be an environment that is compiled to be measured, got"),
     ],
 )

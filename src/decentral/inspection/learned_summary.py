@@ -1,5 +1,6 @@
 """What a run's trained agents have learned, as JSON-ready data: their values, their moves, and one greedy episode."""
 
+import base64
 from dataclasses import replace
 from typing import Any
 
@@ -7,9 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from decentral.environments.host.interface import HostEnvironment
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey.environment import PredatorPrey
 from decentral.errors import Failed, Refused
+from decentral.inspection.films import record_host
 from decentral.inspection.hunt_maps import ARROWS, LARGEST_MAP, hunt_maps
 from decentral.inspection.rollouts import play_greedily
 from decentral.inspection.values import ValueTable, action_value_name, value_tables
@@ -19,12 +22,21 @@ from decentral.training.presence import steps_present
 from decentral.training.rollout import hand_out
 from decentral.types import Episode
 
+MOST_IMAGES = 200  # of an episode: more would make the page large
+
 
 def timeline(trained: Trained) -> dict[str, Any]:
-    """The first seed's team in the first episode of `decentral evaluate`."""
+    """The first seed's team in the first episode of `decentral evaluate`, with the images of a host environment."""
     setup, seed = trained.config.setup, trained.seeds[0]
     acting_models = jax.tree.map(lambda leaf: leaf[0], trained.by_squad)
-    played = jax.tree.map(lambda leaf: leaf[0], play_greedily(setup, acting_models, 1, key_of_environments(0)))
+    images, trouble = [], ""
+    if isinstance(setup.environment, HostEnvironment):
+        recorded = record_host(setup, acting_models, 0)
+        played = jax.tree.map(jnp.asarray, recorded.played)
+        trouble = f" There are no images: {recorded.trouble}." if recorded.trouble else ""
+        images = [base64.b64encode(picture.image).decode() for picture in recorded.pictures if picture.image]
+    else:
+        played = jax.tree.map(lambda leaf: leaf[0], play_greedily(setup, acting_models, 1, key_of_environments(0)))
     episodes = hand_out(played)
     count = int(np.asarray(episodes.happened[0]).sum())
     agents = [
@@ -35,9 +47,19 @@ def timeline(trained: Trained) -> dict[str, Any]:
     return {
         "rewards": np.asarray(played.rewards)[:count].tolist(),
         "agents": agents,
+        **_shown(images),
         "meaning": f"One greedy episode of seed {seed}."
-        + (" A context is the likeliest after the step, inferred from the agent's own window." if inferred else ""),
+        + (" A context is the likeliest after the step, inferred from the agent's own window." if inferred else "")
+        + trouble,
     }
+
+
+def _shown(images: list[str]) -> dict[str, Any]:
+    """Images of an episode, with their steps; of a long one only so many."""
+    if not images:
+        return {}
+    steps = np.unique(np.linspace(0, len(images) - 1, min(MOST_IMAGES, len(images))).round().astype(int)).tolist()
+    return {"images": [images[step] for step in steps], "image_steps": steps}
 
 
 def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[str, Any]:

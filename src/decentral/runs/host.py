@@ -8,10 +8,11 @@ from decentral.training.host.rollout import HostRollout
 from decentral.training.setup import TrainingSetup
 
 
-def rollout_for(setup: TrainingSetup, stages: int | None = None) -> HostRollout:
+def rollout_for(setup: TrainingSetup, stages: int | None = None, filming: bool = False) -> HostRollout:
     """The rollout of a setup's host environment, by default on as many stages as the plan has workers.
 
-    The environment opens when the first episode is played. The rollout must be closed.
+    The environment opens when the first episode is played. The rollout must be closed. `filming`: on one stage in this
+    process, which keeps pictures.
     """
     environment, plan = setup.environment, setup.plan
     if not isinstance(environment, HostEnvironment):
@@ -19,4 +20,5 @@ def rollout_for(setup: TrainingSetup, stages: int | None = None) -> HostRollout:
     with errors_as_failures(environment.address, "before it is opened"):
         environment.check_ready()
     count = plan.workers if stages is None else stages
-    return HostRollout(Stages(environment, count, plan.workers > 1, float(plan.worker_timeout)), complain)
+    apart, seconds = plan.workers > 1, float(plan.worker_timeout)
+    return HostRollout(Stages(environment, 1 if filming else count, apart, seconds, filming), complain)

@@ -1,5 +1,6 @@
 """An image to draw on in points, and how a picture is drawn on it."""
 
+import io
 import math
 from collections.abc import Sequence
 from functools import lru_cache
@@ -27,9 +28,12 @@ class Canvas:
         self._image = Image.new("RGB", (width * FINE, height * FINE), PAPER)
         self._draw = ImageDraw.Draw(self._image)
 
-    def finished(self) -> Image.Image:
-        """The image with smooth edges, in the colours of the common palette."""
+    def finished(self, palette: Image.Image | None = None) -> Image.Image:
+        """The image with smooth edges, in the colours of the common palette, or in those of another image."""
         width, height = self._image.size
+        if palette is not None:
+            smooth = self._image.resize((width // FINE, height // FINE), Image.Resampling.BOX)
+            return smooth.quantize(palette=palette, dither=Image.Dither.NONE)
         small = np.asarray(self._image.resize((width // FINE, height // FINE), Image.Resampling.BOX), np.int32)
         colours, where = np.unique(small @ np.asarray([1 << 16, 1 << 8, 1], np.int64), return_inverse=True)
         parts = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=-1)
@@ -38,6 +42,13 @@ class Canvas:
         image = Image.frombytes("P", (width // FINE, height // FINE), nearest.tobytes())
         image.putpalette(_palette().astype(np.uint8).tobytes())
         return image
+
+    def image(self, corner: Point, size: Point, image: Image.Image) -> None:
+        """An image stretched over a rectangle; small ones keep their sharp edges."""
+        (x, y), (width, height) = corner, (max(1, round(FINE * side)) for side in size)
+        how = Image.Resampling.NEAREST if image.width < width else Image.Resampling.BOX
+        stretched = image.convert("RGBA").resize((width, height), how)
+        self._image.paste(stretched, (round(FINE * x), round(FINE * y)), stretched)
 
     def rectangle(
         self, corner: Point, size: Point, fill: str | None, edge: str | None = None, thick: float = 0
@@ -84,6 +95,8 @@ class PictureFrame:
         picture, beyond = self.picture, 2 * self.margin
         size = self._size(picture.width + beyond, picture.height + beyond)
         self.canvas.rectangle(self.corner, size, FIELD)
+        if picture.image:
+            self.canvas.image(self._at(0, 0), self._size(picture.width, picture.height), decoded(picture.image))
         for tile in picture.tiles:
             self._tile(tile)
         if picture.grid:
@@ -175,6 +188,32 @@ class PictureFrame:
         if mark.hit:
             self.canvas.circle(middle, RINGED * radius, None, BAD, thick)
             self.canvas.text((x, y + HIT_BELOW * radius), f"-{mark.hit:.3g}", radius, BAD, "mm", bold=True)
+
+
+@lru_cache(maxsize=4)
+def decoded(png: bytes) -> Image.Image:
+    """The image of a picture."""
+    return Image.open(io.BytesIO(png))
+
+
+MOST_SAMPLED = 16  # images that a palette is made from
+SAMPLE = 96  # pixels of their sides
+
+
+def palette_with(images: Sequence[bytes]) -> Image.Image | None:
+    """An image with the common palette and the colours that occur most in these images; none if there are no images."""
+    if not images:
+        return None
+    picked = [images[round(place)] for place in np.linspace(0, len(images) - 1, min(MOST_SAMPLED, len(images)))]
+    sheet = Image.new("RGB", (SAMPLE * len(picked), SAMPLE), FIELD)
+    for place, png in enumerate(picked):
+        image = decoded(png).convert("RGBA").resize((SAMPLE, SAMPLE), Image.Resampling.NEAREST)
+        sheet.paste(image, (SAMPLE * place, 0), image)
+    room = 256 - len(_palette())
+    found = sheet.quantize(room, dither=Image.Dither.NONE).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*_palette().astype(np.uint8).tobytes(), *found[: 3 * room]])
+    return palette
 
 
 def drawn(picture: Picture, longest_side: int) -> Image.Image:

@@ -15,6 +15,7 @@ from decentral.analysis.animation.canvas import (
     Point,
     colour_of,
     fitted,
+    palette_with,
 )
 from decentral.pictures import Film, Frame, Picture, Turn, film_margin
 
@@ -27,19 +28,22 @@ FRAME_TIME, END_TIME = 300, 1500  # milliseconds
 def write_gif(films: list[Film], out: Path) -> None:
     """Write an animation that plays films side by side; a shorter one waits at its end."""
     length = max(len(film.frames) for film in films)
-    images = [draw_frame(films, number) for number in range(length)]
+    shown = [frame.picture for film in films for frame in film.frames]
+    seen = [turn.view for film in films for frame in film.frames for turn in frame.turns if turn.view is not None]
+    palette = palette_with(list(dict.fromkeys(picture.image for picture in (*shown, *seen) if picture.image)))
+    images = [draw_frame(films, number, palette) for number in range(length)]
     times = [FRAME_TIME] * (length - 1) + [END_TIME]
     images[0].save(out, save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)
 
 
-def draw_frame(films: list[Film], number: int) -> Image.Image:
-    """One frame of all films."""
+def draw_frame(films: list[Film], number: int, palette: Image.Image | None = None) -> Image.Image:
+    """One frame of all films; in the colours of a palette, if there is one."""
     texts = max(len(film.frames[0].picture.texts) for film in films)
     height = HEAD + max(map(_field_height, films)) + ROW * texts + EDGE
     canvas = Canvas(len(films) * (FIELD + PANEL + 3 * EDGE), height)
     for place, film in enumerate(films):
         _draw_film(canvas, EDGE + place * (FIELD + PANEL + 3 * EDGE), film, min(number, len(film.frames) - 1))
-    return canvas.finished()
+    return canvas.finished(palette)
 
 
 def _draw_film(canvas: Canvas, left: float, film: Film, number: int) -> None:
@@ -54,7 +58,8 @@ def _draw_film(canvas: Canvas, left: float, film: Film, number: int) -> None:
     canvas.text((left + 226, 23), f"return {frame.total:.4g}", 11, TEXT, bold=True)
     PictureFrame(canvas, (left, HEAD), (FIELD, FIELD), frame.picture, film_margin(film)).draw(ink or RULE)
     for row, text in enumerate(frame.picture.texts):
-        canvas.text((left, HEAD + _field_height(film) + 3 + ROW * row), text, 11, FAINT)
+        place = left, HEAD + _field_height(film) + 3 + ROW * row
+        canvas.text(place, fitted(text, 11, FIELD + PANEL), 11, FAINT)
     _draw_agents(canvas, left + FIELD + EDGE, film, frame)
 
 
@@ -67,7 +72,8 @@ def _draw_agents(canvas: Canvas, left: float, film: Film, frame: Frame) -> None:
             canvas.circle((left + 5, top + 7), 4, ink)
         did = [] if turn.action is None else [actions[turn.action]]
         did += [] if turn.context is None else [f"context {turn.context}"]
-        did = ["gone"] if _is_gone(frame.picture, number) else did
+        did += [] if turn.reward is None else [f"reward {turn.reward:.4g}"]
+        did = ["gone"] if turn.gone or _is_gone(frame.picture, number) else did
         rows = [name, ", ".join(did)] if tall >= 2 * ROW + 2 else [f"{name}: {', '.join(did)}"]
         for row, text in enumerate(rows):
             canvas.text((left + 14, top + ROW * row), fitted(text, 11, PANEL - 14), 11, bold=len(rows) > 1 and row == 0)

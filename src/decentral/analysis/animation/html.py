@@ -1,5 +1,6 @@
 """Films as one self-contained HTML page: no network, no server, no other file."""
 
+import base64
 import dataclasses
 import html
 import json
@@ -34,16 +35,21 @@ def page(films: list[Film]) -> str:
 
 
 def film_data(film: Film) -> dict[str, Any]:
-    """A film as JSON data, without default values; tiles only where they changed. All its fields have one margin."""
-    data, before, margin = _brief(film), None, _brief(film_margin(film))
+    """A film as JSON data, without default values; tiles and images only where they changed.
+
+    All its fields have one margin.
+    """
+    data, margin = _brief(film), _brief(film_margin(film))
+    before: dict[str, Any] = {"tiles": None, "image": ""}
     for frame, filmed in zip(data["frames"], film.frames, strict=True):
         frame["picture"]["margin"] = margin
         for turn, seen in zip(frame["turns"], filmed.turns, strict=True):
             if seen.view is not None:
                 turn["view"]["margin"] = _brief(overhang(seen.view))
-        tiles = frame["picture"].pop("tiles", [])
-        if tiles != before:
-            frame["picture"]["tiles"] = before = tiles
+        for part, none in (("tiles", []), ("image", "")):
+            now = frame["picture"].pop(part, none)
+            if now != before[part]:
+                frame["picture"][part] = before[part] = now
     return data
 
 
@@ -51,6 +57,8 @@ def _brief(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         held = {field: getattr(value, field.name) for field in dataclasses.fields(value)}
         return {field.name: _brief(entry) for field, entry in held.items() if entry != field.default}
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     if isinstance(value, tuple):
         return [_brief(entry) for entry in value]
     if isinstance(value, float):

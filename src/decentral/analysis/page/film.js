@@ -1,5 +1,6 @@
 "use strict";
-// Draws films: `pictures.py` says what their words mean. A picture without tiles has those of the frame before it.
+// Draws films: `pictures.py` says what their words mean. A picture without tiles, or without an image, has those of the
+// frame before it.
 
 const films = JSON.parse(document.getElementById("films").textContent);
 const last = Math.max(...films.map((film) => film.frames.length)) - 1;
@@ -81,7 +82,13 @@ function drawSigns(x, y, radius, gone, frozen, hit) {
   );
 }
 
-function drawPicture({ width, height, margin = 0, tiles = [], lines = [], marks = [], grid }) {
+// Of a small image every pixel is shown.
+function drawImage(image, width, height) {
+  const coarse = Math.max(width, height) < 160 ? ' class="coarse"' : "";
+  return `<image${coarse} href="data:image/png;base64,${image}" width="${width}" height="${height}" preserveAspectRatio="none"/>`;
+}
+
+function drawPicture({ width, height, margin = 0, image, tiles = [], lines = [], marks = [], grid }) {
   const unit = Math.min(0.12, Math.max(width, height) / 60);
   const rule = (from, to) => `<path d="M${from}L${to}" stroke="var(--rule)" stroke-width="${Math.max(width, height) / 400}"/>`;
   const box = [-margin, -margin, width + 2 * margin, height + 2 * margin];
@@ -92,6 +99,7 @@ function drawPicture({ width, height, margin = 0, tiles = [], lines = [], marks 
   return (
     `<svg viewBox="${box.join(" ")}" style="--ratio:${box[2] / box[3]}" role="img">` +
     `<rect x="${-margin}" y="${-margin}" width="${box[2]}" height="${box[3]}" fill="var(--field)"/>` +
+    (image ? drawImage(image, width, height) : "") +
     tiles.map(drawTile).join("") + rules.join("") + lines.map((line) => drawLine(line, unit)).join("") +
     marks.map(drawMark).join("") + "</svg>"
   );
@@ -110,16 +118,17 @@ function tellValues(values, taken, names) {
   return `<table class="values">${rows.join("")}</table>`;
 }
 
-function tellTurn({ action, values = [], context, view }, number, film, picture) {
+function tellTurn({ action, values = [], context, view, gone, reward }, number, film, picture) {
   const body = (picture.marks || []).find((mark) => mark.agent === number);
   const dot = body ? `<span class="dot" style="background:${colour(body.colour)}"></span>` : "";
-  const did = body && body.gone ? "gone" : action === null ? "" : `<b>${safe(film.action_names[number][action])}</b>`;
+  const left = gone || (body && body.gone);
+  const did = left ? "gone" : action === null ? "" : `<b>${safe(film.action_names[number][action])}</b>`;
   const inferred = context === undefined ? "" : ` context <b>${context}</b>`;
   const seen = view ? `<figure class="view">${drawPicture(view)}<figcaption>what it sees</figcaption></figure>` : "";
-  const told = `<h2>${dot}${safe(film.agent_names[number])}</h2><p class="did">${did}${inferred}</p>`;
+  const earned = reward === undefined ? "" : ` reward <b class="${tone(reward)}">${signed(reward)}</b>`;
+  const told = `<h2>${dot}${safe(film.agent_names[number])}</h2><p class="did">${did}${inferred}${earned}</p>`;
   const table = tellValues(values, action, film.action_names[number]);
-  const gone = body && body.gone ? " gone" : "";
-  return `<div class="agent${gone}"><div class="told">${told}${table}</div>${seen}</div>`;
+  return `<div class="agent${left ? " gone" : ""}"><div class="told">${told}${table}</div>${seen}</div>`;
 }
 
 function show(film, place, step) {
@@ -151,9 +160,22 @@ function drawStrip(film) {
   return `<svg ${frame} role="img" aria-label="rewards of ${safe(film.title)}">${axis}${bars.join("")}</svg>`;
 }
 
+// Images are decoded before they are shown, so that a film does not flicker.
+const kept = [];
+function keep(image) {
+  const decoded = new Image();
+  decoded.src = `data:image/png;base64,${image}`;
+  kept.push(decoded);
+}
+
 const places = films.map((film) => {
-  let tiles;
-  for (const { picture } of film.frames) tiles = picture.tiles = picture.tiles || tiles;
+  let [tiles, image] = [];
+  for (const { picture } of film.frames) {
+    tiles = picture.tiles = picture.tiles || tiles;
+    if (picture.image === undefined) picture.image = image;
+    else keep(picture.image);
+    image = picture.image;
+  }
   const place = document.createElement("section");
   place.className = films.length > 1 ? "film beside" : "film";
   place.innerHTML =

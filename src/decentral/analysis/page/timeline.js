@@ -25,7 +25,22 @@ function timeline(episode) {
     parts.push(draw("text", { x: GUTTER + mark * step + step / 2, y: top + 12, "text-anchor": "middle" }, String(mark)));
   }
   const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${top + 18}`, class: "track", role: "img", "aria-label": "one greedy episode" }, ...parts);
-  return make("div", {}, make("figure", { class: "wide", tabindex: 0 }, picture), make("p", { class: "quiet" }, episode.meaning));
+  const images = episode.images ? [filmed(episode.images, episode.image_steps, count)] : [];
+  return make("div", {}, ...images, make("figure", { class: "wide", tabindex: 0 }, picture), make("p", { class: "quiet" }, episode.meaning));
+}
+
+// The environment's own images, one at a time.
+function filmed(images, steps, count) {
+  const source = (at) => `data:image/png;base64,${images[at]}`;
+  const said = (at) => (steps[at] === count ? "the end" : `step ${steps[at]}`);
+  const picture = make("img", { src: source(0), alt: "the environment" });
+  const words = make("figcaption", {}, said(0));
+  const show = (event) => {
+    picture.src = source(Number(event.target.value));
+    words.textContent = said(Number(event.target.value));
+  };
+  const slider = make("input", { type: "range", min: 0, max: images.length - 1, value: 0, step: 1, "aria-label": "step of the episode", oninput: show });
+  return make("figure", { class: "filmed" }, picture, slider, words);
 }
 
 // The names of the actions where a step has room for all of them, else the environment's numbers.

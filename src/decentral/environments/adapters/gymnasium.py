@@ -41,8 +41,12 @@ def gymnasium_environment(place: str) -> type[PettingZoo]:
 class TeamOfTuples:
     """An environment whose spaces, actions and rewards are tuples over its agents, in the manner of PettingZoo."""
 
-    def __init__(self, make: Any, name: str):
+    def __init__(self, make: Any, name: str, render_mode: str | None = None):
         self.environment = make(name, disable_env_checker=True)  # which knows of single agents only
+        if render_mode in self.environment.metadata.get("render_modes", ()):
+            self.environment.close()
+            self.environment = make(name, disable_env_checker=True, render_mode=render_mode)
+        self.render_mode = self.environment.render_mode
         actions, observations = self.environment.action_space, self.environment.observation_space
         self.alone = not is_tuple(actions)
         if is_tuple(actions) != is_tuple(observations):
@@ -82,6 +86,9 @@ class TeamOfTuples:
             self.agents = []
         by_agent = self._by_agent("observations", observations), self._by_agent("rewards", rewards)
         return *by_agent, over, cut, self._infos(info)
+
+    def render(self) -> Any:
+        return self.environment.render()
 
     def close(self) -> None:
         self.environment.close()

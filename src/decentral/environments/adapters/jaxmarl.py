@@ -21,8 +21,10 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from decentral.environments.adapters.rewards import TeamReturn, check_result, team_return_in_words
 from decentral.environments.adapters.spaces import Actions
 from decentral.environments.base import AgentSpaces, Environment, Outcome, Randomness
+from decentral.environments.host.filmed import picture_of_image
 from decentral.environments.host.user_code import imported
 from decentral.errors import Refused, did_you_mean
+from decentral.pictures import Picture
 from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete, Percept
 
@@ -148,6 +150,14 @@ class JaxMARL(Environment):
         in_time = jnp.asarray(self.timeout_ends) | (after.taken < self.time_limit)
         apart = jnp.max(after.rewards, axis=0) - jnp.min(after.rewards, axis=0)
         return Outcome(gather(after.rewards, axis=0), after.over & in_time, {"rewards_apart": apart}, own)
+
+    def depict(self, state: JaxMARLState, actions: np.ndarray | None) -> Picture | None:
+        """The image that the environment renders of a state. Most have none, or one that only a window shows."""
+        try:
+            with _silence():
+                return picture_of_image(np.asarray(self.environment.render(state.inner)))
+        except Exception:
+            return None
 
     def _percepts(self, observations: ByAgent, inner: Any) -> Percept:
         """The percepts of all agents, padded to the same sizes."""

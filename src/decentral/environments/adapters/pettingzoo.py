@@ -4,6 +4,7 @@ Agents whose observations or actions are fewer than others' have them padded wit
 are never available. An agent that has left perceives zeros and can do nothing but the first action, which is not sent.
 """
 
+import inspect
 from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar, Literal
@@ -18,7 +19,8 @@ from decentral.errors import Failed, Refused, words_of
 from decentral.settings import setting
 from decentral.types import AgentSpec, Discrete
 
-Factory = Callable[[], Any]
+Factory = Callable[..., Any]
+RENDERED = "rgb_array"  # the mode in which environments give images
 
 
 class PettingZoo(HostEnvironment):
@@ -88,7 +90,23 @@ class PettingZoo(HostEnvironment):
         return AgentSpaces(self.agent_names[place], spec, *labels, sizes.actions[place].first)
 
     def open(self) -> Stage:
-        return PettingZooStage(type(self).factory(), self.sizes, self.rewards, self.result, self.fact_names)
+        return self._stage(type(self).factory())
+
+    def open_rendered(self) -> Stage:
+        make = type(self).factory
+        return self._stage(make(render_mode=RENDERED) if takes_render_mode(make) else make())
+
+    def _stage(self, environment: Any) -> Stage:
+        return PettingZooStage(environment, self.sizes, self.rewards, self.result, self.fact_names)
+
+
+def takes_render_mode(make: Factory) -> bool:
+    """Can a factory be asked for an environment that gives images?"""
+    try:
+        parameters = inspect.signature(make).parameters
+    except (TypeError, ValueError):  # code that is not Python's
+        return False
+    return "render_mode" in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
 
 
 @cache

@@ -141,6 +141,10 @@ class PettingZooStage(Stage):
         team, own = self._rewards(rewards)
         return Step(percepts, team, over and not truncated, truncated, dict(self.numbers), own)
 
+    def render(self) -> Any:
+        """An image, if the environment was made to give some: another mode would open a window."""
+        return self.environment.render() if getattr(self.environment, "render_mode", None) == "rgb_array" else None
+
     def close(self) -> None:
         self.environment.close()
 

@@ -170,6 +170,9 @@ class SmacStage(Stage):
             self._percepts(), reward, bool(terminated), bool(over and not terminated), {"won": info["battle_won"]}
         )
 
+    def render(self) -> Any:
+        return self.game.render(mode="rgb_array")
+
     def close(self) -> None:
         game, self.game, self.has_finished = self.game, None, False
         if game is not None:

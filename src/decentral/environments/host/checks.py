@@ -81,13 +81,13 @@ EITHER = "true or false for each action (1 or 0)"
 class CheckedStage(Stage):
     """A stage whose answers are checked: they are float32 and bool, and have the declared shapes."""
 
-    def __init__(self, environment: HostEnvironment):
+    def __init__(self, environment: HostEnvironment, rendered: bool = False):
         self.environment = environment
         self.streams = StandardStreams()
         self.taken = 0  # steps of the episode
         try:
             with self._asked("when opened"):
-                self.stage = environment.open()
+                self.stage = environment.open_rendered() if rendered else environment.open()
         except BaseException:
             self.streams.release()
             raise
@@ -101,6 +101,10 @@ class CheckedStage(Stage):
         self.taken += 1
         with self._asked(f"at step {self.taken}"):
             return self._step(self.stage.step(actions))
+
+    def render(self) -> Any:
+        with self._asked("when rendered"):
+            return self.stage.render()
 
     def close(self) -> None:
         try:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from decentral.environments.base import BaseEnvironment
+from decentral.pictures import Picture
 
 
 class Percepts(NamedTuple):
@@ -45,6 +46,13 @@ class Stage(ABC):
     def close(self) -> None:
         """Release the environment's resources. It is not used afterwards."""
 
+    def render(self) -> np.ndarray | Picture | None:
+        """The environment as it is now: an image of bytes [height, width, 3], a picture, or None if it shows neither.
+
+        Called only while an episode is filmed, after a reset and after every step.
+        """
+        return None
+
 
 class HostEnvironment(BaseEnvironment):
     """The settings and sizes of a host environment. It is opened when the first episode is played."""
@@ -52,6 +60,10 @@ class HostEnvironment(BaseEnvironment):
     @abstractmethod
     def open(self) -> Stage:
         """A new stage, independent of all others."""
+
+    def open_rendered(self) -> Stage:
+        """A new stage that will be asked to render."""
+        return self.open()
 
     def check_ready(self) -> None:
         """Refuse, before a run begins, if something is missing that the environment needs."""

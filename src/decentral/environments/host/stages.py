@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from decentral.environments.host.checks import CheckedStage
-from decentral.environments.host.interface import BrokenOff, HostEnvironment
+from decentral.environments.host.filmed import FilmedStage
+from decentral.environments.host.interface import BrokenOff, HostEnvironment, Stage
 from decentral.environments.host.process import Process
 from decentral.environments.host.wire import CLOSE, Answer, AnswerTimeout, PipeReader, Question, Wire, read, write
 from decentral.errors import Failed, Refused
@@ -21,15 +22,22 @@ LONGEST_WAIT = 600.0  # seconds that an environment in another process may take 
 class Stages:
     """The stages of a run, by number. They are opened when they are first needed.
 
-    `apart`: each in its own process, which may take `seconds` to answer; otherwise all in this one.
+    `apart`: each in its own process, which may take `seconds` to answer; otherwise all in this one. `filming`:
+    in this process, and with pictures.
     """
 
     def __init__(
-        self, environment: HostEnvironment, count: int, apart: bool | None = None, seconds: float = LONGEST_WAIT
+        self,
+        environment: HostEnvironment,
+        count: int,
+        apart: bool | None = None,
+        seconds: float = LONGEST_WAIT,
+        filming: bool = False,
     ):
         self.environment = environment
+        self.filming = filming
         self.count = count
-        self.apart = count > 1 if apart is None else apart
+        self.apart = not filming and (count > 1 if apart is None else apart)
         self.seconds = seconds
         self.lines: list[StageLine] = []
         self.broken = False  # has one failed? Then no more questions are sent
@@ -49,6 +57,13 @@ class Stages:
         self.broken = False
         return answers
 
+    def filmed(self) -> FilmedStage:
+        """The first stage, with the pictures of its last episode."""
+        first = self.lines[0]
+        if not isinstance(first, LocalStageLine) or not isinstance(first.stage, FilmedStage):
+            raise TypeError("nothing is filmed")
+        return first.stage
+
     def close(self) -> list[str]:
         """Close all of them, even if some fail. Returns their errors, unless there was another one before."""
         troubles = []
@@ -62,7 +77,9 @@ class Stages:
         return [] if self.broken else list(dict.fromkeys(troubles))
 
     def _open(self) -> "StageLine":
-        return WorkerStageLine(self.environment, self.seconds) if self.apart else LocalStageLine(self.environment)
+        if self.apart:
+            return WorkerStageLine(self.environment, self.seconds)
+        return LocalStageLine(self.environment, self.filming)
 
     def _answer(self, place: int) -> Answer | BrokenOff:
         try:
@@ -101,8 +118,8 @@ class StageLine(ABC):
 class LocalStageLine(StageLine):
     """The connection to a stage in this process."""
 
-    def __init__(self, environment: HostEnvironment):
-        self.stage = CheckedStage(environment)
+    def __init__(self, environment: HostEnvironment, filming: bool = False):
+        self.stage: Stage = FilmedStage(environment) if filming else CheckedStage(environment)
 
     def ask(self, question: Question) -> None:
         self.question = question

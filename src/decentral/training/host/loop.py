@@ -71,6 +71,17 @@ def host_greedy_episodes(
     return rollout.play(casts, keys)
 
 
+def host_greedy_episode(
+    rollout: HostRollout, setup: TrainingSetup, acting_models: tuple, episodes: int, key: Key[Array, ""], number: int
+) -> Trajectory:
+    """One of those episodes, of one team, by itself."""
+    alone = jax.tree.map(lambda leaf: leaf[None], acting_models)
+    casts, keys = jax.vmap(cast_greedily, (None, 0, None, None))(setup, alone, episodes, key)
+    dice = jax.tree.map(lambda leaf: leaf[:, number : number + 1], casts.dice)
+    played = rollout.play(eqx.tree_at(lambda cast: cast.dice, casts, dice), keys[:, number : number + 1])
+    return jax.tree.map(lambda leaf: leaf[0, 0], played)
+
+
 @partial(jax.jit, static_argnums=0)
 def _prepare_turns(
     setup_axis: SetupAxis, setup: TrainingSetup, lanes: Lane
