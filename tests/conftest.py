@@ -25,6 +25,8 @@ _run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))  # the same f
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"decentral-tests-{_run}")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
 
+os.environ["XDG_CONFIG_HOME"] = os.environ["JAX_COMPILATION_CACHE_DIR"] + "-config"  # and nobody's own is touched
+
 os.environ["JAX_NUM_CPU_DEVICES"] = "1"  # the workers of pytest share the cores already
 
 from jaxtyping import install_import_hook  # noqa: E402 (the flags come first)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from decentral.api.show import show
     from decentral.api.sweep import FileSweep, Sweep, sweep, sweep_file, sweep_status
     from decentral.api.train import Run, load, train
+    from decentral.api.trust import Trusted, trust, trusted, untrust
     from decentral.api.values import ValueTable, values
     from decentral.api.verify import Verification, verify
     from decentral.api.watch import Animation, watch
@@ -66,6 +67,7 @@ __all__ = [
     "Search",
     "SuiteComparison",
     "Sweep",
+    "Trusted",
     "ValueTable",
     "Verification",
     "Worklist",
@@ -103,6 +105,9 @@ __all__ = [
     "sweep_file",
     "sweep_status",
     "train",
+    "trust",
+    "trusted",
+    "untrust",
     "values",
     "verify",
     "watch",

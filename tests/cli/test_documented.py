@@ -19,7 +19,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # test runs.
 LATER = re.compile(
     r"[A-Z]{3,}|my\.world|my_package|python:|pettingzoo:spread|lbforaging|rware|\.\.\.|\$|<|smac/|--track|frozen:"
-    r"|--redraw runs|--collect runs|--against runs"
+    r"|--redraw runs|--collect runs|--against runs|trust (runs|--remove)|pettingzoo:yard"
 )
 pytestmark = pytest.mark.usefixtures("no_work")
 

@@ -14,6 +14,7 @@ MODES = {
     "sweep": {"status": "sweep_status", None: "sweep_file"},
     "compare": {"runs": "compare_runs", "suite": "compare_suite"},
     "check-battles": {"record": "record_battles"},
+    "trust": {"list": "trusted", "remove": "untrust"},
     "reproduce": {"list": "worklist", "collect": "collect", "redraw": "redraw", "claims": "claims"},
 }
 # The words of each command by which all of its flags become known, where they depend on names.
@@ -26,8 +27,23 @@ NAMING = {
     "probe": [["matrix-game"]],
     "check-env": [["matrix-game"]],
 }
-AS_IT_IS = {"watch": {"list": "evaluate"}}  # the same, but that function is told nothing by the other flags
 SHORT = {"seeds", "steps", "seed", "workers", "devices"}  # for `training.seeds` and so on
+# The same, but that function is told nothing by the other flags.
+TRUSTING = (
+    "train",
+    "resume",
+    "sweep",
+    "search",
+    "evaluate",
+    "watch",
+    "report",
+    "crossplay",
+    "values",
+    "audit",
+    "export",
+)
+AS_IT_IS = {command: {"trust": "trust"} for command in TRUSTING}
+AS_IT_IS["watch"] |= {"list": "evaluate"}
 GROUPS = {"arena": "terms"}  # whose keyword is not called as the group of flags is
 PYTHON_ALONE = {"progress", "listener", "callbacks"}  # who is told; the command line always shows it
 SAID_LATER = {"scale": "full"}  # the flag must be told from one that was not given

@@ -13,6 +13,7 @@ import decentral
 from decentral.cli import main
 from decentral.configs.config import resolve
 from decentral.environments import registry as names
+from decentral.environments.host import trusted_import
 from decentral.records import RunDirectory
 from decentral.runs import runner
 from decentral.runs.checkpointing.files import Checkpoints
@@ -96,13 +97,21 @@ def test_episodes_that_broke_off_are_counted_and_nowhere_else(tmp_path):
     assert all(0 <= row["train_return_mean"] <= 3 for row in rows if row["step"])
 
 
-def test_what_was_learned_can_be_played_once_the_world_is_named(capsys, monkeypatch):
+def test_what_was_learned_can_be_played_once_the_world_is_named_or_trusted(capsys, monkeypatch, tmp_path):
     run = counted()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr(trusted_import, "_loaded", set())
     monkeypatch.setattr(names, "_imported", {})  # as in a new process
     line = refusal_of(capsys, "evaluate", str(run.path))
-    assert line.endswith(f"{COUNTING} is code, and no file decides what is run: name it, --environment {COUNTING}")
+    assert f"{COUNTING} is code, and no file decides what is run: name it, --environment {COUNTING}, or trust " in line
+    assert line.endswith(f"host_worlds.py once: decentral trust {COUNTING}")
     main(["evaluate", str(run.path), "--environment", COUNTING, "--episodes", "3"])
-    assert "3 greedy episodes per seed" in capsys.readouterr().out
+    named = capsys.readouterr().out
+    monkeypatch.setattr(names, "_imported", {})
+    main(["trust", str(run.path)])
+    assert f"trusted: {COUNTING}" in capsys.readouterr().out
+    main(["evaluate", str(run.path), "--episodes", "3"])
+    assert "3 greedy episodes per seed" in named and capsys.readouterr().out == named
 
 
 def test_an_agent_leaves_as_a_bundle_once_the_world_is_named(tmp_path, monkeypatch):

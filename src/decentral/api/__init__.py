@@ -34,6 +34,7 @@ from decentral.api.search import Search, search
 from decentral.api.show import show
 from decentral.api.sweep import FileSweep, Sweep, sweep, sweep_file, sweep_status
 from decentral.api.train import Run, load, train
+from decentral.api.trust import Trusted, trust, trusted, untrust
 from decentral.api.values import ValueTable, values
 from decentral.api.verify import Verification, verify
 from decentral.api.watch import Animation, watch
@@ -64,6 +65,7 @@ __all__ = [
     "Search",
     "SuiteComparison",
     "Sweep",
+    "Trusted",
     "ValueTable",
     "Verification",
     "Worklist",
@@ -101,6 +103,9 @@ __all__ = [
     "sweep_file",
     "sweep_status",
     "train",
+    "trust",
+    "trusted",
+    "untrust",
     "values",
     "verify",
     "watch",

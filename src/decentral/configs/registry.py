@@ -4,6 +4,7 @@ from typing import Any
 
 from decentral.algorithms import ALGORITHMS, Algorithm
 from decentral.centralised import CENTRALISED
+from decentral.environments.host.trusted_import import only_trusted, was_trusted
 from decentral.environments.host.user_code import check_current_names, imported
 from decentral.environments.registry import environment_class
 from decentral.errors import Refused
@@ -28,19 +29,19 @@ _imported: dict[str, type[Algorithm]] = {}  # algorithms whose code the user has
 
 def algorithm_class(name: Any) -> type[Algorithm]:
     """The algorithm that the user names. If the name is that of code, the code is imported."""
-    if is_name_of_code(name):
+    if is_name_of_code(name) and not was_trusted(name):
         _imported[name] = _imported_algorithm(name)
     return recorded_algorithm(name)
 
 
 def recorded_algorithm(name: Any) -> type[Algorithm]:
-    """The algorithm that a file names. Files can't name code to run: the user must have named it."""
+    """The algorithm that a file names. Files can't name code to run: the user must have named or trusted it."""
     if isinstance(name, str) and name in EVERY_ALGORITHM | _imported:
         return (EVERY_ALGORITHM | _imported)[name]
     if is_name_of_code(name):
-        raise Refused(
-            f"algorithm {name:.120} is code, and no file decides what is run: name it, --algorithm {name:.120}"
-        )
+        with only_trusted("algorithm", name):
+            _imported[name] = _imported_algorithm(name)
+        return _imported[name]
     raise Refused(f"unknown algorithm {name!r:.120}: choose one of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}")
 
 

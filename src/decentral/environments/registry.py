@@ -11,6 +11,7 @@ from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.battles import BATTLES
 from decentral.environments.host.checks import build_environment
 from decentral.environments.host.interface import HostEnvironment
+from decentral.environments.host.trusted_import import only_trusted, was_trusted
 from decentral.environments.host.user_code import check_current_names, imported
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey.environment import PredatorPrey
@@ -36,14 +37,14 @@ _imported: dict[str, type[BaseEnvironment]] = {}  # environments whose code the 
 
 def environment_class(name: Any) -> type[BaseEnvironment]:
     """The environment that the user means by a name. Where the name says which code it is, that code is imported."""
-    if isinstance(name, str) and _names_code(name):
+    if isinstance(name, str) and names_code(name) and not was_trusted(name):
         prefix, place = name.split(":", 1)
         _imported[name] = CODE[prefix](place)
     return recorded_class(name)
 
 
 def recorded_class(name: Any) -> type[BaseEnvironment]:
-    """The environment that a file names. Files can't say what code to run: the user must have named it before."""
+    """The environment that a file names. Files can't say what code to run: the user must have named or trusted it."""
     if isinstance(name, str):
         if name in ENVIRONMENTS:
             return ENVIRONMENTS[name]
@@ -51,19 +52,28 @@ def recorded_class(name: Any) -> type[BaseEnvironment]:
             return _imported[name]
         if name.startswith(PREFIX):
             return map_of_smac(name.removeprefix(PREFIX))
-        if _names_code(name):
-            raise Refused(f"environment {name} is code, and no file decides what is run: name it, --environment {name}")
+        if names_code(name):
+            return _trusted_environment(name)
     raise Refused(f"unknown environment {name!r:.120}: choose one of {', '.join([*ENVIRONMENTS, *FORMS])}")
+
+
+def _trusted_environment(name: str) -> type[BaseEnvironment]:
+    """An environment that a file names, if the user trusts its code."""
+    prefix, place = name.split(":", 1)
+    with only_trusted("environment", name) as names:
+        kind = _imported[name] = CODE[prefix](place)
+        names.append(f"python:{kind.__module__}:{kind.__qualname__}")
+    return kind
 
 
 def is_environment_name(word: str) -> bool:
     """Does a word of the command line look like an environment's name?"""
-    return word in ENVIRONMENTS or word.startswith(PREFIX) or _names_code(word)
+    return word in ENVIRONMENTS or word.startswith(PREFIX) or names_code(word)
 
 
-def host_environment(address: str, settings: dict[str, Any]) -> HostEnvironment:
-    """A host environment, from its address and its settings."""
-    kind = environment_class(address)
+def host_environment(address: str, settings: dict[str, Any], trusted: bool = False) -> HostEnvironment:
+    """A host environment, from its address and its settings; `trusted`: nobody has named it, but it is trusted."""
+    kind = recorded_class(address) if trusted else environment_class(address)
     if not issubclass(kind, HostEnvironment):
         raise Refused(f"environment must be a host environment, got {address}")
     environment = build_environment(kind, settings, address)
@@ -72,7 +82,8 @@ def host_environment(address: str, settings: dict[str, Any]) -> HostEnvironment:
     return environment
 
 
-def _names_code(name: str) -> bool:
+def names_code(name: str) -> bool:
+    """Is it the name of an environment in somebody's code?"""
     return name.split(":", 1)[0] in CODE and ":" in name
 
 

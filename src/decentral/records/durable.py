@@ -35,10 +35,10 @@ class Fingerprint:
         return Fingerprint(**data)
 
 
-def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> Fingerprint:
+def write_file(path: Path, pieces: Iterable[bytes | memoryview], mode: int = 0o666) -> Fingerprint:
     """Write a new file, piece by piece, and sync it to the disk."""
     digest, size = hashlib.sha256(), 0
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         for piece in pieces:
             digest.update(piece)
@@ -50,12 +50,12 @@ def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> Fingerprint:
     return Fingerprint(size, digest.hexdigest())
 
 
-def replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Replace a file atomically: a crash leaves the old one or the new one."""
     aside = path.with_name(f".{path.name}.new")
     if os.path.lexists(aside):  # left by a crash
         os.unlink(aside)
-    write_file(aside, [content])
+    write_file(aside, [content], mode)
     os.rename(aside, path)
     sync_directory(path.parent)
 

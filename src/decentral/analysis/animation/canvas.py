@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from PIL import Image, ImageColor, ImageDraw, ImageFont
+from PIL.PngImagePlugin import PngImageFile
 
 from decentral.analysis.plots.curves import COLOURS
 from decentral.pictures import HIT_BELOW, RINGED, Line, Mark, Picture, Tile, line_width, overhang
@@ -193,7 +194,7 @@ class PictureFrame:
 @lru_cache(maxsize=4)
 def decoded(png: bytes) -> Image.Image:
     """The image of a picture."""
-    return Image.open(io.BytesIO(png))
+    return PngImageFile(io.BytesIO(png))
 
 
 MOST_SAMPLED = 16  # images that a palette is made from

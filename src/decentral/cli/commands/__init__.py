@@ -31,6 +31,7 @@ COMMANDS = {
     "probe": "Play an environment at random and by policies written for it by hand: how hard is it?",
     "check-env": "Check an environment, such as your own, and say in plain words what is right and what is wrong.",
     "check-battles": "Compare the simulated battles with recorded ones, such as games of the real SMAC.",
+    "trust": "Trust the code of an environment once, so that later commands find it again; or list what is trusted.",
     "bench": "Measure how fast training is on this machine: time per turn, its parts, memory, and the least possible.",
 }
 

@@ -11,11 +11,13 @@ from decentral.environments.host.checks import CheckedStage
 from decentral.environments.host.filmed import FilmedStage
 from decentral.environments.host.interface import BrokenOff, HostEnvironment, Stage
 from decentral.environments.host.process import Process
+from decentral.environments.host.trusted_import import was_trusted
 from decentral.environments.host.wire import CLOSE, Answer, AnswerTimeout, PipeReader, Question, Wire, read, write
 from decentral.errors import Failed, Refused
 from decentral.settings import as_data
 
 PATIENCE = 10.0  # seconds that an environment may take to close
+NAMED, TRUSTED = "named", "trusted"  # how the code of an environment came to be run
 LONGEST_WAIT = 600.0  # seconds that an environment in another process may take to answer, unless told otherwise
 
 
@@ -142,7 +144,8 @@ class WorkerStageLine(StageLine):
     def __init__(self, environment: HostEnvironment, seconds: float = LONGEST_WAIT):
         self.wire = Wire(environment)
         self.seconds = seconds
-        what = (environment.address, json.dumps(as_data(environment)))
+        how = TRUSTED if was_trusted(environment.address) else NAMED
+        what = (environment.address, json.dumps(as_data(environment)), how)
         self.worker = Process("decentral.environments.host.worker", *what)
         self.ear = PipeReader(self.worker.answers, lambda: self.worker.process.poll() is None)
 

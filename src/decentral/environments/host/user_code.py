@@ -117,6 +117,19 @@ def _is_open(number: int) -> bool:
     return True
 
 
+_elsewhere_too = [True]  # is code looked for in the working directory?
+
+
+@contextmanager
+def without_working_directory() -> Iterator[None]:
+    """Code is not looked for in the working directory, unless Python itself does so."""
+    before, _elsewhere_too[0] = _elsewhere_too[0], False
+    try:
+        yield
+    finally:
+        _elsewhere_too[0] = before
+
+
 def imported(place: str, address: str, what: str = "environment") -> Any:
     """Import the object at `place`, package.module:name, also from the working directory.
 
@@ -125,7 +138,7 @@ def imported(place: str, address: str, what: str = "environment") -> Any:
     if not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", place):
         raise Refused(f"{what} must name its code as package.module:name, got {address!r:.120}")
     module_name, name = place.split(":")
-    if os.getcwd() not in sys.path:
+    if _elsewhere_too[0] and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
         with errors_as_failures("it", "when run"):

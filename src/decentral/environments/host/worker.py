@@ -1,6 +1,7 @@
-"""A process that steps an environment for another: `python -m decentral.environments.host.worker ADDRESS SETTINGS`.
+"""A process that steps an environment for another.
 
-It answers on its standard output what it is asked on its standard input. What the environment itself prints goes to the
+`python -m decentral.environments.host.worker ADDRESS SETTINGS [HOW]`: HOW says that its code is trusted, not named. It
+answers on its standard output what it is asked on its standard input. What the environment itself prints goes to the
 standard error. It ends, and closes its environment, when it is told to or when whoever started it is gone.
 """
 
@@ -14,7 +15,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from decentral.environments.host.checks import CheckedStage
-from decentral.environments.host.interface import BrokenOff
+from decentral.environments.host.interface import BrokenOff, HostEnvironment
 from decentral.environments.host.wire import CLOSE, Wire, read, trouble_as_message, write
 from decentral.environments.registry import host_environment
 from decentral.errors import Failed, Refused
@@ -27,14 +28,15 @@ class Terminated(BaseException):
     """A signal asked this process to end."""
 
 
-def main(address: str, settings: str) -> None:
+def main(address: str, settings: str, how: str = "named") -> None:
     """Answer questions until a message says to close."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process, which will close this one
     signal.signal(signal.SIGTERM, _terminate)
     questions, answers = private_streams()
     threading.excepthook = sys.unraisablehook = partial(_say, address)
     try:
-        _serve(address, json.loads(settings), questions, answers)
+        environment = host_environment(address, json.loads(settings), how == "trusted")
+        _serve(environment, questions, answers)
     except (EOFError, BrokenPipeError, Terminated):
         pass  # the parent process is gone, or this one is to end
     except OSError:
@@ -56,8 +58,7 @@ def _say(address: str, trouble: Any) -> None:
     complain(f"{address} outside of its calls: {trouble.exc_type.__name__}: {trouble.exc_value}")
 
 
-def _serve(address: str, settings: dict, questions: BinaryIO, answers: BinaryIO) -> None:
-    environment = host_environment(address, settings)
+def _serve(environment: HostEnvironment, questions: BinaryIO, answers: BinaryIO) -> None:
     wire, stage = Wire(environment), CheckedStage(environment)
     try:
         while (message := read(questions))[0] != CLOSE:
