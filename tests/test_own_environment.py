@@ -9,16 +9,17 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import decentral
+from decentral.bundles.onnx_graph import answers_of_graph
 from decentral.cli import main
 from decentral.inspection.films import film
 from decentral.runs.trained import Trained
+from decentral.runtime import State, load
 from tests.environments.zoo import Yard
 
 YARD = "pettingzoo:tests.environments.zoo:Yard"
@@ -133,9 +134,17 @@ def test_a_bundle_names_the_parts_of_a_dictionary(bundles):
     assert spec["observation"]["entries"] == ["place[0]", "place[1]", "door=0", "door=1"]
 
 
-def test_as_a_graph_no_action_lies_outside_either(run, tmp_path):
+def test_as_a_graph_no_action_lies_outside_either(run, bundles, tmp_path):
     pytest.importorskip("onnxruntime")
-    for name in NAMES:
+    graphs = {}
+    for name, count in zip(NAMES, (3, 5, 2), strict=True):
         words = ["--agent", name, "--out", str(tmp_path / name), "--episodes", "1", "--format", "onnx"]
         main(["export", str(run.path), *words, "--environment", YARD])  # compared with the agent before it is written
-        assert Path(tmp_path / name / "agent.onnx").exists()
+        graphs[name] = answers_of_graph(tmp_path / name / "agent.onnx", count)
+    world, agents, chance, taken = Yard(), {name: load(bundles / name) for name in NAMES}, np.random.default_rng(0), 0
+    states = {name: agent.start() for name, agent in agents.items()}
+    while taken < 10_000:
+        for name, answer in graphs.items():
+            told = answer(chance.normal(size=agents[name].spec.observation_size).astype(np.float32), None, states[name])
+            assert world.action_space(name).contains(told.action)
+            states[name], taken = State(told.memory, told.action - world.action_space(name).start), taken + 1

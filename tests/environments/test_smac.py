@@ -1,12 +1,13 @@
 """The adapter of the real SMAC, against a stand-in for the package."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from decentral.environments.adapters import smac
-from decentral.environments.adapters.smac import check_game, starcraft_class
+from decentral.environments.adapters.smac import SmacStage, check_game, starcraft_class
 from decentral.environments.host.checks import CheckedStage
 from decentral.environments.host.interface import BrokenOff
 from decentral.environments.registry import environment_class
@@ -171,3 +172,9 @@ def test_a_missing_game_or_map_is_refused(monkeypatch, tmp_path):
     (tmp_path / "Maps" / "SMAC_Maps").mkdir(parents=True)
     (tmp_path / "Maps" / "SMAC_Maps" / "5m_vs_6m.SC2Map").touch()
     check_game("5m_vs_6m")
+
+
+def test_a_game_is_asked_for_an_image_and_opens_no_window():
+    stage = SmacStage("3m", True)
+    stage.game = SimpleNamespace(render=lambda mode: mode)
+    assert stage.render() == "rgb_array"
