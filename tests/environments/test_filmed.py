@@ -12,6 +12,7 @@ from PIL import Image
 from decentral.environments.host.filmed import NOTHING, SHOWN_SIDE, FilmedStage, picture_of_image
 from decentral.environments.registry import environment_class
 from decentral.inspection.episode_charts import FINE, GUTTER, HEIGHT, WIDTH, AgentTrack, chart
+from decentral.inspection.films import images_seen
 from decentral.pictures import Picture
 from decentral.settings import Refused
 from tests.environments import registered
@@ -126,6 +127,14 @@ def test_an_environment_of_gymnasium_renders_if_it_says_that_it_can():
         stage.reset(0)
         assert stage.trouble == trouble and len(stage.pictures) == (not trouble)
         stage.close()
+
+
+def test_an_image_that_an_agent_perceives_is_what_it_sees():
+    kind = environment_class("pettingzoo:tests.environments.zoo:Camera")
+    seen = kind().open().reset(0).observation  # 4 x 5 pixels of two colours: 0 and 1, 2 and 3, and so on
+    (view,) = images_seen(kind(), seen)
+    assert (view.width, view.height) == (5, 4) and pixels(view)[0, :3, 0].tolist() == [0, 2, 4]
+    assert images_seen(kind(images="flat"), seen) == (None,)
 
 
 def track(name, observations, actions):

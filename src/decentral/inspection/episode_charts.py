@@ -123,7 +123,8 @@ def _paint_rewards(pixels: np.ndarray, rewards: np.ndarray) -> None:
     colours = np.zeros((rows, len(rewards), 4), np.uint8)
     colours[filled] = (*GOOD, 255)
     colours[filled & (height < 0)] = (*BAD, 255)
-    colours[rows // 2] = np.maximum(colours[rows // 2], (128, 128, 128, 160))
+    middle = colours[rows // 2 - 1 : rows // 2 + 2]
+    middle[middle[..., 3] == 0] = (128, 128, 128, 160)
     _paint(pixels, HEIGHT - REWARDS + 0.05, REWARDS - 0.1, colours)
 
 

@@ -93,7 +93,7 @@ def record_host(setup: TrainingSetup, acting_models: tuple[Models, ...], episode
         pictures, trouble = list(filmed.pictures), filmed.trouble
     played = jax.tree.map(np.asarray, played)
     steps = int(played.happened.sum())
-    views = [_images_seen(setup.environment, played.percepts.observation[step]) for step in range(steps + 1)]
+    views = [images_seen(setup.environment, played.percepts.observation[step]) for step in range(steps + 1)]
     return Recorded(played, pictures if len(pictures) == steps + 1 else (), views, trouble)
 
 
@@ -219,7 +219,7 @@ def _views(environment: Environment, percepts: Percept) -> Views:
     return views or (None,) * environment.num_agents
 
 
-def _images_seen(environment: BaseEnvironment, observations: np.ndarray) -> Views:
+def images_seen(environment: BaseEnvironment, observations: np.ndarray) -> Views:
     """What agents perceive [N, features], if that is an image; in grey unless it has three colours."""
     sides = environment.spec.image
     if sides is None or environment.num_agents > MOST_VIEWS:
