@@ -27,6 +27,20 @@ def payoff_of(game, joint):
         ("climbing", (2, 2), 5),
         ("penalty", (2, 0), -100),
         ("penalty", (1, 1), 2),
+        ("penalty:k=-30", (0, 2), -30),
+        ("penalty:k=0", (0, 2), 0),
+        ("penalty:k=-7:actions=5", (4, 0), -7),
+        ("penalty:actions=5", (3, 3), 2),
+        ("penalty:actions=5", (4, 4), 10),
+        ("penalty:agents=4", (2, 2, 2, 2), 10),
+        ("penalty:agents=4:k=-9", (2, 2, 1, 0), -9),  # somebody takes the first action, somebody the last
+        ("penalty:agents=4", (2, 2, 1, 2), 0),
+        ("climbing:agents=3", (0, 0, 0), 11),
+        ("climbing:agents=3", (0, 0, 1), -30),
+        ("climbing:agents=3", (1, 1, 2), 6),  # agents 0 and 1 make 7, each of them with agent 2 makes 6
+        ("climbing:agents=3", (2, 1, 1), 0),
+        ("paper:agents=5", (1, 1, 1, 1, 1), 6),
+        ("paper:agents=5", (1, 1, 2, 1, 1), 0),
     ],
 )
 def test_presets_pay_what_the_literature_says(name, joint, pays):
@@ -58,6 +72,12 @@ def test_the_best_and_the_mean_entry_are_its_references():
         ([1, 2, 3], "2 to 16 axes"),
         ([[]], "no empty row"),
         ("stag", "one of paper, climbing, penalty"),
+        ("penalty:k=5", "payoff penalty: k must be a number from -1000000 to 0, got '5'"),
+        ("penalty:k=nan", "k must be a number from"),
+        ("climbing:agents=11", "payoff climbing: agents must be a whole number from 2 to 10, got '11'"),
+        ("climbing:k=-3", "payoff climbing has agents, got 'k=-3'"),
+        ("penalty:k", "k must be a number"),
+        ("penalty:agents=9:actions=9", "at most 10000000 joint actions"),
         ([[1, float("nan")], [0, 0]], "finite"),
         ([["a", "b"], ["c", "d"]], "table of numbers"),
         (3, "2 to 16 axes"),

@@ -9,25 +9,19 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.environments.base import Environment, Outcome
+from decentral.environments.payoffs import GAMES, named_payoff
 from decentral.pictures import Picture, Tile
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Discrete, Percept
 
 MOST_AGENTS = 16
 MOST_DRAWN = 16  # rows and columns of the largest table that is drawn
-PAYOFFS = {
-    "paper": ((8, -12, -12), (-12, 6, 0), (-12, 0, 6)),
-    "climbing": ((11, -30, 0), (-30, 7, 6), (0, 0, 5)),
-    "penalty": ((10, 0, -100), (0, 2, 0), (-100, 0, 10)),
-}
 
 
 def as_payoff(table: Any) -> np.ndarray:
-    """A payoff table, from a preset's name or from nested numbers: one axis per agent, one entry per joint action."""
+    """A payoff table, from a game's name or from nested numbers: one axis per agent, one entry per joint action."""
     if isinstance(table, str):
-        if table not in PAYOFFS:
-            raise Refused(f"payoff must be one of {', '.join(PAYOFFS)} or a table of numbers, got {table!r}")
-        table = PAYOFFS[table]
+        return named_payoff(table)
     try:
         with np.errstate(over="ignore"):
             payoff = np.asarray(table, dtype=np.float32)
@@ -45,7 +39,7 @@ class MatrixGame(Environment):
 
     payoff: Float[Array, "..."] | Float[np.ndarray, "..."] = setting(
         "paper",
-        f"{', '.join(PAYOFFS)}, or a table such as [[1,2],[3,4]] with one axis per agent",
+        f"{', '.join(GAMES)}, or a table such as [[1,2],[3,4]] with one axis per agent; paper:agents=4, penalty:k=-30",
         converter=as_payoff,
     )
 
