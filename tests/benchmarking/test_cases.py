@@ -46,6 +46,7 @@ def test_a_matrix_game_of_many_pays_agreement():
     assert payoff.shape == (3, 3, 3) and payoff.sum() == 3.0
     assert payoff[1, 1, 1] == 1.0 and payoff[1, 1, 2] == 0.0
     assert agents_setting("matrix-game", 2) == {}  # the paper's own
+    assert agents_setting("porters", 100) == {"num_porters": 100}
     assert np.array_equal(agents_setting("matrix-game", 3)["payoff"], payoff)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from decentral.environments.battles import BATTLES
 from decentral.environments.battles.actions import ATTACK, STOP
+from decentral.environments.porters.yard import LIFT, Yard
 from decentral.environments.predator_prey.environment import Hunt
 from decentral.environments.registry import ENVIRONMENTS, MatrixGame, PredatorPrey
 from decentral.training.rollout import play, random_player
@@ -158,6 +159,8 @@ ALIKE = {
     "matrix-game": (None, [0, 1], [0, 2]),
     # agent 1 in the upper left corner: up and left both run into the wall, and so it stays
     "predator-prey": (Hunt(jnp.asarray([24, 0, 12], jnp.int32)), [2, 0], [2, 1]),
+    # agent 1 on a cell without a load: to lift there is to stay
+    "porters": (Yard(jnp.asarray([0, 12], jnp.int32), jnp.asarray([24, 6], jnp.int32)), [2, 2], [2, LIFT]),
     # agent 1 may not attack an enemy that is far away, and so it stops
     "3m": (None, [STOP, STOP, STOP], [STOP, ATTACK, STOP]),
 }

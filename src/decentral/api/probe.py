@@ -8,7 +8,7 @@ from jaxtyping import Array, Key
 
 from decentral.api.arguments import check_whole, environment_of
 from decentral.environments.base import BaseEnvironment, Environment
-from decentral.runs.caches import keep_compiled_programs
+from decentral.runs.caches import keep_compiled_programs, known_returns
 from decentral.runs.trained import check_environments
 from decentral.settings import Refused
 from decentral.training.evaluation import Scores, random_scores, scripted_scores
@@ -21,6 +21,7 @@ class Probe:
     environment: str
     episodes: int  # of each policy
     policies: dict[str, Scores]
+    references: dict[str, float]  # returns that are known exactly, and what none exceeds (`bound`)
 
 
 def probe(
@@ -39,7 +40,8 @@ def probe(
     name, built = environment_of(environment_name, environment)
     if not isinstance(built, Environment):
         raise Refused(f"environment must be a compiled one to be probed, got {name}")
-    return Probe(name, episodes, _play_every_policy(built, episodes, seed))
+    played = _play_every_policy(built, episodes, seed)
+    return Probe(name, episodes, played, known_returns(built))
 
 
 def _play_every_policy(environment: Environment, episodes: int, seed: int) -> dict[str, Scores]:

@@ -15,6 +15,7 @@ from decentral.settings import Refused, as_data, setting_fields
 
 OWN_AXES = ("window", "contexts")  # only for algorithms with such a setting
 AXES = ("seeds", "agents", *OWN_AXES)
+COUNTS = {"predator-prey": "num_predators", "porters": "num_porters"}  # the setting that says how many agents there are
 MOST_PLAYERS = 10  # of a matrix game: its table has 3 to the power of them entries
 
 
@@ -88,8 +89,8 @@ def agents_setting(environment: str, count: int) -> dict[str, Any]:
     default_count = environment_class(environment)().num_agents
     if count == default_count:
         return {}
-    if environment == "predator-prey":
-        return {"num_predators": count}
+    if environment in COUNTS:
+        return {COUNTS[environment]: count}
     if environment == "matrix-game" and 2 <= count <= MOST_PLAYERS:
         return {"payoff": payoff_of_agreement(count)}
     allowed = f"2 to {MOST_PLAYERS}" if environment == "matrix-game" else str(default_count)

@@ -78,6 +78,7 @@ def print_probe(console: Screen, probed: Probe) -> None:
         steps = (f"{np.median(scores.lengths):g}", f"{scores.lengths.mean():.1f}")
         table.add_row(policy, f"{scores.returns.mean():.2f}", spread_of(np.asarray(scores.returns)), *reported, *steps)
     console.print(table)
+    _print_references(console, probed.references)
 
 
 def print_findings(console: Screen, check: EnvironmentCheck) -> None:

@@ -119,7 +119,7 @@ class BaseEnvironment(Settings):
         return {}
 
     def references(self) -> dict[str, float]:
-        """Returns that are known exactly (`optimal`, `random`), for tables and plots."""
+        """Returns that are known exactly (`optimal`, `random`) or that none exceeds (`bound`), for tables and plots."""
         return {}
 
     def oracle(self) -> Oracle | None:

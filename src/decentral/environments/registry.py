@@ -14,6 +14,7 @@ from decentral.environments.host.interface import HostEnvironment
 from decentral.environments.host.trusted_import import only_trusted, was_trusted
 from decentral.environments.host.user_code import check_current_names, imported
 from decentral.environments.matrix_game import MatrixGame
+from decentral.environments.porters.environment import Porters
 from decentral.environments.predator_prey.environment import PredatorPrey
 from decentral.environments.switching_wind import SwitchingWind
 from decentral.errors import Refused
@@ -21,6 +22,7 @@ from decentral.errors import Refused
 ENVIRONMENTS: dict[str, type[Environment]] = {
     "matrix-game": MatrixGame,
     "predator-prey": PredatorPrey,
+    "porters": Porters,
     "switching-wind": SwitchingWind,
     **BATTLES,
 }

@@ -22,7 +22,7 @@ matplotlib.use("Agg")
 
 
 MOST_INSIDE = 5  # runs whose legend fits between the curves
-REFERENCES = {"optimal": "--", "random": ":"}
+REFERENCES = {"bound": "-.", "optimal": "--", "random": ":"}
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, without the yellow, which is faint on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
