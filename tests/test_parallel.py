@@ -7,7 +7,7 @@ import pytest
 
 import decentral
 from decentral.environments.base import begin
-from decentral.environments.battles import BATTLES
+from decentral.environments.battles import BATTLES, DRAWN_BATTLES
 from decentral.environments.registry import ENVIRONMENTS, MatrixGame, environment_class
 from decentral.errors import Refused
 from tests.training.test_host_rollout import leaves, trained
@@ -16,7 +16,7 @@ pytest.importorskip("pettingzoo", reason="pettingzoo is not installed")
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
 UNEQUAL = {"payoff": [[1, 2, 3], [4, 5, 6]]}  # the first agent has two actions, the second three
-BEYOND_THE_SMALLEST = [name for name in BATTLES if name != "3m"]  # one program with other numbers
+BEYOND_THE_SMALLEST = [name for name in {**BATTLES, **DRAWN_BATTLES} if name != "3m"]  # one program with other numbers
 
 
 def every_world():

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.environments.battles import BATTLES
+from decentral.environments.battles import BATTLES, DRAWN_BATTLES
 from decentral.environments.battles.actions import ATTACK, STOP
 from decentral.environments.porters.yard import LIFT, Yard
 from decentral.environments.predator_prey.environment import Hunt
@@ -16,13 +16,14 @@ from decentral.types import Discrete
 pytestmark = pytest.mark.xdist_group("promises of environments")  # one process compiles for all of them
 
 # All battles are one program with other numbers: the smallest stands for them where it takes long.
-CHOSEN = {name: kind for name, kind in ENVIRONMENTS.items() if name not in BATTLES or name == "3m"}
+EVERY_BATTLE = BATTLES | DRAWN_BATTLES
+CHOSEN = {name: kind for name, kind in ENVIRONMENTS.items() if name not in EVERY_BATTLE or name == "3m"}
 WORLDS = {name: kind() for name, kind in CHOSEN.items()} | {
     "matrix-game 2x3x2": MatrixGame(payoff=np.arange(12.0).reshape(2, 3, 2)),
     "predator-prey large": PredatorPrey(size=6, num_predators=3, observe_teammate=True, length=20),
 }
 worlds = pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS.keys())
-EVERY = WORLDS | {name: kind() for name, kind in BATTLES.items()}
+EVERY = WORLDS | {name: kind() for name, kind in EVERY_BATTLE.items()}
 
 
 @jax.jit

@@ -6,10 +6,10 @@ from pathlib import Path
 from decentral.analysis.marl_eval import marl_eval_data, write_results
 from decentral.analysis.results import load_curves
 from decentral.api.arguments import PathLike, several
-from decentral.environments.battles import BATTLES
+from decentral.environments.battles import BATTLES, DRAWN_BATTLES
 from decentral.records import RunDirectory
 
-FAMILIES = dict.fromkeys(BATTLES, "battles")  # whose names are tasks of one environment
+FAMILIES = dict.fromkeys((*BATTLES, *DRAWN_BATTLES), "battles")  # whose names are tasks of one environment
 
 
 def export_results(

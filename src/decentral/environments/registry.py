@@ -8,7 +8,7 @@ from decentral.environments.adapters.jaxmarl import jaxmarl_environment
 from decentral.environments.adapters.pettingzoo import pettingzoo_environment
 from decentral.environments.adapters.smac import PREFIX, map_of_smac
 from decentral.environments.base import BaseEnvironment, Environment
-from decentral.environments.battles import BATTLES
+from decentral.environments.battles import BATTLES, DRAWN_BATTLES
 from decentral.environments.host.checks import build_environment
 from decentral.environments.host.interface import HostEnvironment
 from decentral.environments.host.trusted_import import only_trusted, was_trusted
@@ -25,6 +25,7 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
     "porters": Porters,
     "switching-wind": SwitchingWind,
     **BATTLES,
+    **DRAWN_BATTLES,
 }
 
 

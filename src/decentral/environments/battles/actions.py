@@ -20,7 +20,8 @@ def available_actions(roster: Roster, ground: Ground, field: Battlefield) -> Boo
     x, y, ours = field.x[roster.our_side], field.y[roster.our_side], alive[roster.our_side]
     theirs = roster.their_side
     their_x, their_y, their_health = field.by_id(field.x[theirs], field.y[theirs], field.health[theirs])
-    near = (their_x[None, :] - x[:, None]) ** 2 + (their_y[None, :] - y[:, None]) ** 2 <= SHOOT_RANGE**2
+    limit = SHOOT_RANGE if roster.shoot_range is None else roster.shoot_range[roster.our_side][:, None]
+    near = (their_x[None, :] - x[:, None]) ** 2 + (their_y[None, :] - y[:, None]) ** 2 <= limit**2
     moves = [
         may_be_entered(ground, x + east * MOVE_AMOUNT / 2, y + north * MOVE_AMOUNT / 2)
         for east, north in NORTH_SOUTH_EAST_WEST

@@ -97,6 +97,8 @@ class Battle(Environment):
 
     @property
     def agent_names(self) -> tuple[str, ...]:
+        if self.roster.type_bits and self.roster.by_kind is not None:
+            return tuple(f"unit {number}" for number in range(self.num_agents))
         kinds = (self.roster.kinds[kind].replace("_", " ") for kind in self.roster.kind[self.roster.our_side])
         return tuple(f"{kind} {number}" for number, kind in enumerate(kinds))
 
@@ -106,10 +108,10 @@ class Battle(Environment):
         return ("no-op", "stop", "north", "south", "east", "west", *attacks)
 
     def depict(self, state: Battlefield, actions: np.ndarray | None) -> Picture:
-        return battle_picture(self.roster, self.battle_map.ground, state, actions)
+        return battle_picture(self.roster.in_battle(state), self.battle_map.ground, state, actions)
 
     def depict_step(self, state: Battlefield, actions: np.ndarray, after: Battlefield) -> Picture:
-        return battle_picture(self.roster, self.battle_map.ground, state, actions, after)
+        return battle_picture(self.roster.in_battle(state), self.battle_map.ground, state, actions, after)
 
     @property
     def reports(self) -> dict[str, str]:
@@ -119,13 +121,13 @@ class Battle(Environment):
         return deploy(self.roster, self.packing == "rings", self.enemy_ids, key)
 
     def perceive(self, state: Battlefield) -> Percept:
-        return perceive(self.roster, self.battle_map.ground, self.swapped_types, state)
+        return perceive(self.roster.in_battle(state), self.battle_map.ground, self.swapped_types, state)
 
     def state_vector(
         self, state: Battlefield, last_actions: Int[Array, " agents"] | None = None
     ) -> Float[Array, " features"]:
         """SMAC's state. For analysis and centralised references alone."""
-        return state_vector(self.roster, self.swapped_types, state, last_actions)
+        return state_vector(self.roster.in_battle(state), self.swapped_types, state, last_actions)
 
     def draw(self, key: Key[Array, ""]) -> Float[Array, " units"]:
         """The jitter of each unit's period: no weapon is so fast that a step needs two."""
@@ -139,8 +141,9 @@ class Battle(Environment):
     def step_with(
         self, state: Battlefield, actions: Int[Array, " agents"], randomness: Float[Array, " units"]
     ) -> tuple[Battlefield, Outcome]:
-        ordered = give_orders(self.roster, self.battle_map.ground, state, actions)
-        fought = fight(self.roster, self.battle_map.ground, self.rules, ordered, randomness)
+        roster = self.roster.in_battle(state)
+        ordered = give_orders(roster, self.battle_map.ground, state, actions)
+        fought = fight(roster, self.battle_map.ground, self.rules, ordered, randomness)
         after = eqx.tree_at(lambda old: old.steps, fought, state.steps + 1)
         return after, self.recompute_outcome(state, actions, randomness, after)
 
@@ -151,7 +154,7 @@ class Battle(Environment):
         randomness: Float[Array, " units"],
         after: Battlefield,
     ) -> Outcome:
-        roster = self.roster
+        roster = self.roster.in_battle(after)
         out_of_time = (after.steps >= self.time_limit) & self.timeout_ends
         dead = ~after.alive
         facts = {

@@ -30,6 +30,7 @@ class Battlefield(eqx.Module):
     facing: Float[Array, " units"]  # the direction in which it looks, in radians from east
     enemy_of_id: Int[Array, " enemies"]  # which of the enemies each id means, in what agents see and attack
     steps: Int[Array, ""]  # of the episode so far
+    kinds: Int[Array, " units"] | None = None  # of every unit, where teams are drawn for each episode
 
     @property
     def alive(self) -> Bool[Array, " units"]:

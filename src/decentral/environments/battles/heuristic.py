@@ -42,7 +42,7 @@ class Heuristic(Script):
         sideways = jnp.where(east > 0, EAST, WEST)
         walk = jnp.where(jnp.abs(east) > jnp.abs(north), sideways, jnp.where(north > 0, NORTH, SOUTH))
         its_id = jnp.argmax(target[:, None] == state.enemy_of_id[None, :], axis=1)
-        available = available_actions(self.roster, self.ground, state)
+        available = available_actions(self.roster.in_battle(state), self.ground, state)
         in_range = jnp.any((its_id[:, None] == number) & available[:, ATTACK:], axis=1)
         intended = jnp.where(in_range, ATTACK + its_id, walk)
         if not self.restricted:

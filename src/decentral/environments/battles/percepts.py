@@ -25,9 +25,10 @@ def perceive(roster: Roster, ground: Ground, swapped: bool, field: Battlefield) 
     looks = jnp.stack(_looks(roster, field, ours, swapped))
     everyone = jnp.ones((roster.allies, roster.allies))
     allies, foes = (jnp.stack([field.x[side], field.y[side], field.health[side]]) for side in (ours, theirs))
-    enemies = _seen(allies, field.by_id(*foes, *_looks(roster, field, theirs, swapped)), attackable)
-    teammates = _without_self(_seen(allies, jnp.concatenate([allies, looks]), everyone))
-    flat = [part.reshape(roster.allies, -1) for part in (moves, enemies, teammates, looks.T)]
+    sight = SIGHT if roster.sight_range is None else jnp.asarray(roster.sight_range)[ours][:, None]
+    enemies = _seen(allies, field.by_id(*foes, *_looks(roster, field, theirs, swapped)), attackable, sight)
+    teammates = _without_self(_seen(allies, jnp.concatenate([allies, looks]), everyone, sight))
+    flat = [part.reshape(roster.allies, -1) for part in (moves, enemies, teammates, _of_itself(roster, looks, allies))]
     observation = jnp.where(field.alive[ours, None], jnp.concatenate(flat, axis=1), 0.0)
     return Percept(observation, available)
 
@@ -35,11 +36,25 @@ def perceive(roster: Roster, ground: Ground, swapped: bool, field: Battlefield) 
 def observation_size(roster: Roster) -> int:
     """The length of an agent's observation."""
     ally, enemy = (1 + roster.has_shields(side) + roster.type_bits for side in (roster.our_side, roster.their_side))
-    return ATTACK - NORTH + roster.enemies * (4 + enemy) + (roster.allies - 1) * (4 + ally) + ally
+    place = 0 if roster.by_kind is None else 2
+    return ATTACK - NORTH + roster.enemies * (4 + enemy) + (roster.allies - 1) * (4 + ally) + ally + place
+
+
+def _of_itself(
+    roster: Roster, looks: Float[Array, "looks allies"], places: Float[Array, "3 allies"]
+) -> Float[Array, "allies features"]:
+    """What each agent sees of itself; where teams are drawn its place too, before its kind, as SMACv2 has it."""
+    if roster.by_kind is None:
+        return looks.T
+    of_body = len(looks) - roster.type_bits
+    return jnp.concatenate([looks[:of_body], places[:2] / SIZE, looks[of_body:]]).T
 
 
 def _seen(
-    places: Float[Array, "3 allies"], others: Float[Array, "columns others"], mark: Float[Array, "allies others"]
+    places: Float[Array, "3 allies"],
+    others: Float[Array, "columns others"],
+    mark: Float[Array, "allies others"],
+    sight: Float[Array, "allies 1"] | float,
 ) -> Float[Array, "allies others features"]:
     """One row for each agent and other unit: visible, distance, direction and features; zeros if out of sight.
 
@@ -48,8 +63,8 @@ def _seen(
     to_x, to_y = (other[None, :] - agent[:, None] for agent, other in zip(places[:2], others[:2], strict=True))
     distance = jnp.sqrt(to_x**2 + to_y**2)
     looks = [jnp.broadcast_to(look[None, :], distance.shape) for look in others[3:]]
-    rows = jnp.stack([mark, distance / SIGHT, to_x / SIGHT, to_y / SIGHT, *looks], axis=-1)
-    in_sight = (distance < SIGHT) & (others[2] > 0)[None, :]
+    rows = jnp.stack([mark, distance / sight, to_x / sight, to_y / sight, *looks], axis=-1)
+    in_sight = (distance < sight) & (others[2] > 0)[None, :]
     return jnp.where(in_sight[:, :, None], rows, 0.0)
 
 
@@ -63,7 +78,7 @@ def _looks(roster: Roster, field: Battlefield, side: slice, swapped: bool) -> li
 
 def shield_share(roster: Roster, field: Battlefield, side: slice) -> Float[Array, " side"]:
     """How much of its shield each unit of a side has; 0 where a unit has none."""
-    return field.shield[side] / np.maximum(roster.shield[side], 1.0)
+    return field.shield[side] / jnp.maximum(roster.shield[side], 1.0)
 
 
 def type_bits(roster: Roster, side: slice, swapped: bool) -> Float[Array, "side bits"]:

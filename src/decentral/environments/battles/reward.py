@@ -34,8 +34,9 @@ def reward(roster: Roster, before: Battlefield, after: Battlefield, regeneration
     return (earned + WIN * won) / reward_scale(roster)
 
 
-def reward_scale(roster: Roster) -> float:
+def reward_scale(roster: Roster) -> Float[Array, ""] | float:
     """How many points of damage, deaths and victory a reward of 1 stands for."""
     theirs = roster.their_side
-    most = KILL * roster.enemies + WIN + float(roster.health[theirs].sum() + roster.shield[theirs].sum())
+    bodies = roster.health[theirs].sum() + roster.shield[theirs].sum()
+    most = KILL * roster.enemies + WIN + (float(bodies) if roster.by_kind is None else bodies)
     return most / FULL_RETURN

@@ -1,19 +1,29 @@
 """The numbers of every unit of a map in loops and cells, side by side: first the allies in the order of their ids, then
 the enemies."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from decentral.environments.battles.battlefield import Battlefield
 from decentral.environments.battles.maps import Map, Point, UnitGroup
 from decentral.environments.battles.rules import Packing
 from decentral.environments.battles.spawns import spawn_points
 from decentral.environments.battles.units import LOOPS_PER_SECOND, Profile, UnitType, unit_named
 
 Numbers = np.ndarray | Array  # inside of a kernel they are read from its inputs
+
+# What a roster knows of each unit, and of each pair of attacker and target.
+OF_UNITS = (
+    *("health", "shield", "armour", "speed", "radius", "separation", "strides", "regeneration", "cooldown_scale"),
+    *("period", "windup", "backswing", "slop", "missile_speed", "second_strike", "beam", "scan"),
+    *("shoot_range", "sight_range"),
+)
+OF_PAIRS = ("radii", "reach", "damage")
 
 NEVER = np.float32(np.inf)  # loops until something that is not going to happen
 
@@ -29,7 +39,7 @@ class Roster:
     allies: int
     enemies: int
     kinds: tuple[str, ...]  # of unit, in the order in which they first appear
-    kind: np.ndarray  # the number of each unit's kind
+    kind: Numbers  # the number of each unit's kind
     start: np.ndarray  # [units, 2]
     point: np.ndarray  # [units, 2], around which the unit and its company are packed
     goal: np.ndarray  # [units, 2], of the enemies' advance
@@ -58,6 +68,18 @@ class Roster:
     has_any_beams: bool
     our_side: slice
     their_side: slice
+    by_kind: "Roster | None" = None  # where teams are drawn for each episode: a unit of each kind, in order of `kinds`
+    shoot_range: Numbers | None = None  # at which an agent may attack; none: SMAC's, the same for all
+    sight_range: Numbers | None = None  # likewise, to see others
+
+    def in_battle(self, field: Battlefield) -> "Roster":
+        """The roster of those who fight on a field: itself, unless their teams were drawn."""
+        if self.by_kind is None:
+            return self
+        known = self.by_kind
+        drawn: dict[str, Any] = {name: jnp.asarray(getattr(known, name))[field.kinds] for name in OF_UNITS}
+        drawn |= {name: jnp.asarray(getattr(known, name))[field.kinds][:, field.kinds] for name in OF_PAIRS}
+        return replace(self, **drawn | {"kind": field.kinds})
 
     @property
     def units(self) -> int:
@@ -85,11 +107,13 @@ class Roster:
 
     def has_shields(self, side: slice) -> bool:
         """Does this side's race have shields?"""
-        return bool(self.shield[side].any())
+        return bool(self.shield[side].any()) if self.by_kind is None else self.by_kind.has_any_shields
 
     @property
     def type_bits(self) -> int:
         """How many bits tell the kind of a unit in percepts: none where no side is mixed."""
+        if self.by_kind is not None:
+            return len(self.kinds) if len(self.kinds) > 1 else 0
         sides = (self.kind[self.our_side], self.kind[self.their_side])
         return len(self.kinds) if any(len(set(side)) > 1 for side in sides) else 0
 
@@ -128,7 +152,7 @@ def _members(side: tuple[UnitGroup, ...], packing: Packing, is_enemy: bool) -> l
     return [(group.unit, place, group.point) for group, place in zip(groups, places, strict=True)]
 
 
-def _of_bodies(units: list[UnitType]) -> dict[str, np.ndarray]:
+def _of_bodies(units: list[UnitType]) -> dict[str, Any]:
     return {
         "health": _column([unit.health for unit in units]),
         "shield": _column([unit.shield for unit in units]),
@@ -142,7 +166,7 @@ def _of_bodies(units: list[UnitType]) -> dict[str, np.ndarray]:
     }
 
 
-def _of_weapons(units: list[UnitType]) -> dict[str, np.ndarray]:
+def _of_weapons(units: list[UnitType]) -> dict[str, Any]:
     weapons = [unit.weapon for unit in units]
     radius = _column([unit.radius for unit in units])
     armored, light = (_column([getattr(unit, name) for unit in units]) for name in ("armored", "light"))

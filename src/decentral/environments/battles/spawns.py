@@ -25,6 +25,12 @@ def spawn_points(side: tuple[UnitGroup, ...], packing: Packing, is_enemy: bool) 
     return points
 
 
+def packed_in_rings(count: int, units: tuple[str, ...]) -> list[Point]:
+    """Places around a point for so many units of these kinds, whichever they are."""
+    spacing = GAP + 2 * max(unit_named(unit).radius for unit in units)
+    return [(spacing * across, spacing * up) for across, up in _rings(count)]
+
+
 def _are_packed_together(group: UnitGroup, other: UnitGroup) -> bool:
     """Do they appear at one point, in each other's way?"""
     return group.point == other.point and unit_named(group.unit).strides == unit_named(other.unit).strides

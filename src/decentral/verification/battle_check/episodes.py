@@ -97,7 +97,7 @@ def kinds_of_ids(environment: Battle, state: np.ndarray) -> np.ndarray:
     """The kind of the enemy behind each id [enemies], in the first state of an episode."""
     roster = environment.roster
     if roster.type_bits == 0:
-        return roster.kind[roster.their_side]
+        return np.asarray(roster.kind[roster.their_side])
     bits = _rows(environment, state)[1][:, -roster.type_bits :]
     numbers = bits.argmax(axis=1)
     return len(roster.kinds) - 1 - numbers if environment.swapped_types else numbers

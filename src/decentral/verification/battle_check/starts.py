@@ -75,7 +75,7 @@ def _ids(roster: Roster, episodes: RecordedEpisodes, enemies: np.ndarray) -> str
     Distances do not change when a packing is turned. They are compared with those of randomly drawn ids.
     """
     by_id = np.take_along_axis(enemies, episodes.enemy_of_id[:, :, None], axis=1)
-    kinds = roster.kind[roster.their_side][episodes.enemy_of_id]
+    kinds = np.asarray(roster.kind)[roster.their_side][episodes.enemy_of_id]
     if len(by_id) < FEWEST:
         return f"fewer than {FEWEST} episodes"
     if (kinds != kinds[:1]).any():
