@@ -78,7 +78,9 @@ def test_the_tables_of_agents_are_counted(monkeypatch):
     tables = algorithm.states * 2 * (1 + 2 * algorithm.successors) * 4
     assert 6 * tables <= needs(LaneBatch.describe(setup)).agents < 6 * tables + 300
     monkeypatch.setattr(memory, "free_bytes", lambda: 6 * tables)
-    with pytest.raises(Refused, match=r"and the agents .* GiB are free: lower it, the seeds or the agents' sizes, or"):
+    with pytest.raises(
+        Refused, match=r"and the agents .* GiB are free: lower it, the seeds or the agents' sizes, or take"
+    ):
         memory_statement(setup, LaneBatch.describe(setup))
 
 
@@ -97,6 +99,27 @@ def test_a_replay_that_cannot_fit_is_refused_by_name():
     config = resolve("iql", "predator-prey", training_settings={"replay_episodes": 10**9, "steps": 2 * 10**9})
     with pytest.raises(Refused, match=r"training.replay_episodes = 1000000000 in float32 .* GiB are free"):
         memory_statement(config.setup, LaneBatch.describe(config.setup))
+
+
+@pytest.mark.parametrize(
+    ("kind", "help"),
+    [
+        ("float32", r"lower it to 2668, the seeds .*, or take training.replay_type float16, which needs 3.9 GiB$"),
+        ("bfloat16", r"lower it to 5126, the seeds or the agents' sizes$"),
+    ],
+)
+def test_a_hundred_agents_that_do_not_fit_are_told_how_many_episodes_and_which_type_would(kind, help, monkeypatch):
+    plan = {"steps": 5_000_000, "replay_type": kind, "replay_episodes": 5000 if kind == "float32" else 6000}
+    config = resolve("iql", "porters", environment_settings={"num_porters": 100}, training_settings=plan)
+    lanes = LaneBatch.describe(config.setup)
+    episode = 50 * STEP + 51 * (75 * (4 if kind == "float32" else 2) + 6)
+    assert needs(lanes).replays == 100 * (plan["replay_episodes"] * episode + 4)
+    free = 4 * GIB if kind == "float32" else 4 * GIB - 2**10
+    monkeypatch.setattr(memory, "free_bytes", lambda: free)
+    with pytest.raises(Refused, match=help) as refusal:
+        memory_statement(config.setup, lanes)
+    told = int(str(refusal.value).split("lower it to ")[1].split(",")[0])
+    assert 100 * told * episode + needs(lanes).agents <= free < 100 * (told + 2) * episode + needs(lanes).agents
 
 
 def test_a_limit_on_the_memory_of_the_process_counts():

@@ -51,8 +51,8 @@ def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
         raise Refused(
             f"training.replay_episodes = {plan.replay_episodes} in {setup.replay_type} with {plan.seeds} seeds{several}"
             f" needs {in_words(needed.replays)} of memory and the agents {in_words(needed.agents)}, "
-            f"{free / GIB:.1f} GiB are free: lower it, the seeds{fewer} or the agents' sizes, "
-            f"or take training.replay_type float16"
+            f"{free / GIB:.1f} GiB are free: lower it{_to_what_fits(lanes, needed, free)}, the seeds{fewer} "
+            f"or the agents' sizes{_smaller_type(setup, lanes, needed)}"
         )
     most, now = needed.replays * setup.replay_capacity // (capacity(lanes) or setup.replay_capacity), needed.replays
     on_each = f", on each of {devices} devices" if devices > 1 else ""
@@ -62,6 +62,22 @@ def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
         f"{in_words(needed.agents // count)} per seed, {in_words(everything)} in all; "
         f"{in_words(free)} free on {jax.devices()[0].platform}{on_each}"
     )
+
+
+def _to_what_fits(lanes: Lane, needed: Needs, free: int) -> str:
+    """How many episodes would fit; nothing if none would."""
+    room = capacity(lanes) or 1
+    most = (free - needed.agents) * room // max(needed.replays, 1)
+    return f" to {most}" if most > 0 else ""
+
+
+def _smaller_type(setup: TrainingSetup, lanes: Lane, needed: Needs) -> str:
+    """The advice to store observations in half the room, where they are not yet."""
+    if setup.replay_type != "float32":
+        return ""
+    rings = [replay for replay in lanes.replays if isinstance(replay, Replay)]
+    smaller = needed.replays - bytes_of([ring.episodes.percepts.observation for ring in rings]) // 2
+    return f", or take training.replay_type float16, which needs {in_words(smaller)}"
 
 
 def capacity(lanes: Lane) -> int | None:
