@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from decentral.environments.porters import bound
 from decentral.environments.porters.bound import YardRules, most_lifts, upper_bound
 from decentral.environments.porters.environment import Porters
 from decentral.environments.porters.solver import exact_returns
@@ -139,12 +140,15 @@ def test_two_steps_are_solved_as_by_hand_and_the_bound_is_not_below_the_best():
     assert known["optimal"] <= upper_bound(SMALL) and exact_returns(longer)["optimal"] <= upper_bound(longer)
 
 
-def test_the_bound_on_lifts_of_a_single_load_is_that_of_a_renewal_process():
+def test_the_bound_on_lifts_of_a_single_load_is_that_of_a_renewal_process(monkeypatch):
     # one porter, one load among 8 free cells of 3 by 3: 4 are one step away, 4 are two steps away
     alone = YardRules(porters=1, light=1, heavy=0, needed=2, worth=1.0, penalty=0.0, side=3, length=4)
     assert most_lifts(replace(alone, length=2), 1) == pytest.approx(1 / 2)
     assert most_lifts(alone, 1) == pytest.approx(1 / 2 * (1 + 1 / 2) + 1 / 2)
     assert upper_bound(alone) == pytest.approx(1.25)
+    exact = most_lifts(replace(alone, length=40), 1)
+    monkeypatch.setattr(bound, "LONGEST", 8)  # a long episode is bounded part by part
+    assert exact < most_lifts(replace(alone, length=40), 1) < 2 * exact
 
 
 def slow_return(world, rng, choose):

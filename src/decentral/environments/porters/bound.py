@@ -7,9 +7,11 @@ between two lifts of a load are therefore at least as long as independent draws 
 number of lifts in an episode is at most that of a renewal process, which is computed exactly.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+
+LONGEST = 2000  # steps of which lifts are counted one by one
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,13 @@ def upper_bound(rules: YardRules) -> float:
 
 
 def most_lifts(rules: YardRules, needed: int) -> float:
-    """How often one load is lifted in an episode, in expectation, at most."""
+    """How often one load is lifted in an episode, in expectation, at most.
+
+    Long episodes are cut: between two parts, at most one lift more is due than if a load appeared anew in each.
+    """
+    if rules.length > LONGEST:
+        parts = -(-rules.length // LONGEST)
+        return parts * (most_lifts(replace(rules, length=LONGEST), needed) + 1.0)
     free = max(1, rules.side**2 - rules.porters - (rules.light + rules.heavy - 1))
     within = np.minimum(1.0, rules.porters * (ball_sizes(rules.side) - 1) / (needed * free))
     within[-1] = 1.0  # nobody is farther away

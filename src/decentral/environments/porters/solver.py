@@ -12,12 +12,14 @@ from decentral.environments.porters.bound import YardRules
 from decentral.environments.porters.yard import COLUMN_OF_ACTION, LIFT, ROW_OF_ACTION
 
 LARGEST_SOLVED = 5  # rows; the states grow with the sixth power of them
+LONGEST_SOLVED = 200  # steps; each takes some hundredths of a second
 STEPS = tuple(zip(ROW_OF_ACTION, COLUMN_OF_ACTION, strict=True))  # by action
 
 
 def is_solvable(rules: YardRules) -> bool:
     """Is there an exact solution?"""
-    return (rules.porters, rules.needed, rules.light, rules.heavy) == (2, 2, 1, 1) and rules.side <= LARGEST_SOLVED
+    small = rules.side <= LARGEST_SOLVED and rules.length <= LONGEST_SOLVED
+    return small and (rules.porters, rules.needed, rules.light, rules.heavy) == (2, 2, 1, 1)
 
 
 @lru_cache(maxsize=8)
