@@ -51,7 +51,7 @@ def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
         raise Refused(
             f"training.replay_episodes = {plan.replay_episodes} in {setup.replay_type} with {plan.seeds} seeds{several}"
             f" needs {in_words(needed.replays)} of memory and the agents {in_words(needed.agents)}, "
-            f"{free / GIB:.1f} GiB are free: lower it{_to_what_fits(lanes, needed, free)}, the seeds{fewer} "
+            f"{free / GIB:.1f} GiB are free: lower it{_to_what_fits(lanes, needed, free * devices)}, the seeds{fewer} "
             f"or the agents' sizes{_smaller_type(setup, lanes, needed)}"
         )
     most, now = needed.replays * setup.replay_capacity // (capacity(lanes) or setup.replay_capacity), needed.replays

@@ -86,6 +86,7 @@ SUITES = {
             random=KnownReturn(-13.0, "1,000 episodes of random actions"),
             best_is_known=False,
         ),
+        Task("porters", "porters", {}, {"steps": 500_000, "epsilon_steps": 200_000, "test_interval": 10_000}),
         _battle("5m_vs_6m", 1.50),
         _battle("2s3z", 4.21),
     ),
