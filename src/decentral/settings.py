@@ -2,12 +2,13 @@
 
 Environments, algorithms and training plans are frozen modules whose fields are made by `setting`. A field of
 type `float` is a leaf of the module, so that one compiled program may run many values of it side by side;
-every other field shapes the program and is static.
+every other field shapes the program and is static, as is a number that switches something on (`static`).
 """
 
 import dataclasses
 import inspect
 import math
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal, get_args, get_origin
 
@@ -28,17 +29,20 @@ def setting(
     at_most: int | float | None = None,
     below: int | float | None = None,
     converter: Callable[[Any], Any] | None = None,
+    static: bool = False,
+    form: tuple[str, str] | None = None,
 ) -> Any:
     """A field with one default, one line of help and the values that make sense.
 
-    A `converter` turns the given value into an array (a leaf), and itself refuses values that make no sense.
+    A `converter` turns the given value into an array (a leaf), and itself refuses values that make no sense. `form` is
+    the regular expression that a text must match as a whole, and the same in words.
     """
-    metadata = {"meaning": meaning, "at_least": at_least, "above": above, "at_most": at_most, "below": below}
-    metadata["has_converter"] = converter is not None
+    metadata: dict[str, Any] = {"meaning": meaning, "has_converter": converter is not None, "form": form}
+    metadata |= {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
     if converter is not None:
         return eqx.field(default=default, metadata=metadata, converter=converter)
     if isinstance(default, float):
-        return eqx.field(default=default, metadata=metadata, converter=_whole_to_float)
+        return eqx.field(default=default, metadata=metadata, converter=_whole_to_float, static=static)
     return eqx.field(default=default, metadata=metadata, static=True)
 
 
@@ -103,6 +107,8 @@ def allowed(field: dataclasses.Field) -> str:
         return ""
     if get_origin(field.type) is Literal:
         return "one of " + ", ".join(str(choice) for choice in get_args(field.type))
+    if field.metadata["form"] is not None:
+        return field.metadata["form"][1]
     kinds: dict[Any, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
     bounds = {"at_least": "at least", "above": "above", "at_most": "at most", "below": "below"}
     limits = [f"{words} {field.metadata[key]}" for key, words in bounds.items() if field.metadata[key] is not None]
@@ -122,7 +128,7 @@ def _check(field: dataclasses.Field, value: Any) -> None:
     if field.metadata["has_converter"]:
         return
     value = _whole_to_float(value) if field.type is float else value
-    if not (_has_type(field.type, value) and _within(field.metadata, value)):
+    if not (_has_type(field.type, value) and _within(field.metadata, value) and _formed(field.metadata, value)):
         raise Refused(f"{field.name} must be {allowed(field)}, got {value!r:.40}")
     if type(value) in (int, float) and abs(value) > LARGEST:
         raise Refused(f"{field.name} must be {allowed(field)} and at most {LARGEST}, got {value!r:.40}")
@@ -134,6 +140,10 @@ def _has_type(kind: Any, value: Any) -> bool:
     if kind is float:
         return isinstance(value, float) and math.isfinite(value)
     return type(value) is kind
+
+
+def _formed(metadata: Any, value: Any) -> bool:
+    return metadata["form"] is None or re.fullmatch(metadata["form"][0], value) is not None
 
 
 def _within(metadata: Any, value: Any) -> bool:

@@ -152,7 +152,7 @@ def test_the_states_of_pairs_are_the_memories_of_the_slow_trunk():
 
 def test_each_part_has_its_own_clip_and_optimiser():
     """A huge slope of the values leaves the steps of QSS and V alone, and the other way round."""
-    optimiser = i2q(clip=1.0, learning_rate=0.1).optimiser()
+    optimiser = i2q(clip=1.0, learning_rate=0.1).build_optimiser()
     blank = tabular([0.0, 0.0], 0.0, 0.0)
     step = jax.jit(lambda gradient: optimiser.update(gradient, optimiser.init(blank), blank)[0])
     small = step(tabular([3e-5, 4e-5], 2e-5, 1e-5))

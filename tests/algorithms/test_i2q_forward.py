@@ -208,7 +208,7 @@ def test_the_models_loss_falls_with_its_prediction_error():
 
 
 def test_each_part_has_its_own_clip_and_optimiser():
-    optimiser = forward(clip=1.0, learning_rate=0.1).optimiser()
+    optimiser = forward(clip=1.0, learning_rate=0.1).build_optimiser()
 
     def slopes(value, pair, change):
         where = lambda m: (m.value.head.bias, m.pair.third.bias, m.change.third.bias)  # noqa: E731

@@ -138,7 +138,7 @@ def test_every_episode_is_stamped_with_its_time_and_then_counted():
 
 
 def test_each_body_has_its_own_clip_and_learning_leaves_the_count_alone():
-    optimiser = Fingerprints(hidden=1, clip=1.0, learning_rate=0.1).optimiser()
+    optimiser = Fingerprints(hidden=1, clip=1.0, learning_rate=0.1).build_optimiser()
     start = Joint(acting_models(np.ones(2), iteration=0.5), ())
     zeros = jax.tree.map(lambda leaf: array(np.zeros(leaf.shape)), start)
     slopes = eqx.tree_at(lambda m: m.acting_models.value.head.bias, zeros, array([[3e5, 4e5], [1e-5, 2e-5]]))

@@ -167,7 +167,7 @@ def test_where_exploration_has_sunk_old_explorations_weigh_less():
 
 
 def test_each_body_has_its_own_clip_and_what_is_common_is_not_trained():
-    optimiser = ImportanceSampling(hidden=2, clip=1.0, learning_rate=0.1).optimiser()
+    optimiser = ImportanceSampling(hidden=2, clip=1.0, learning_rate=0.1).build_optimiser()
     start = three()
     step = jax.jit(lambda gradient: optimiser.update(gradient, optimiser.init(start), start)[0])
     steps = step(Joint(acting_models([[3e5, 4e5], [1e-5, 0.0], [0.0, 2e-5]]), array(7.0)))

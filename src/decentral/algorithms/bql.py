@@ -17,7 +17,6 @@ from decentral.algorithms.q_learning import (
     mask_unavailable,
     masked_mean,
     one_hot_actions,
-    td_target,
 )
 from decentral.algorithms.value_learner import Hidden, MultiNetworkLearner, ValueNetwork
 from decentral.settings import setting
@@ -98,8 +97,8 @@ class BQL(MultiNetworkLearner):
         counts = happened & (terms["current"] > 0)
         surprise = terms["best_target"] - terms["best"]
         weights = jnp.where(surprise > 0, 1.0, self.lowering)
-        expected_loss = masked_mean(jnp.square(terms["expected"] - terms["expected_target"]), counts)
-        best_loss = masked_mean(weights * jnp.square(surprise), counts)
+        expected_loss = masked_mean(self.error_loss(terms["expected"] - terms["expected_target"]), counts)
+        best_loss = masked_mean(weights * self.error_loss(surprise), counts)
         return expected_loss + best_loss, {
             "loss": expected_loss,
             "best_loss": best_loss,
@@ -119,7 +118,7 @@ class BQL(MultiNetworkLearner):
         return {
             "current": jnp.broadcast_to(current, episode.rewards.shape),
             "expected": jnp.sum(expected[:-1] * taken, axis=-1),
-            "expected_target": td_target(episode, self.discount, following),
+            "expected_target": self.targets(episode, following),
             "best": jnp.sum(best[:-1] * taken, axis=-1),
             "best_target": jnp.sum(target_expected[:-1] * taken, axis=-1),
         }

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float
 
-from decentral.algorithms.gradient import one_optimiser_per_part
-from decentral.algorithms.q_learning import episode_inputs, masked_mean, td_target, values_and_targets
-from decentral.algorithms.value_learner import MultiNetworkLearner, ValueNetwork, mean_squares
+from decentral.algorithms.optimisers import one_optimiser_per_part
+from decentral.algorithms.q_learning import episode_inputs, masked_mean, values_and_targets
+from decentral.algorithms.value_learner import MultiNetworkLearner, ValueNetwork
 from decentral.networks.layers import Perceptron
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics
@@ -43,9 +43,9 @@ class I2Q(MultiNetworkLearner):
         return models.value
 
     def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
-        value_loss, pair_loss = mean_squares(terms, happened, "value_error", "pair_error")
+        value_loss, pair_loss = self.mean_losses(terms, happened, "value_error", "pair_error")
         weights = jnp.where(terms["state_error"] < 0, self.expectile, 1 - self.expectile)
-        state_loss = masked_mean(weights * jnp.square(terms["state_error"]), happened)
+        state_loss = masked_mean(weights * self.error_loss(terms["state_error"]), happened)
         state_loss = state_loss / jax.lax.stop_gradient(jnp.maximum(masked_mean(weights, happened), 1e-9))
         return value_loss + pair_loss + state_loss, {
             "loss": value_loss,
@@ -59,8 +59,8 @@ class I2Q(MultiNetworkLearner):
         inputs = episode_inputs(episode)
         states = jax.lax.stop_gradient(target.value.trunk.unroll(inputs))
         values, target_values = online.value.head(online.value.trunk.unroll(inputs)), target.value.head(states)
-        taken, by_value = values_and_targets(values, target_values, episode, self.discount, self.double_q)
-        by_state = td_target(episode, self.discount, target.state(states[1:])[:, 0])
+        taken, by_value = values_and_targets(values, target_values, episode, self.targets, self.double_q)
+        by_state = self.targets(episode, target.state(states[1:])[:, 0])
         pairs = jnp.concatenate([states[:-1], states[1:]], axis=-1)
         return {
             "taken": taken,
@@ -69,5 +69,5 @@ class I2Q(MultiNetworkLearner):
             "state_error": online.state(states[:-1])[:, 0] - jax.lax.stop_gradient(target.pair(pairs)[:, 0]),
         }
 
-    def optimiser(self) -> optax.GradientTransformation:
+    def build_optimiser(self) -> optax.GradientTransformation:
         return one_optimiser_per_part(self, "value", "pair", "state")

@@ -3,7 +3,7 @@
 The published variant for differential games, adapted from actor-critic learning to discrete actions.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -11,15 +11,14 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float
 
-from decentral.algorithms.gradient import one_optimiser_per_part
+from decentral.algorithms.optimisers import one_optimiser_per_part
 from decentral.algorithms.q_learning import (
     episode_inputs,
     mask_unavailable,
     masked_mean,
     one_hot_actions,
-    td_target,
 )
-from decentral.algorithms.value_learner import MultiNetworkLearner, ValueNetwork, mean_squares
+from decentral.algorithms.value_learner import MultiNetworkLearner, ValueNetwork
 from decentral.networks.layers import Perceptron
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics
@@ -44,6 +43,10 @@ class ForwardModels(eqx.Module):
 class I2QForward(MultiNetworkLearner):
     """I2Q with a forward model: values follow the best next state that is still likely."""
 
+    cannot: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("n_step", "td_lambda"), "its targets follow a predicted next state, not the steps that were played"
+    )
+
     ambition: float = setting(
         0.2, "alpha, weight of a good next state beside a likely one in the model's loss", at_least=0
     )
@@ -61,7 +64,7 @@ class I2QForward(MultiNetworkLearner):
         return models.value
 
     def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
-        value_loss, pair_loss = mean_squares(terms, happened, "value_error", "pair_error")
+        value_loss, pair_loss = self.mean_losses(terms, happened, "value_error", "pair_error")
         model_error = masked_mean(terms["model_error"], happened)
         promise = masked_mean(terms["promise"], happened)
         scale = jax.lax.stop_gradient(jnp.maximum(masked_mean(jnp.abs(terms["promise"]), happened), 1e-3))
@@ -82,7 +85,7 @@ class I2QForward(MultiNetworkLearner):
         next_worth = jax.vmap(target.worth)(after, jax.vmap(target.predict)(after, next_actions))
         predicted = jax.vmap(online.predict)(before, actions)
         taken = jnp.sum(online.value.unroll(episode)[:-1] * actions, axis=-1)
-        by_pair = td_target(episode, self.discount, next_worth)
+        by_pair = self.targets(episode, next_worth)
         fixed = jax.lax.stop_gradient(online.pair)
         return {
             "taken": taken,
@@ -103,7 +106,7 @@ class I2QForward(MultiNetworkLearner):
         ideal = jnp.where((promised > worth)[:, None], predicted, after)
         ideal_hidden = jax.vmap(target.value.trunk.step)(hidden[:-1], jnp.concatenate([ideal, actions], axis=-1))
         values = mask_unavailable(target.value.head(ideal_hidden), episode.percepts.available[1:])
-        return td_target(episode, self.discount, jnp.max(values, axis=-1))
+        return self.targets(episode, jnp.max(values, axis=-1))
 
-    def optimiser(self) -> optax.GradientTransformation:
+    def build_optimiser(self) -> optax.GradientTransformation:
         return one_optimiser_per_part(self, "value", "pair", "change")

@@ -114,13 +114,22 @@ def values_and_targets(
     online: Float[Array, "P *B actions"],
     target: Float[Array, "P *B actions"],
     episode: Episode,
-    discount: Float[Array, ""] | float,
+    targets: Callable[[Episode, Float[Array, "T *B"]], Float[Array, "T *B"]],
     double_q: bool,
 ) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
-    """Q(h_t, a_t) and its target r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, .)), from the values at every percept."""
+    """Q(h_t, a_t) and its target, r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, .)), from the values at every percept.
+
+    `targets` makes the target from the value of what follows each step: a `TDTargets`.
+    """
     taken = jnp.sum(online[:-1] * one_hot_actions(episode), axis=-1)
     following = best_next_value(online[1:], target[1:], episode.percepts.available[1:], double_q)
-    return taken, td_target(episode, discount, following)
+    return taken, targets(episode, following)
+
+
+def last_steps(episode: Episode) -> Bool[Array, "T *B"]:
+    """Marks the last step that happened in an episode."""
+    following = jnp.concatenate([episode.happened[1:], jnp.zeros_like(episode.happened[:1])])
+    return episode.happened & ~following
 
 
 def linear_ramp(

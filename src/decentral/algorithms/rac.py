@@ -8,7 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from decentral.algorithms.q_learning import episode_inputs, mask_unavailable, masked_mean, values_and_targets
-from decentral.algorithms.value_learner import ContextValue, MultiNetworkLearner, ValueNetwork, mean_squares
+from decentral.algorithms.targets import ValueSettings
+from decentral.algorithms.value_learner import ContextValue, MultiNetworkLearner, ValueNetwork
 from decentral.networks.heads import CONTEXT_HEADS
 from decentral.networks.images import trunk_for
 from decentral.settings import Refused, setting
@@ -35,6 +36,7 @@ class RAC(MultiNetworkLearner):
     )
 
     def check_together(self) -> None:
+        ValueSettings.check_together(self)
         if self.return_low >= self.return_high:
             raise Refused(f"return_low must be below return_high, {self.return_high}, got {self.return_low}")
 
@@ -50,7 +52,7 @@ class RAC(MultiNetworkLearner):
         return jnp.where(episode.happened[:, None], self.context_of(episode)[None], 0.0)
 
     def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
-        context_loss, acting_loss = mean_squares(terms, happened, "context_error", "acting_error")
+        context_loss, acting_loss = self.mean_losses(terms, happened, "context_error", "acting_error")
         divergence = masked_mean(terms["divergence"], happened)
         return context_loss + acting_loss + self.kl_weight * divergence, {
             "loss": acting_loss,
@@ -67,10 +69,10 @@ class RAC(MultiNetworkLearner):
         values = online.context.head(hidden, contexts)
         target_values = target.context.head(target_hidden, contexts)
         taken_in_context, context_target = values_and_targets(
-            values, target_values, episode, self.discount, self.double_q
+            values, target_values, episode, self.targets, self.double_q
         )
         acting, target_acting = online.acting.unroll(episode), target.acting.unroll(episode)
-        taken, acting_target = values_and_targets(acting, target_acting, episode, self.discount, self.double_q)
+        taken, acting_target = values_and_targets(acting, target_acting, episode, self.targets, self.double_q)
         phi = jax.lax.stop_gradient(jnp.max(online.context.head.every(hidden), axis=-2))  # over contexts
         available = episode.percepts.available
         divergence = boltzmann_divergence(mask_unavailable(acting, available), mask_unavailable(phi, available))

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key
 
 from decentral.algorithms.base import Models, Values
-from decentral.algorithms.gradient import GradientLearner
 from decentral.algorithms.q_learning import Scene, episode_inputs, masked_mean, scene_inputs, values_and_targets
+from decentral.algorithms.targets import TDTargets, ValueSettings
 from decentral.networks.backend import gathered
 from decentral.networks.heads import ContextHead
 from decentral.networks.images import ImageTrunk, trunk_for
@@ -53,7 +53,7 @@ class ContextValue(eqx.Module):
     head: ContextHead
 
 
-class ValueActor(GradientLearner):
+class ValueActor(ValueSettings):
     """A learner that acts by one recurrent Q-network, whatever else it learns."""
 
     @abstractmethod
@@ -85,6 +85,10 @@ class MultiNetworkLearner(ValueActor):
             jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes), episodes.happened
         )
 
+    def mean_losses(self, terms: Metrics, happened: Bool[Array, "B T"], *errors: str) -> tuple[Float[Array, ""], ...]:
+        """The mean square (or Huber's) of each of the named errors."""
+        return tuple(masked_mean(self.error_loss(terms[error]), happened) for error in errors)
+
 
 class ValueLearner(ValueActor):
     """Q-learning with one recurrent network and weighted errors."""
@@ -104,11 +108,11 @@ class ValueLearner(ValueActor):
     def losses(
         self, online: ValueNetwork, target: ValueNetwork, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        td = td_step(online, target, gathered(time_first(episodes)), self.discount, self.double_q)
+        td = td_step(online, target, gathered(time_first(episodes)), self.targets, self.double_q)
         taken, targets = time_first(td)  # back to [B, T]
         surprise = targets - taken
         weights = jax.lax.stop_gradient(self.weights(surprise, episodes, key))
-        loss = masked_mean(weights * jnp.square(surprise), episodes.happened)
+        loss = masked_mean(weights * self.error_loss(surprise), episodes.happened)
         return loss, {
             "loss": loss,
             "td_error_abs": masked_mean(jnp.abs(surprise), episodes.happened),
@@ -118,12 +122,7 @@ class ValueLearner(ValueActor):
 
 
 def td_step(
-    online: ValueNetwork, target: ValueNetwork, episode: Episode, discount: Float[Array, ""] | float, double_q: bool
+    online: ValueNetwork, target: ValueNetwork, episode: Episode, targets: TDTargets, double_q: bool
 ) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
     """Q(h_t, a_t) of the online network, and its TD target."""
-    return values_and_targets(online.unroll(episode), target.unroll(episode), episode, discount, double_q)
-
-
-def mean_squares(terms: Metrics, happened: Bool[Array, "B T"], *errors: str) -> tuple[Float[Array, ""], ...]:
-    """The mean square of each of the named errors."""
-    return tuple(masked_mean(jnp.square(terms[error]), happened) for error in errors)
+    return values_and_targets(online.unroll(episode), target.unroll(episode), episode, targets, double_q)

@@ -13,8 +13,9 @@ import optax
 from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.base import AgentState, Models, Strictness, Values
-from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop
+from decentral.algorithms.optimisers import clipped_optimiser
 from decentral.algorithms.q_learning import Scene
+from decentral.algorithms.targets import ValueSettings
 from decentral.algorithms.value_learner import Hidden, ValueNetwork
 from decentral.centralised.sharing import Sharing
 from decentral.settings import setting
@@ -29,7 +30,7 @@ class Joint(eqx.Module):
     sharing: Sharing | None = eqx.field(static=True, default=None)
 
 
-class Centralised(GradientLearner):
+class Centralised(ValueSettings):
     """An algorithm that is not decentralised: its losses see all agents' networks and episodes."""
 
     strictness: ClassVar[Strictness] = Strictness(own_replays=False, own_optimisers=False)
@@ -71,13 +72,12 @@ class Centralised(GradientLearner):
 
 
 def one_optimiser_per_actor(learner: Centralised) -> optax.GradientTransformation:
-    """Clipping and RMSprop for each actor; what they have in common is not trained."""
-    each = clipped_rmsprop(learner)
+    """Clipping and an optimiser for each actor; what they have in common is not trained."""
+    each = clipped_optimiser(learner)
 
     def update(gradient: Joint, state: Any, models: Joint | None = None) -> tuple[Joint, Any]:
-        updates, state = jax.vmap(lambda of_actor, actor_state: each.update(of_actor, actor_state))(
-            gradient.acting_models, state
-        )
+        actors = None if models is None else models.acting_models
+        updates, state = jax.vmap(each.update)(gradient.acting_models, state, actors)
         return Joint(updates, jax.tree.map(jnp.zeros_like, gradient.common)), state
 
     return optax.GradientTransformation(lambda models: jax.vmap(each.init)(models.acting_models), update)

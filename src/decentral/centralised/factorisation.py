@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from decentral.algorithms.q_learning import best_next_value, masked_mean, one_hot_actions, td_target
+from decentral.algorithms.q_learning import best_next_value, masked_mean, one_hot_actions
 from decentral.algorithms.value_learner import ValueNetwork
 from decentral.centralised.base import Centralised, Joint
 from decentral.networks.backend import gathered
@@ -33,7 +33,7 @@ class Factorisation(Centralised):
             taken, following = self.values_by_one_network(online, target, episodes)
             total, targets = jax.vmap(self.mixed, (None, None, 0, 0, 0))(online, target, episodes, taken, following)
         happened = episodes.happened[:, 0]
-        loss = masked_mean(jnp.square(total - targets), happened)
+        loss = masked_mean(self.error_loss(total - targets), happened)
         return loss, {
             "loss": loss,
             "td_error_abs": masked_mean(jnp.abs(total - targets), happened),
@@ -61,7 +61,7 @@ class Factorisation(Centralised):
         total = jax.vmap(self.mix, (None, 1, 0))(online.common, taken, states[:-1])
         after = jax.vmap(self.mix, (None, 1, 0))(target.common, following, states[1:])
         common = jax.tree.map(lambda of_each: of_each[0], episodes)
-        return total, td_target(common, self.discount, after)
+        return total, self.targets(common, after)
 
     def values_by_one_network(
         self, online: Joint, target: Joint, episodes: Episode

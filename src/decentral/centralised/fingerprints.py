@@ -57,7 +57,7 @@ class Fingerprints(Centralised):
     ) -> tuple[Float[Array, ""], Metrics]:
         td_terms = jax.vmap(jax.vmap(self.td_terms), (None, None, 0))
         taken, targets = td_terms(online.acting_models, target.acting_models, episodes)
-        squares = masked_mean_of_each(jnp.square(taken - targets), episodes)
+        squares = masked_mean_of_each(self.error_loss(taken - targets), episodes)
         return jnp.sum(squares), {
             "loss": jnp.mean(squares),
             "q_taken_mean": masked_mean(taken, episodes.happened),
@@ -69,9 +69,9 @@ class Fingerprints(Centralised):
         """One agent's Q(h_t, a_t) and its TD target, given the fingerprint of the episode's time."""
         stamp = episode.annotations[0]
         stamped = eqx.tree_at(lambda e: e.percepts.observation, episode, _stamped(episode.percepts, stamp))
-        return td_step(online.value, target.value, stamped, self.discount, self.double_q)
+        return td_step(online.value, target.value, stamped, self.targets, self.double_q)
 
-    def optimiser(self) -> optax.GradientTransformation:
+    def build_optimiser(self) -> optax.GradientTransformation:
         return one_optimiser_per_actor(self)
 
 

@@ -38,7 +38,7 @@ class ImportanceSampling(Centralised):
         self, online: Joint, target: Joint, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
         taken, targets, weights = jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes)
-        squares = masked_mean_of_each(weights * jnp.square(taken - targets), episodes)
+        squares = masked_mean_of_each(weights * self.error_loss(taken - targets), episodes)
         return jnp.sum(squares), {
             "loss": jnp.mean(squares),
             "q_taken_mean": masked_mean(taken, episodes.happened),
@@ -48,7 +48,7 @@ class ImportanceSampling(Centralised):
     def td_terms(self, online: Joint, target: Joint, episodes: Episode) -> tuple[Float[Array, "agents T"], ...]:
         """Each agent's values, their TD targets and the weights of the errors, for one episode of the team."""
         td_terms = jax.vmap(td_step, (0, 0, 0, None, None))
-        taken, targets = td_terms(online.acting_models, target.acting_models, episodes, self.discount, self.double_q)
+        taken, targets = td_terms(online.acting_models, target.acting_models, episodes, self.targets, self.double_q)
         now = jax.vmap(action_probabilities, (0, 0, None))(online.acting_models, episodes, online.common)
         return taken, targets, jax.lax.stop_gradient(self.weights(now, episodes.annotations))
 
@@ -58,7 +58,7 @@ class ImportanceSampling(Centralised):
         others = jnp.sum(ratio, axis=0, keepdims=True) - ratio
         return jnp.minimum(jnp.exp(others), self.largest_weight)
 
-    def optimiser(self) -> optax.GradientTransformation:
+    def build_optimiser(self) -> optax.GradientTransformation:
         return one_optimiser_per_actor(self)
 
 

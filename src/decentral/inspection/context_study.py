@@ -14,7 +14,7 @@ import optax
 from jaxtyping import Array, Float, Int, Key
 
 from decentral.algorithms.dac.context_model import ContextLearner, ContextModel
-from decentral.algorithms.gradient import clipped_rmsprop
+from decentral.algorithms.optimisers import clipped_optimiser
 from decentral.environments.base import Environment
 from decentral.networks.layers import draw
 from decentral.runs.caches import keep_compiled_programs
@@ -35,7 +35,7 @@ def init_model_state(learner: ContextLearner, spec: AgentSpec, key: Key[Array, "
     """A context model as a new DAC agent has it."""
     key_build, key_life = jax.random.split(key)
     model = draw(learner.build_context_model(spec), key_build)
-    return ContextModelState(model, clipped_rmsprop(learner).init(model), key_life)
+    return ContextModelState(model, clipped_optimiser(learner).init(model), key_life)
 
 
 def train_context_model(
@@ -56,7 +56,7 @@ def train_context_model(
         chosen = jax.random.randint(key_batch, (batch,), 0, count)
         drawn = jax.tree.map(lambda kept: kept[chosen], episodes)
         gradient, metrics = jax.grad(loss, has_aux=True, argnums=1)(learner, model_state.model, drawn, key_sample)
-        step, optimiser = clipped_rmsprop(learner).update(gradient, model_state.optimiser, model_state.model)
+        step, optimiser = clipped_optimiser(learner).update(gradient, model_state.optimiser, model_state.model)
         return ContextModelState(optax.apply_updates(model_state.model, step), optimiser, key_life), metrics
 
     shapes = jax.eval_shape(lambda: update(model_state)[1])

@@ -8,8 +8,8 @@ import pytest
 
 from decentral.algorithms.dac import DAC, FullDAC
 from decentral.algorithms.dac.context_model import Contexts, kl_to_uniform, mean_weights, sum_weights
-from decentral.algorithms.dac.dac import at_every_percept, last_steps, of_next_step
-from decentral.algorithms.q_learning import Dice, Scene
+from decentral.algorithms.dac.dac import at_every_percept, of_next_step
+from decentral.algorithms.q_learning import Dice, Scene, last_steps
 from decentral.networks.dynamics import contexts_used
 from decentral.types import AgentSpec, Discrete, Episode, Percept
 

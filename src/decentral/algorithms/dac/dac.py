@@ -16,12 +16,12 @@ from decentral.algorithms.q_learning import (
     Scene,
     best_next_value,
     episode_inputs,
+    last_steps,
     mask_unavailable,
     masked_mean,
     one_hot_actions,
     roll,
     scene_inputs,
-    td_target,
 )
 from decentral.algorithms.value_learner import ContextValue, Hidden
 from decentral.networks.backend import gathered
@@ -141,8 +141,7 @@ class DAC(ContextLearner):
             "counted": self.has_window(episode) & ~self.lacks_next_context(episode),
             "taken": taken,
             "greedy": jnp.max(mask_unavailable(values[:-1], available), axis=-1),
-            "error": taken
-            - td_target(episode, self.discount, self.bootstrap_value(following, online, episode, contexts)),
+            "error": taken - self.targets(episode, self.bootstrap_value(following, online, episode, contexts)),
         }
 
     def bootstrap_value(
@@ -174,9 +173,9 @@ class DAC(ContextLearner):
         return cut_off if self.last_context == "masked" else jnp.zeros_like(cut_off)
 
     def value_loss(self, online: DACModels, terms: Terms) -> tuple[Float[Array, ""], Metrics]:
-        """L_C, Eq. (10): the mean squared TD error over the steps that count; and metrics."""
+        """L_C, Eq. (10): the mean squared TD error over the steps that count (or Huber's); and metrics."""
         counted = terms["counted"]
-        loss = masked_mean(jnp.square(terms["error"]), counted)
+        loss = masked_mean(self.error_loss(terms["error"]), counted)
         phi = self.best_phi(online, terms["hidden"][..., :1, :], terms["available"][..., :1, :])
         return loss, {
             "loss": loss,
@@ -192,12 +191,6 @@ class DAC(ContextLearner):
         """The value of the best available action by phi."""
         phi = self.phi(models, hidden, models.value.head.every(hidden))
         return jnp.max(mask_unavailable(phi, available), axis=-1)
-
-
-def last_steps(episode: Episode) -> Bool[Array, "T *B"]:
-    """Marks the last step that happened in an episode."""
-    following = jnp.concatenate([episode.happened[1:], jnp.zeros_like(episode.happened[:1])])
-    return episode.happened & ~following
 
 
 def of_next_step(of_steps: Float[Array, "T *B features"], last: Bool[Array, "T *B"]) -> Float[Array, "T *B features"]:

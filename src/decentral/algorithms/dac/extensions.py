@@ -29,13 +29,13 @@ from decentral.algorithms.dac.dac import (
     NextStep,
     StepValues,
     Terms,
-    last_steps,
     of_next_step,
 )
 from decentral.algorithms.dac.settings import OpenChoices
-from decentral.algorithms.gradient import GradientLearner, clipped_rmsprop, one_optimiser_per_part
+from decentral.algorithms.gradient import GradientLearner
 from decentral.algorithms.hashing import bucket_of
-from decentral.algorithms.q_learning import Scene, linear_ramp, masked_mean, one_hot_actions, scene_inputs
+from decentral.algorithms.optimisers import clipped_optimiser, one_optimiser_per_part
+from decentral.algorithms.q_learning import Scene, last_steps, linear_ramp, masked_mean, one_hot_actions, scene_inputs
 from decentral.algorithms.value_learner import Hidden
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Episode, Metrics
@@ -88,6 +88,8 @@ class ExtendedDAC(DAC):
             raise Refused(
                 "target_encoder must be false unless next_context is inferred and window_choice fixed, got true"
             )
+        if self.explore_bonus != "none" and (self.n_step > 1 or self.td_lambda > 0):
+            raise Refused(f"explore_bonus must be none if targets span several steps, got {self.explore_bonus}")
         if self.attainable > 0 and self.context_prior == "none":
             raise Refused("context_prior must be learned if attainable is above 0, got none")
 
@@ -272,8 +274,8 @@ class ExtendedDAC(DAC):
         )
         return loss + prior_loss, metrics | {"prior_loss": prior_loss, "contexts_attainable": attainable}
 
-    def optimiser(self) -> optax.GradientTransformation:
-        return clipped_rmsprop(self) if self.optimisers == "one" else one_optimiser_per_part(self, *self.parts())
+    def build_optimiser(self) -> optax.GradientTransformation:
+        return clipped_optimiser(self) if self.optimisers == "one" else one_optimiser_per_part(self, *self.parts())
 
     def parts(self) -> list[str]:
         """The parts of the models that get an optimiser each."""

@@ -2,11 +2,11 @@
 
 from typing import ClassVar, Literal
 
-from decentral.algorithms.gradient import GradientLearner
+from decentral.algorithms.targets import ValueSettings
 from decentral.settings import Refused, setting
 
 
-class PaperSettings(GradientLearner):
+class PaperSettings(ValueSettings):
     """What the paper names: its table of hyper-parameters, its two heads, its ablation."""
 
     heading: ClassVar[str] = "The paper's"
@@ -54,5 +54,8 @@ class OpenChoices(PaperSettings):
     context_coin: Literal["step", "episode"] = setting("step", "how often the context's coin is tossed")
 
     def check_together(self) -> None:
+        ValueSettings.check_together(self)
+        if self.last_context == "masked" and (self.n_step > 1 or self.td_lambda > 0):
+            raise Refused("last_context must be previous or optimistic if targets span several steps, got masked")
         if self.value_trains_encoder and self.value_context == "mode":
             raise Refused("value_context must be sample or probabilities if value_trains_encoder, got mode")
