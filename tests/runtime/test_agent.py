@@ -83,10 +83,13 @@ def put(key, value):
     return change
 
 
+TRUNK = {"width": 1, "layers": [1], "memory": "lstm", "stack": 1, "activation": "relu", "layer_norm": False}
+
+
 @pytest.mark.parametrize(
     ("key", "value", "refusal"),
     [
-        ("format", 3, "format must be one of 1, 2, got 3"),
+        ("format", 4, "format must be one of 1, 2, 3, got 4"),
         ("policy", "pickle", "policy must be one of values, contexts, table, got 'pickle'"),
         ("observation.size", -1, "observation.size must be a whole number from 1 to"),
         ("observation.size", 2, r"trunk.entry.weight must be float32\(1, 4\), got float32\(1, 3\)"),
@@ -94,6 +97,14 @@ def put(key, value):
         ("last_action.size", 3, "last_action.size must be 2, got 3"),
         ("parameters.sha256", "0" * 64, "parameters.safetensors must have the sha256 0000"),
         ("output", None, "output.count must be a whole number"),
+        ("head", "deep", "head must be one of linear, duelling, got 'deep'"),
+        ("trunk", {}, "trunk.layers must be a list of 1 to 64 widths, got None"),
+        ("trunk", TRUNK | {"layers": [0]}, "trunk.layers must be whole numbers from 1 to"),
+        ("trunk", TRUNK | {"memory": "tape"}, "trunk.memory must be one of gru, lstm, none, got 'tape'"),
+        ("trunk", TRUNK | {"stack": 2}, "trunk.stack must be 1 for the memory lstm, got 2"),
+        ("trunk", TRUNK | {"layer_norm": 1}, "trunk.layer_norm must be true or false, got 1"),
+        ("trunk", TRUNK, "hidden_state.size must be 2, got 1"),
+        ("trunk", TRUNK | {"memory": "gru"}, r"array trunk.cell.from_input.bias is missing"),
     ],
 )
 def test_a_spec_that_makes_no_sense_is_refused_by_its_key(tmp_path, key, value, refusal):

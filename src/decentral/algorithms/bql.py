@@ -64,7 +64,10 @@ class BQL(MultiNetworkLearner):
     policy_length: int = setting(500, "episodes for which a random policy stays the same", at_least=1)
 
     def build(self, spec: AgentSpec) -> BQLModels:
-        expected, best = ValueNetwork.described(spec, self.hidden), ValueNetwork.described(spec, self.hidden)
+        expected, best = (
+            ValueNetwork.described(spec, self.trunk_design, self.duelling),
+            ValueNetwork.described(spec, self.trunk_design, self.duelling),
+        )
         return BQLModels(expected, best, RandomPolicies(jnp.asarray(2.0**22), jnp.zeros(())))
 
     def acting(self, models: BQLModels) -> ValueNetwork:

@@ -1,7 +1,7 @@
 """Learners that follow the gradient of a loss: what they share, with target networks and an optimiser."""
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.base import AgentState, Models, Statistics
 from decentral.algorithms.optimisers import OptimiserSettings, clipped_optimiser
+from decentral.networks.layered_trunk import TrunkDesign
 from decentral.networks.layers import draw
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics
@@ -21,7 +22,21 @@ class GradientLearner(OptimiserSettings):
 
     heading: ClassVar[str] = "Networks"
 
-    hidden: int = setting(64, "units of the hidden layer and of the GRU", at_least=1)
+    hidden: int = setting(
+        64, "units of the memory, and of the hidden layer before it unless layers says more", at_least=1
+    )
+    layers: str = setting(
+        "",
+        "widths of the hidden layers before the memory, such as 128-64 (empty: one of `hidden` units)",
+        form=(r"|[1-9]\d{0,4}(-[1-9]\d{0,4}){0,7}", "empty, or up to 8 widths such as 128-64"),
+    )
+    memory: str = setting(
+        "gru",
+        "what remembers within an episode; none: a layer in its place; stack:N: the same, on the last N percepts",
+        form=(r"gru|lstm|none|stack:([2-9]|[1-5]\d|6[0-4])", "one of gru, lstm, none, stack:N with N from 2 to 64"),
+    )
+    activation: Literal["relu", "leaky-relu", "elu", "silu", "tanh"] = setting("relu", "of the hidden layers")
+    layer_norm: bool = setting(False, "normalise the hidden layers, before their activation")
     target_period: int = setting(
         200, "episodes between two copies of the online network into the target network", at_least=1
     )
@@ -38,6 +53,19 @@ class GradientLearner(OptimiserSettings):
         self, online: Models, target: Models, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
         """The loss on a batch of the agent's own episodes [B, T], and its metrics."""
+
+    @property
+    def trunk_design(self) -> TrunkDesign:
+        """What the agent's trunks are made of."""
+        kind, _, stack = self.memory.partition(":")
+        return TrunkDesign(
+            self.hidden,
+            tuple(int(width) for width in self.layers.split("-") if width),
+            "none" if stack else kind,
+            int(stack or 1),
+            self.activation,
+            self.layer_norm,
+        )
 
     def initial_statistics(self, spec: AgentSpec) -> Statistics:
         """What a new agent keeps besides its networks."""

@@ -37,7 +37,7 @@ class I2Q(MultiNetworkLearner):
 
     def build(self, spec: AgentSpec) -> I2QModels:
         pair, state = Perceptron(2 * self.hidden, self.width, 1), Perceptron(self.hidden, self.width, 1)
-        return I2QModels(ValueNetwork.described(spec, self.hidden), pair, state)
+        return I2QModels(ValueNetwork.described(spec, self.trunk_design, self.duelling), pair, state)
 
     def acting(self, models: I2QModels) -> ValueNetwork:
         return models.value

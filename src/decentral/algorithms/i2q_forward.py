@@ -58,7 +58,7 @@ class I2QForward(MultiNetworkLearner):
     def build(self, spec: AgentSpec) -> ForwardModels:
         state, action = spec.observation_size, spec.actions.count
         pair, change = Perceptron(2 * state, self.width, 1), Perceptron(state + action, self.width, state)
-        return ForwardModels(ValueNetwork.described(spec, self.hidden), pair, change)
+        return ForwardModels(ValueNetwork.described(spec, self.trunk_design, self.duelling), pair, change)
 
     def acting(self, models: ForwardModels) -> ValueNetwork:
         return models.value
@@ -79,7 +79,8 @@ class I2QForward(MultiNetworkLearner):
         """The terms of the losses for one episode."""
         states, actions = episode.percepts.observation, one_hot_actions(episode)
         before, after = states[:-1], states[1:]
-        hidden = target.value.trunk.unroll(episode_inputs(episode))
+        memories = target.value.trunk.memories(episode_inputs(episode))
+        hidden = target.value.trunk.output(memories)
         next_action_values = mask_unavailable(target.value.head(hidden), episode.percepts.available)[1:]
         next_actions = jax.nn.one_hot(jnp.argmax(next_action_values, axis=-1), actions.shape[-1])
         next_worth = jax.vmap(target.worth)(after, jax.vmap(target.predict)(after, next_actions))
@@ -89,13 +90,13 @@ class I2QForward(MultiNetworkLearner):
         fixed = jax.lax.stop_gradient(online.pair)
         return {
             "taken": taken,
-            "value_error": taken - self.wanted(target, episode, hidden),
+            "value_error": taken - self.wanted(target, episode, memories),
             "pair_error": jax.vmap(online.worth)(before, after) - by_pair,
             "model_error": jnp.mean(jnp.square(predicted - after), axis=-1),
             "promise": fixed(jnp.concatenate([before, predicted], axis=-1))[:, 0],
         }
 
-    def wanted(self, target: ForwardModels, episode: Episode, hidden: Float[Array, "P hidden"]) -> Float[Array, " T"]:
+    def wanted(self, target: ForwardModels, episode: Episode, memories: Float[Array, "P memory"]) -> Float[Array, " T"]:
         """The target of Q, from the better of the next state that occurred and the predicted one."""
         states, actions = episode.percepts.observation, one_hot_actions(episode)
         before, after = states[:-1], states[1:]
@@ -104,7 +105,8 @@ class I2QForward(MultiNetworkLearner):
         if self.follow == "pair":
             return jax.lax.stop_gradient(jnp.maximum(worth, promised))
         ideal = jnp.where((promised > worth)[:, None], predicted, after)
-        ideal_hidden = jax.vmap(target.value.trunk.step)(hidden[:-1], jnp.concatenate([ideal, actions], axis=-1))
+        ideal_memories = jax.vmap(target.value.trunk.step)(memories[:-1], jnp.concatenate([ideal, actions], axis=-1))
+        ideal_hidden = target.value.trunk.output(ideal_memories)
         values = mask_unavailable(target.value.head(ideal_hidden), episode.percepts.available[1:])
         return self.targets(episode, jnp.max(values, axis=-1))
 

@@ -1,6 +1,6 @@
 """RAC (Li, Bao and Gao 2025): contexts are intervals of the return; a second network acts, pulled towards phi."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -26,6 +26,8 @@ class RACModels(eqx.Module):
 class RAC(MultiNetworkLearner):
     """Return-Aware Context: values given what the whole episode returned, and the best of them as a guide."""
 
+    cannot: ClassVar[dict[str, str]] = {"duelling": "a head makes its values from a context"}
+
     contexts: int = setting(10, "m, intervals of the return", at_least=1)
     return_low: float = setting(0.0, "R_min, where the first interval starts")
     return_high: float = setting(25.0, "R_max, where the last interval ends")
@@ -41,9 +43,9 @@ class RAC(MultiNetworkLearner):
             raise Refused(f"return_low must be below return_high, {self.return_high}, got {self.return_low}")
 
     def build(self, spec: AgentSpec) -> RACModels:
-        trunk = trunk_for(spec.observation_size + spec.actions.count, self.hidden, spec.image)
+        trunk = trunk_for(spec.observation_size + spec.actions.count, self.trunk_design, spec.image)
         head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
-        return RACModels(ContextValue(trunk, head), ValueNetwork.described(spec, self.hidden))
+        return RACModels(ContextValue(trunk, head), ValueNetwork.described(spec, self.trunk_design))
 
     def acting(self, models: RACModels) -> ValueNetwork:
         return models.acting

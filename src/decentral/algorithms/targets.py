@@ -73,9 +73,9 @@ def error_loss(errors: Float[Array, "*batch"], huber: float) -> Float[Array, "*b
 
 
 class ValueSettings(GradientLearner):
-    """What all learners of action values can be told about their targets and errors."""
+    """What all learners of action values can be told about their targets, errors and heads."""
 
-    heading: ClassVar[str] = "Value targets"
+    heading: ClassVar[str] = "Values"
 
     cannot: ClassVar[dict[str, str]] = {}  # settings that the method can't honour, and why
 
@@ -86,6 +86,7 @@ class ValueSettings(GradientLearner):
     huber: float = setting(
         0.0, "errors beyond this count linearly, not squared (0: all are squared)", at_least=0, static=True
     )
+    duelling: bool = setting(False, "values as the sum of the state's value and the actions' advantages")
 
     def check_together(self) -> None:
         if self.td_lambda > 0 and self.n_step > 1:

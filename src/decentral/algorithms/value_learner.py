@@ -14,8 +14,9 @@ from decentral.algorithms.base import Models, Values
 from decentral.algorithms.q_learning import Scene, episode_inputs, masked_mean, scene_inputs, values_and_targets
 from decentral.algorithms.targets import TDTargets, ValueSettings
 from decentral.networks.backend import gathered
-from decentral.networks.heads import ContextHead
+from decentral.networks.heads import ContextHead, DuellingHead
 from decentral.networks.images import ImageTrunk, trunk_for
+from decentral.networks.layered_trunk import LayeredTrunk, TrunkDesign
 from decentral.networks.layers import Linear
 from decentral.networks.trunk import Trunk
 from decentral.settings import setting
@@ -25,21 +26,25 @@ Hidden = Float[Array, " hidden"]
 
 
 class ValueNetwork(eqx.Module):
-    """Q(h, .): the trunk and one linear layer."""
+    """Q(h, .): the trunk and one linear layer, or a duelling head."""
 
-    trunk: Trunk | ImageTrunk
-    head: Linear
+    trunk: Trunk | LayeredTrunk | ImageTrunk
+    head: Linear | DuellingHead
 
     @staticmethod
-    def described(spec: AgentSpec, hidden: int) -> "ValueNetwork":
-        """The description of an agent's network; `networks.layers.draw` draws its initial values."""
-        actions = spec.actions.count
-        return ValueNetwork(trunk_for(spec.observation_size + actions, hidden, spec.image), Linear(hidden, actions))
+    def described(spec: AgentSpec, trunk: TrunkDesign | int, duelling: bool = False) -> "ValueNetwork":
+        """The description of an agent's network; `networks.layers.draw` draws its initial values.
+
+        The trunk is PyMARL's where only its width is given.
+        """
+        actions, design = spec.actions.count, TrunkDesign(trunk) if isinstance(trunk, int) else trunk
+        head = DuellingHead(design.width, actions, design.activation) if duelling else Linear(design.width, actions)
+        return ValueNetwork(trunk_for(spec.observation_size + actions, design, spec.image), head)
 
     def step(self, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
         """The values of all actions, and the memory after the percept."""
         memory = self.trunk.step(memory, scene_inputs(scene))
-        return self.head(memory), memory
+        return self.head(self.trunk.output(memory)), memory
 
     def unroll(self, episode: Episode) -> Float[Array, "P *B actions"]:
         """The values of all actions at every percept of an episode, or of a batch of episodes."""
@@ -49,7 +54,7 @@ class ValueNetwork(eqx.Module):
 class ContextValue(eqx.Module):
     """Q(h, ., c): a trunk that does not depend on the context, and a head that does."""
 
-    trunk: Trunk | ImageTrunk
+    trunk: Trunk | LayeredTrunk | ImageTrunk
     head: ContextHead
 
 
@@ -100,7 +105,7 @@ class ValueLearner(ValueActor):
         """The weight of each squared error; `surprise` is the target minus the value."""
 
     def build(self, spec: AgentSpec) -> ValueNetwork:
-        return ValueNetwork.described(spec, self.hidden)
+        return ValueNetwork.described(spec, self.trunk_design, self.duelling)
 
     def acting(self, models: ValueNetwork) -> ValueNetwork:
         return models

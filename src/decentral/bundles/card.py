@@ -25,8 +25,9 @@ def describe(
     """Everything that is needed to run a bundle, as plain data: the agent's own sizes and names, without padding."""
     size, count = spaces.spec.observation_size, spaces.spec.actions.count
     recurrent = policy.hidden > 0
+    needs_last_format = bool({"trunk", "head"} & policy.details.keys())
     return {
-        "format": FORMAT,
+        "format": FORMAT if needs_last_format else FORMAT - 1,  # so that older libraries can read what they know
         "algorithm": algorithm,
         "agent": spaces.name,
         "policy": policy.kind,
@@ -35,6 +36,7 @@ def describe(
         "last_action": _last_action(count) if recurrent else None,
         "available": {"type": "bool", "size": count, "meaning": "an action that is not available is never chosen"},
         "hidden_state": {"type": "float32", "size": policy.hidden, "start": "zeros"} if recurrent else None,
+        **{part: policy.details[part] for part in ("trunk", "head") if part in policy.details},
         "contexts": policy.details.get("contexts"),
         "table": policy.details.get("table"),
         "output": {

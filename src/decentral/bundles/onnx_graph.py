@@ -13,6 +13,7 @@ import numpy as np
 from decentral.bundles.parity import Answer, Answers
 from decentral.runtime.agent import State
 from decentral.runtime.spec import BundleSpec
+from decentral.runtime.trunks import NORM_EPSILON, TrunkSpec
 from decentral.settings import Refused
 
 OPSET, IR_VERSION = 17, 8  # old enough for most runtimes
@@ -34,8 +35,8 @@ def write_graph(file: Path, spec: BundleSpec, arrays: dict[str, np.ndarray]) -> 
     if spec.policy == "table":
         raise Refused(f"format onnx needs an agent with a network, got {spec.algorithm}, which has a table")
     graph = _Graph(onnx, dict(arrays))
-    memory = graph.trunk(spec.hidden)
-    values = graph.head(spec, memory)
+    hidden = graph.trunk(spec.hidden) if spec.trunk is None else graph.layered_trunk(spec, spec.trunk)
+    values = graph.head(spec, hidden)
     graph.choice(spec, values)
     onnx.save(graph.model(spec), file)
 
@@ -79,30 +80,97 @@ class _Graph:
     def linear(self, name: str, x: str) -> str:
         return self.add("Add", self.add("MatMul", f"{name}.weight", x), f"{name}.bias")
 
+    def split(self, array: str, parts: int, size: int) -> list[str]:
+        """An array as so many parts of one size."""
+        sizes = self.constant(f"{parts} of {size}", np.full(parts, size, np.int64))
+        return self.add("Split", array, sizes, outputs=parts, axis=0)
+
+    def activate(self, kind: str, x: str) -> str:
+        if kind == "silu":
+            return self.add("Mul", x, self.add("Sigmoid", x))
+        known = {"relu": "Relu", "leaky-relu": "LeakyRelu", "elu": "Elu", "tanh": "Tanh"}
+        return self.add(known[kind], x)
+
     def trunk(self, hidden: int) -> str:
         """The memory after the percept."""
         entered = self.add("Relu", self.linear("trunk.entry", self.add("Concat", "observation", "last_action", axis=0)))
-        sizes = self.constant("gates", np.full(3, hidden, np.int64))
-        by_input = self.add("Split", self.linear("trunk.from_input", entered), sizes, outputs=3, axis=0)
-        by_memory = self.add("Split", self.linear("trunk.from_memory", "hidden_state"), sizes, outputs=3, axis=0)
+        return self.gru("trunk", hidden, entered)
+
+    def layered_trunk(self, spec: BundleSpec, trunk: TrunkSpec) -> str:
+        """The output of a trunk that is not PyMARL's; it also adds the memory after the percept."""
+        x = inputs = self.add("Concat", "observation", "last_action", axis=0)
+        seen = ""
+        if trunk.stack > 1:
+            past = self.cut("hidden_state", trunk.width, spec.hidden)
+            x = seen = self.add("Concat", past, inputs, axis=0)
+        for number in range(len(trunk.layers)):
+            x = self.hidden_layer(f"trunk.layers.{number}", trunk, x)
+        if trunk.memory == "gru":
+            return self.gru("trunk.cell", trunk.width, x)
+        if trunk.memory == "lstm":
+            return self.lstm(trunk.width, x)
+        output, step = self.hidden_layer("trunk.cell", trunk, x), spec.observation_size + spec.actions
+        kept = [self.cut(seen, step, trunk.stack * step)] if seen else []
+        self.add("Concat", output, *kept, axis=0, name="next_hidden_state")
+        return output
+
+    def cut(self, array: str, start: int, end: int) -> str:
+        """A part of an array."""
+        place = [self.constant(f"at {at}", np.asarray([at], np.int64)) for at in (start, end)]
+        return self.add("Slice", array, *place)
+
+    def hidden_layer(self, name: str, trunk: TrunkSpec, x: str) -> str:
+        """A linear layer, perhaps a norm, and the activation."""
+        x = self.linear(f"{name}.linear", x)
+        if trunk.layer_norm:
+            centred = self.add("Sub", x, self.add("ReduceMean", x, axes=[0]))
+            variance = self.add("ReduceMean", self.add("Mul", centred, centred), axes=[0])
+            root = self.add("Sqrt", self.add("Add", variance, self.constant("norm-epsilon", NORM_EPSILON)))
+            scale = self.constant(f"{name}.norm.scale", 1 + self.constants[f"{name}.norm.scale"])
+            scaled = self.add("Mul", self.add("Div", centred, root), scale)
+            x = self.add("Add", scaled, f"{name}.norm.shift")
+        return self.activate(trunk.activation, x)
+
+    def lstm(self, width: int, entered: str) -> str:
+        """The output of an LSTM; it also adds its memory."""
+        output, cell = self.split("hidden_state", 2, width)
+        both = self.add(
+            "Add", self.linear("trunk.cell.from_input", entered), self.linear("trunk.cell.from_memory", output)
+        )
+        gates = self.split(both, 4, width)
+        enter, keep, leave = (self.add("Sigmoid", gates[gate]) for gate in (0, 1, 3))
+        new = self.add("Mul", enter, self.add("Tanh", gates[2]))
+        cell = self.add("Add", self.add("Mul", keep, cell), new)
+        output = self.add("Mul", leave, self.add("Tanh", cell))
+        self.add("Concat", output, cell, axis=0, name="next_hidden_state")
+        return output
+
+    def gru(self, name: str, hidden: int, entered: str) -> str:
+        """The memory of a GRU after the percept."""
+        by_input = self.split(self.linear(f"{name}.from_input", entered), 3, hidden)
+        by_memory = self.split(self.linear(f"{name}.from_memory", "hidden_state"), 3, hidden)
         reset, update = (self.add("Sigmoid", self.add("Add", by_input[gate], by_memory[gate])) for gate in (0, 1))
         candidate = self.add("Tanh", self.add("Add", by_input[2], self.add("Mul", reset, by_memory[2])))
         new = self.add("Mul", self.add("Sub", self.constant("one", np.float32(1)), update), candidate)
         return self.add("Add", new, self.add("Mul", update, "hidden_state"), name="next_hidden_state")
 
-    def head(self, spec: BundleSpec, memory: str) -> str:
+    def head(self, spec: BundleSpec, hidden: str) -> str:
         """The value of every action."""
+        if spec.duelling:
+            activation = "relu" if spec.trunk is None else spec.trunk.activation
+            hidden = self.activate(activation, self.linear("head.first", hidden))
+            return self.add("Identity", self.linear("head.second", hidden), name="values")
         if spec.policy == "values":
-            return self.add("Identity", self.linear("head", memory), name="values")
+            return self.add("Identity", self.linear("head", hidden), name="values")
         shape = self.constant("shape", np.asarray([spec.contexts, spec.actions], np.int64))
         if spec.head == "linear":
-            every = self.add("Reshape", self.linear("head", memory), shape)
+            every = self.add("Reshape", self.linear("head", hidden), shape)
         else:
-            units = self.add("Add", self.add("MatMul", "head.first.weight", memory), "head.of_context")
+            units = self.add("Add", self.add("MatMul", "head.first.weight", hidden), "head.of_context")
             turned = self.constant("head.second.turned", self.constants.pop("head.second.weight").T)
             every = self.add("Add", self.add("MatMul", self.add("Relu", units), turned), "head.second.bias")
         if spec.attainable > 0:
-            units = self.add("Relu", self.linear("prior.first", memory))
+            units = self.add("Relu", self.linear("prior.first", hidden))
             likely = self.add("Reshape", self.linear("prior.second", units), shape)
             gap = self.constant("gap", np.log(np.float32(spec.attainable)))
             least = self.add("Add", self.add("ReduceMax", likely, axes=[0], keepdims=1), gap)

@@ -1,6 +1,6 @@
 """What a trained agent needs to act greedily, and nothing else: its arrays, folded where values stay the same."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import jax
@@ -15,12 +15,16 @@ from decentral.algorithms.hashing import multipliers
 from decentral.algorithms.i2q_tabular import I2QTabular
 from decentral.algorithms.value_learner import ValueActor, ValueNetwork
 from decentral.centralised.fingerprints import Fingerprints
-from decentral.networks.heads import ContextHead, HiddenNormalNet, HyperNet, NormalNet
+from decentral.networks.heads import ContextHead, DuellingHead, HiddenNormalNet, HyperNet, NormalNet
+from decentral.networks.images import ImageTrunk
+from decentral.networks.layered_trunk import LayeredTrunk
+from decentral.networks.layers import Linear
 from decentral.networks.trunk import Trunk
 from decentral.settings import Refused
 from decentral.training.parameters import as_arrays
 from decentral.types import AgentSpec
 
+ENTRIES = ("trunk.entry", "trunk.layers.0.linear")  # layers that read the inputs
 LAST_LAYERS = ("head", "head.second", "prior.second")
 ROWS_OF_ACTIONS = {
     f"{layer}.{part}" for layer in LAST_LAYERS for part in ("weight", "bias")
@@ -33,7 +37,7 @@ class Policy:
 
     kind: str
     hidden: int  # 0: it has no memory
-    details: dict[str, dict[str, Any]]
+    details: dict[str, Any]
     arrays: dict[str, np.ndarray]
 
 
@@ -59,9 +63,11 @@ def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) 
     network = algorithm.acting(models) if isinstance(algorithm, ValueActor) else models
     if type(network) is not ValueNetwork:
         raise _unknown(name, f"which acts on a {type(network).__name__}")
-    if type(network.trunk) is not Trunk:
+    if type(network.trunk) not in (Trunk, LayeredTrunk):
         raise _unknown(name, f"whose trunk is a {type(network.trunk).__name__}")
-    return Policy("values", _width(network.trunk), {}, as_arrays(network))
+    kind, head = _value_head(network.head)
+    arrays = _within("trunk", network.trunk) | head
+    return Policy("values", _memory_size(network.trunk), _trunk_details(network.trunk) | kind, arrays)
 
 
 def without_id(policy: Policy, spec: AgentSpec, number: int, agents: int) -> Policy:
@@ -69,10 +75,16 @@ def without_id(policy: Policy, spec: AgentSpec, number: int, agents: int) -> Pol
 
     The contribution of a constant input is folded into the bias.
     """
-    weight, bias = policy.arrays["trunk.entry.weight"], policy.arrays["trunk.entry.bias"]
+    if _stack(policy) > 1:
+        raise Refused(
+            "export needs memory gru, lstm or none where agents share parameters, got stack: in its first percepts no"
+            " id is seen"
+        )
+    name = next(name for name in ENTRIES if f"{name}.weight" in policy.arrays)
+    weight, bias = policy.arrays[f"{name}.weight"], policy.arrays[f"{name}.bias"]
     first = spec.observation_size
     rest = np.delete(weight, np.s_[first : first + agents], axis=1)
-    entry = {"trunk.entry.weight": rest, "trunk.entry.bias": bias + weight[:, first + number]}
+    entry = {f"{name}.weight": rest, f"{name}.bias": bias + weight[:, first + number]}
     return replace(policy, arrays=policy.arrays | entry)
 
 
@@ -87,11 +99,13 @@ def without_padding(policy: Policy, padded: AgentSpec, spec: AgentSpec) -> Polic
     Padding consists of zeros after the observation, which contribute nothing, and of actions that are never available:
     their values and their entries in the last action are left out.
     """
-    size, count = spec.observation_size, spec.actions.count
-    columns = [*range(size), *range(padded.observation_size, padded.observation_size + count)]
+    size, count, stack = spec.observation_size, spec.actions.count, _stack(policy)
+    seen, inputs = padded.observation_size, padded.observation_size + padded.actions.count
+    columns = [step * inputs + column for step in range(stack) for column in (*range(size), *range(seen, seen + count))]
+    left_out = (stack - 1) * (inputs - size - count)  # of the memory
 
     def cut(name: str, array: np.ndarray) -> np.ndarray:
-        if name == "trunk.entry.weight":
+        if name in (f"{entry}.weight" for entry in ENTRIES):
             return array[:, columns]
         if name == "multipliers":
             return array[:size]
@@ -102,7 +116,8 @@ def without_padding(policy: Policy, padded: AgentSpec, spec: AgentSpec) -> Polic
             return rows.reshape(-1, *array.shape[1:])
         return array
 
-    return replace(policy, arrays={name: cut(name, array) for name, array in policy.arrays.items()})
+    arrays = {name: cut(name, array) for name, array in policy.arrays.items()}
+    return replace(policy, hidden=policy.hidden - left_out, arrays=arrays)
 
 
 def _with_contexts(algorithm: DAC, models: DACModels) -> Policy:
@@ -113,7 +128,25 @@ def _with_contexts(algorithm: DAC, models: DACModels) -> Policy:
     arrays = _within("trunk", models.value.trunk) | head
     if share > 0 and prior is not None:
         arrays |= _within("prior.first", prior.first) | _within("prior.second", prior.second)
-    return Policy("contexts", _width(models.value.trunk), {"contexts": contexts}, arrays)
+    trunk = models.value.trunk
+    return Policy("contexts", _memory_size(trunk), _trunk_details(trunk) | {"contexts": contexts}, arrays)
+
+
+def _value_head(head: Linear | DuellingHead) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+    """A head as one linear layer, or a duelling one as a hidden layer and a linear one, the mean taken off already."""
+    if not isinstance(head, DuellingHead):
+        return {}, _within("head", head)
+    parts = jax.tree.map(np.asarray, head)
+    advantage, bias = parts.advantage.weight, parts.advantage.bias
+    over_value = np.repeat(parts.value.weight, len(bias), axis=0)
+    second = np.concatenate([over_value, advantage - advantage.mean(axis=0)], axis=1)
+    layers = parts.value_hidden.linear, parts.advantage_hidden.linear
+    return {"head": "duelling"}, {
+        "head.first.weight": np.concatenate([each.weight for each in layers]),
+        "head.first.bias": np.concatenate([each.bias for each in layers]),
+        "head.second.weight": second,
+        "head.second.bias": parts.value.bias + bias - bias.mean(),
+    }
 
 
 def _head(head: ContextHead) -> tuple[str, dict[str, np.ndarray]]:
@@ -144,5 +177,17 @@ def _within(name: str, part: Any) -> dict[str, np.ndarray]:
     return {f"{name}.{inner}": array for inner, array in as_arrays(part).items()}
 
 
-def _width(trunk: Any) -> int:
-    return trunk.from_memory.weight.shape[-1]
+def _memory_size(trunk: Trunk | LayeredTrunk | ImageTrunk) -> int:
+    return trunk.start().shape[-1]
+
+
+def _trunk_details(trunk: Trunk | LayeredTrunk | ImageTrunk) -> dict[str, Any]:
+    """What `spec.json` says of a trunk that is not PyMARL's."""
+    if not isinstance(trunk, LayeredTrunk):
+        return {}
+    design = trunk.design
+    return {"trunk": asdict(design) | {"layers": list(design.layers or (design.width,))}}
+
+
+def _stack(policy: Policy) -> int:
+    return policy.details.get("trunk", {}).get("stack", 1)

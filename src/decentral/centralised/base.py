@@ -47,7 +47,7 @@ class Centralised(ValueSettings):
 
     def build(self, spec: AgentSpec) -> Models:
         """A description of the network of one actor."""
-        return ValueNetwork.described(spec, self.hidden)
+        return ValueNetwork.described(spec, self.trunk_design, self.duelling)
 
     def build_common(self, spec: AgentSpec, team_size: int) -> Any:
         """A description of what the actors have in common."""

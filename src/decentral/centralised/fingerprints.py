@@ -32,7 +32,7 @@ class Fingerprints(Centralised):
 
     def build(self, spec: AgentSpec) -> StampedNetwork:
         wider = AgentSpec(spec.observation_size + 2, spec.actions)
-        return StampedNetwork(ValueNetwork.described(wider, self.hidden), jnp.zeros(()))
+        return StampedNetwork(ValueNetwork.described(wider, self.trunk_design, self.duelling), jnp.zeros(()))
 
     def start(self, models: StampedNetwork) -> Hidden:
         return models.value.trunk.start()

@@ -108,7 +108,7 @@ def _table(trained: Trained, environment: MatrixGame, seed: int, agent: int) -> 
 
 def _context_values(models: DACModels, scene: Scene) -> jax.Array:
     memory = models.value.trunk.step(models.value.trunk.start(), scene_inputs(scene))
-    return models.value.head.every(memory)
+    return models.value.head.every(models.value.trunk.output(memory))
 
 
 def _inferred(trained: Trained, model: ContextModel, environment: MatrixGame, agent: int) -> np.ndarray:

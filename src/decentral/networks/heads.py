@@ -1,4 +1,4 @@
-"""Contextual heads: from a hidden state and a context to the values of all actions.
+"""Heads: from a hidden state, or from it and a context, to the values of all actions.
 
 Every contextual head answers for one context, `head(hidden, context)`, and for all of them, `head.every(hidden)`.
 """
@@ -10,12 +10,30 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from decentral.networks.layered_trunk import HiddenLayer
 from decentral.networks.layers import Linear, times
 
 Hidden = Float[Array, "*rows width"]
 Context = Float[Array, "*rows contexts"]
 Values = Float[Array, "*rows actions"]
 AllValues = Float[Array, "*rows contexts actions"]
+
+
+class DuellingHead(eqx.Module):
+    """Q(h, a) = V(h) + A(h, a) - mean A(h, .): the value of the state and advantages of actions, with a layer each."""
+
+    value_hidden: HiddenLayer
+    value: Linear
+    advantage_hidden: HiddenLayer
+    advantage: Linear
+
+    def __init__(self, width: int, actions: int, activation: str = "relu"):
+        self.value_hidden, self.value = HiddenLayer(width, width, activation, False), Linear(width, 1)
+        self.advantage_hidden, self.advantage = HiddenLayer(width, width, activation, False), Linear(width, actions)
+
+    def __call__(self, hidden: Hidden) -> Values:
+        advantages = self.advantage(self.advantage_hidden(hidden))
+        return self.value(self.value_hidden(hidden)) + advantages - jnp.mean(advantages, axis=-1, keepdims=True)
 
 
 class ContextHead(eqx.Module):

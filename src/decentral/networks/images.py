@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from decentral.networks.layered_trunk import LayeredTrunk, TrunkDesign
 from decentral.networks.layers import Linear
 from decentral.networks.trunk import Trunk
 
@@ -23,29 +24,38 @@ class ImageTrunk(eqx.Module):
 
     convolutions: tuple[Linear, ...]  # of a patch of 3 x 3
     summary: Linear
-    trunk: Trunk
+    trunk: Trunk | LayeredTrunk
     shape: Shape = eqx.field(static=True)
 
-    def __init__(self, inputs: int, width: int, shape: Shape):
+    def __init__(self, inputs: int, design: TrunkDesign | int, shape: Shape):
+        width = design if isinstance(design, int) else design.width
         before = (shape[2], *CHANNELS)
         self.convolutions = tuple(Linear(KERNEL**2 * old, new) for old, new in zip(before, CHANNELS, strict=False))
         height, breadth = shape[:2]
         for _ in CHANNELS:
             height, breadth = -(-height // STRIDE), -(-breadth // STRIDE)
         self.summary = Linear(height * breadth * CHANNELS[-1], width)
-        self.trunk = Trunk(width + inputs - math.prod(shape), width)
+        self.trunk = flat_trunk(width + inputs - math.prod(shape), design)
         self.shape = shape
 
-    def start(self) -> Float[Array, " width"]:
+    def start(self) -> Float[Array, " memory"]:
         """The memory before the first percept."""
         return self.trunk.start()
 
-    def step(self, memory: Float[Array, " width"], inputs: Float[Array, " inputs"]) -> Float[Array, " width"]:
+    def output(self, memory: Float[Array, "*rows memory"]) -> Float[Array, "*rows width"]:
+        """What the heads read."""
+        return self.trunk.output(memory)
+
+    def step(self, memory: Float[Array, " memory"], inputs: Float[Array, " inputs"]) -> Float[Array, " memory"]:
         """The memory after one more percept."""
         return self.trunk.step(memory, self.summarise(inputs))
 
-    def unroll(self, inputs: Float[Array, "P *B inputs"]) -> Float[Array, "P *B width"]:
+    def memories(self, inputs: Float[Array, "P *B inputs"]) -> Float[Array, "P *B memory"]:
         """The memory after each percept of an episode, or of a batch of episodes."""
+        return self.trunk.memories(self.summarise(inputs))
+
+    def unroll(self, inputs: Float[Array, "P *B inputs"]) -> Float[Array, "P *B width"]:
+        """The output after each percept of an episode, or of a batch of episodes."""
         return self.trunk.unroll(self.summarise(inputs))
 
     def summarise(self, inputs: Float[Array, "*rows inputs"]) -> Float[Array, "*rows summary"]:
@@ -77,6 +87,13 @@ def patches(image: Float[Array, "*rows height width channels"]) -> Float[Array, 
     )
 
 
-def trunk_for(inputs: int, width: int, image: Shape | None) -> Trunk | ImageTrunk:
-    """The trunk of a value network: one with convolutions where observations are images."""
-    return Trunk(inputs, width) if image is None else ImageTrunk(inputs, width, image)
+def trunk_for(inputs: int, design: TrunkDesign | int, image: Shape | None) -> Trunk | LayeredTrunk | ImageTrunk:
+    """The trunk of a value network, as designed or of this width: with convolutions where observations are images."""
+    return flat_trunk(inputs, design) if image is None else ImageTrunk(inputs, design, image)
+
+
+def flat_trunk(inputs: int, design: TrunkDesign | int) -> Trunk | LayeredTrunk:
+    """The trunk for inputs that are no image."""
+    if isinstance(design, int):
+        return Trunk(inputs, design)
+    return Trunk(inputs, design.width) if design.is_default else LayeredTrunk(inputs, design)

@@ -1,4 +1,4 @@
-"""The recurrent trunk of every value network: a hidden layer, then a GRU, as in PyMARL."""
+"""The recurrent trunk of value networks, unless they are told otherwise: a hidden layer, then a GRU, as in PyMARL."""
 
 import equinox as eqx
 import jax
@@ -31,6 +31,14 @@ class Trunk(eqx.Module):
         by_input = self.from_input(jax.nn.relu(self.entry(inputs)))
         gates = open_gates(shares_of(by_input), shares_of(self.from_memory(memory)))
         return next_memory(memory, gates)
+
+    def output(self, memory: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
+        """What the heads read: the memory."""
+        return memory
+
+    def memories(self, inputs: Float[Array, "P *B inputs"]) -> Float[Array, "P *B width"]:
+        """The memory after each percept: what `unroll` gives."""
+        return self.unroll(inputs)
 
     def unroll(self, inputs: Float[Array, "P *B inputs"]) -> Float[Array, "P *B width"]:
         """The memory after each percept of an episode, or of a batch of episodes."""

@@ -4,14 +4,21 @@ The same arithmetic as in `networks` and `algorithms`; export compares the two o
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 
 from decentral.errors import Refused
 from decentral.runtime.spec import BundleSpec
-
-Arrays = dict[str, np.ndarray]
+from decentral.runtime.trunks import (
+    ACTIVATIONS,
+    Arrays,
+    PlainGRUTrunk,
+    PlainLayeredTrunk,
+    PlainTrunk,
+    layer,
+    linear,
+    relu,
+)
 
 
 class Model(ABC):
@@ -22,83 +29,55 @@ class Model(ABC):
         """The value of every action [actions], and the memory after the percept [hidden]."""
 
 
-@dataclass(frozen=True)
-class PlainLinear:
-    """weight @ x + bias."""
-
-    weight: np.ndarray  # [outputs, inputs]
-    bias: np.ndarray  # [outputs]
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        return self.weight @ x + self.bias
-
-
-class PlainTrunk:
-    """inputs -> ReLU layer -> GRU."""
-
-    def __init__(self, arrays: Arrays, observation_size: int):
-        weight = arrays["trunk.entry.weight"]
-        self.entry = PlainLinear(np.ascontiguousarray(weight[:, :observation_size]), arrays["trunk.entry.bias"])
-        self.of_action = np.ascontiguousarray(weight[:, observation_size:].T)  # what each last action adds
-        self.from_input = _linear(arrays, "trunk.from_input")
-        self.from_memory = _linear(arrays, "trunk.from_memory")
-
-    def step(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> np.ndarray:
-        """The memory after one more percept."""
-        entered = self.entry(observation)
-        if last_action >= 0:
-            entered = entered + self.of_action[last_action]
-        by_input = self.from_input(np.maximum(entered, 0))
-        by_memory = self.from_memory(memory)
-        width = len(memory)
-        reset, update = np.split(0.5 * np.tanh(0.5 * (by_input[: 2 * width] + by_memory[: 2 * width])) + 0.5, 2)
-        candidate = np.tanh(by_input[2 * width :] + reset * by_memory[2 * width :])
-        return (1 - update) * candidate + update * memory
-
-
 class RecurrentValues(Model):
     """Q(h, .)."""
 
     def __init__(self, spec: BundleSpec, arrays: Arrays):
-        self.trunk, self.head = PlainTrunk(arrays, spec.observation_size), _linear(arrays, "head")
+        self.trunk, names = trunk_of(spec, arrays), ("head.first", "head.second") if spec.duelling else ("head",)
+        self.head = [linear(arrays, name) for name in names]
+        self.activation = relu if spec.trunk is None else ACTIVATIONS[spec.trunk.activation]
 
     def values(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> tuple[np.ndarray, np.ndarray]:
         memory = self.trunk.step(observation, memory, last_action)
-        return self.head(memory), memory
+        x = self.trunk.output(memory)
+        for hidden in self.head[:-1]:
+            x = self.activation(hidden(x))
+        return self.head[-1](x), memory
 
 
 class RecurrentContexts(Model):
     """phi(h, .) = max_c Q(h, ., c), over the contexts that are attainable by each action."""
 
     def __init__(self, spec: BundleSpec, arrays: Arrays):
-        self.trunk, self.arrays = PlainTrunk(arrays, spec.observation_size), arrays
+        self.trunk, self.arrays = trunk_of(spec, arrays), arrays
         self.shape = (spec.contexts, spec.actions)
         self.is_linear = spec.head == "linear"
         self.gap = None  # in log-probability, between the likeliest context and those that still count
         if spec.attainable > 0:
             self.gap = np.log(np.float32(spec.attainable))
-            self.prior = _linear(arrays, "prior.first"), _linear(arrays, "prior.second")
+            self.prior = linear(arrays, "prior.first"), linear(arrays, "prior.second")
 
     def values(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> tuple[np.ndarray, np.ndarray]:
         memory = self.trunk.step(observation, memory, last_action)
-        every = self.under_each_context(memory)
+        hidden = self.trunk.output(memory)
+        every = self.under_each_context(hidden)
         if self.gap is not None:
-            likely = self.logits(memory)
+            likely = self.logits(hidden)
             every = np.where(likely >= self.gap + likely.max(axis=0), every, -np.inf)
         return every.max(axis=0), memory
 
-    def under_each_context(self, memory: np.ndarray) -> np.ndarray:
+    def under_each_context(self, hidden: np.ndarray) -> np.ndarray:
         """Q(h, ., .) [contexts, actions]."""
         arrays = self.arrays
         if self.is_linear:
-            return (arrays["head.weight"] @ memory + arrays["head.bias"]).reshape(self.shape)
-        units = np.maximum(arrays["head.first.weight"] @ memory + arrays["head.of_context"], 0)
+            return (arrays["head.weight"] @ hidden + arrays["head.bias"]).reshape(self.shape)
+        units = np.maximum(arrays["head.first.weight"] @ hidden + arrays["head.of_context"], 0)
         return units @ arrays["head.second.weight"].T + arrays["head.second.bias"]
 
-    def logits(self, memory: np.ndarray) -> np.ndarray:
+    def logits(self, hidden: np.ndarray) -> np.ndarray:
         """log p(c | h, a), up to a number for each action [contexts, actions]."""
         first, second = self.prior
-        return second(np.maximum(first(memory), 0)).reshape(self.shape)
+        return second(relu(first(hidden))).reshape(self.shape)
 
 
 class Table(Model):
@@ -141,31 +120,34 @@ def model_of(spec: BundleSpec, arrays: Arrays, source: str) -> Model:
     return MODELS[spec.policy](spec, arrays)
 
 
+def trunk_of(spec: BundleSpec, arrays: Arrays) -> PlainTrunk:
+    """The trunk of a bundle."""
+    if spec.trunk is None:
+        return PlainGRUTrunk(arrays, spec.observation_size)
+    return PlainLayeredTrunk(arrays, spec.trunk, spec.actions)
+
+
 def shapes_of(spec: BundleSpec) -> dict[str, tuple[int, ...]]:
     """The shape of every array of a bundle, by name."""
-    width, actions, contexts = spec.hidden, spec.actions, spec.contexts
+    actions, contexts = spec.actions, spec.contexts
     if spec.policy == "table":
         return {"values": (spec.states, actions), "multipliers": (spec.observation_size,)}
-    shapes: dict[str, tuple[int, ...]] = {
-        **_layer("trunk.entry", spec.observation_size + actions, width),
-        **_layer("trunk.from_input", width, 3 * width),
-        **_layer("trunk.from_memory", width, 3 * width),
-    }
+    inputs = spec.observation_size + actions
+    if spec.trunk is None:
+        width = spec.hidden
+        shapes = layer("trunk.entry", inputs, width)
+        shapes |= layer("trunk.from_input", width, 3 * width) | layer("trunk.from_memory", width, 3 * width)
+    else:
+        width, shapes = spec.trunk.width, spec.trunk.shapes(inputs)
+    if spec.policy == "values" and spec.duelling:
+        return shapes | layer("head.first", width, 2 * width) | layer("head.second", 2 * width, actions)
     if spec.policy == "values":
-        return shapes | _layer("head", width, actions)
+        return shapes | layer("head", width, actions)
     if spec.head == "linear":
-        shapes |= _layer("head", width, contexts * actions)
+        shapes |= layer("head", width, contexts * actions)
     else:
         shapes |= {"head.first.weight": (width, width), "head.of_context": (contexts, width)}
-        shapes |= _layer("head.second", width, actions)
+        shapes |= layer("head.second", width, actions)
     if spec.attainable > 0:
-        shapes |= _layer("prior.first", width, width) | _layer("prior.second", width, contexts * actions)
+        shapes |= layer("prior.first", width, width) | layer("prior.second", width, contexts * actions)
     return shapes
-
-
-def _layer(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
-    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
-
-
-def _linear(arrays: Arrays, name: str) -> PlainLinear:
-    return PlainLinear(arrays[f"{name}.weight"], arrays[f"{name}.bias"])

@@ -6,13 +6,16 @@ from typing import Any
 
 from decentral.errors import Refused
 from decentral.plain_files import read_json
+from decentral.runtime.trunks import ACTIVATIONS, MEMORIES, TrunkSpec
 
-FORMAT = 2
-READABLE = (1, FORMAT)  # the first knew neither the agent's name nor where its actions begin
+FORMAT = 3
+READABLE = (1, 2, FORMAT)  # the first knew neither names nor where actions begin, the second only PyMARL's trunk
 MOST_BYTES = 2**20  # of the file
 LARGEST = 2**24  # of any size
 POLICIES = ("values", "contexts", "table")
 HEADS = ("linear", "hidden")
+VALUE_HEADS = ("linear", "duelling")
+MOST_LAYERS = 64
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class BundleSpec:
     states: int  # of a table; 0: there is none
     resolution: float  # to which a table rounds observations
     sha256: str  # of the parameters
+    trunk: TrunkSpec | None = None  # PyMARL's
+    duelling: bool = False  # do values have a duelling head?
 
 
 def read_spec(file: Path) -> BundleSpec:
@@ -70,10 +75,34 @@ class _Reader:
             states=self.size("table.states") if table else 0,
             resolution=self.number("table.resolution", 1e-9, 1e9) if table else 1.0,
             sha256=self.text("parameters.sha256"),
+            trunk=None if self.find("trunk") is None else self.trunk(),
+            duelling=policy == "values"
+            and self.find("head") is not None
+            and self.one_of("head", VALUE_HEADS) != "linear",
         )
+        if spec.trunk is not None and spec.hidden != (size := spec.trunk.memory_size(seen + actions)):
+            raise Refused(f"{self.file}: hidden_state.size must be {size}, got {spec.hidden}")
         if self.find("last_action.size") != actions and not table:
             raise Refused(f"{self.file}: last_action.size must be {actions}, got {self.find('last_action.size')!r:.40}")
         return spec
+
+    def trunk(self) -> TrunkSpec:
+        layers = self.find("trunk.layers")
+        if not isinstance(layers, list) or not 1 <= len(layers) <= MOST_LAYERS:
+            raise Refused(f"{self.file}: trunk.layers must be a list of 1 to {MOST_LAYERS} widths, got {layers!r:.40}")
+        if not all(type(width) is int and 1 <= width <= LARGEST for width in layers):
+            raise Refused(f"{self.file}: trunk.layers must be whole numbers from 1 to {LARGEST}, got {layers!r:.40}")
+        if type(self.find("trunk.layer_norm")) is not bool:
+            raise Refused(
+                f"{self.file}: trunk.layer_norm must be true or false, got {self.find('trunk.layer_norm')!r:.40}"
+            )
+        memory, stack = self.one_of("trunk.memory", MEMORIES), self.size("trunk.stack")
+        if memory != "none" and stack != 1:
+            raise Refused(f"{self.file}: trunk.stack must be 1 for the memory {memory}, got {stack}")
+        activation = self.one_of("trunk.activation", tuple(ACTIVATIONS))
+        return TrunkSpec(
+            self.size("trunk.width"), tuple(layers), memory, stack, activation, self.find("trunk.layer_norm")
+        )
 
     def find(self, key: str) -> Any:
         found = self.data

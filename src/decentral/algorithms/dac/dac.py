@@ -61,7 +61,7 @@ class DAC(ContextLearner):
     # Networks and acting
 
     def build(self, spec: AgentSpec) -> DACModels:
-        trunk = trunk_for(spec.observation_size + spec.actions.count, self.hidden, spec.image)
+        trunk = trunk_for(spec.observation_size + spec.actions.count, self.trunk_design, spec.image)
         head = CONTEXT_HEADS[self.head](self.hidden, self.contexts, spec.actions.count)
         if isinstance(head, HyperNet) and self.hyper_start == "context":
             # `build` describes networks: its leaves are the bounds from which initial weights are drawn
@@ -74,8 +74,9 @@ class DAC(ContextLearner):
     def values(self, models: DACModels, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
         """q(h, .) of Eq. (14): with probability epsilon (0 in a test) a random context's values, else phi."""
         memory = models.value.trunk.step(memory, scene_inputs(scene))
-        every = models.value.head.every(memory)
-        phi = self.phi(models, memory, every)
+        hidden = models.value.trunk.output(memory)
+        every = models.value.head.every(hidden)
+        phi = self.phi(models, hidden, every)
         if not self.explore_contexts:
             return phi, memory
         drawn = jax.nn.one_hot(jnp.floor(scene.dice.context * self.contexts), self.contexts)

@@ -208,8 +208,9 @@ class ExtendedDAC(DAC):
         if self.max_over == "all":
             return DAC.values(self, models, memory, scene)
         memory = models.value.trunk.step(memory, scene_inputs(scene))
-        some = partial(models.value.head.some, memory)
-        phi = self.sampled_phi(models, memory, some)
+        hidden = models.value.trunk.output(memory)
+        some = partial(models.value.head.some, hidden)
+        phi = self.sampled_phi(models, hidden, some)
         if not self.explore_contexts:
             return phi, memory
         drawn = jnp.floor(scene.dice.context * self.contexts).astype(jnp.int32)

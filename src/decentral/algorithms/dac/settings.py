@@ -11,6 +11,8 @@ class PaperSettings(ValueSettings):
 
     heading: ClassVar[str] = "The paper's"
 
+    cannot: ClassVar[dict[str, str]] = {"duelling": "a head makes its values from a context"}
+
     window: int = setting(10, "k, transitions in the sliding window", at_least=1)
     contexts: int = setting(10, "m, how many discrete contexts there are", at_least=1)
     kl_weight: float = setting(0.001, "beta, weight of the KL divergence to the uniform prior", at_least=0)
