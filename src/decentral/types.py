@@ -71,6 +71,7 @@ class Episode(eqx.Module):
     terminated: Bool[Array, "*batch T"]  # this step ended the task: nothing follows it
     happened: Bool[Array, "*batch T"]  # this step is not padding
     annotations: Any = ()  # [*batch, T, ...]
+    weights: Float[Array, "*batch T"] | None = None  # of errors, where a replay does not draw all alike
 
 
 def time_first(batch: Tree) -> Tree:

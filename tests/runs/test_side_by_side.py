@@ -16,9 +16,10 @@ from decentral.settings import Refused
 PLAN = {"seeds": 2, "steps": 8, "batch_episodes": 1, "replay_episodes": 4, "test_interval": 4, "test_episodes": 2}
 
 
-def game(penalty, learning_rate=5e-3, **training):
+def game(penalty, learning_rate=5e-3, td_lambda=0.0, **training):
     """IQL in a game of two actions that pays 1 for agreement and costs a penalty otherwise."""
-    settings, payoff = {"hidden": 4, "learning_rate": learning_rate}, [[1.0, -penalty], [-penalty, 1.0]]
+    settings = {"hidden": 4, "learning_rate": learning_rate, "td_lambda": td_lambda}
+    payoff = [[1.0, -penalty], [-penalty, 1.0]]
     return resolve("iql", "matrix-game", settings, {"payoff": payoff}, PLAN | training)
 
 
@@ -83,6 +84,7 @@ def test_configurations_are_grouped_by_shape_in_their_order():
     ("other", "difference"),
     [
         (game(0.5, seeds=3), r"training.seeds 2 beside 3"),
+        (game(0.5, 1e-3, td_lambda=0.5), r"algorithm.td_lambda 0.0 beside 0.5"),
         (resolve("dac", "matrix-game"), r"algorithm.name 'iql' beside 'dac'"),
     ],
 )

@@ -10,6 +10,7 @@ from decentral.percepts import as_available, as_observation
 from decentral.settings import Refused, Settings, as_data, build, setting, setting_fields
 from decentral.training.batches import Batch, lengths_within
 from decentral.training.plan import Plan
+from decentral.training.priorities import check_priorities
 from decentral.training.squads.separate import LearningSchedule, Separate
 from decentral.types import AgentSpec, Discrete
 
@@ -65,6 +66,7 @@ class AgentConfig:
         agent_settings = build(AgentSettings, _of(settings, around), "agent")
         plan = build(Plan, _of(settings, set(PLANNED)), "agent")
         algorithm = build(ALGORITHMS[name], _of(settings, learned), "agent")
+        check_priorities(algorithm, plan)
         turn = agent_settings.place if agent_settings.team_size > 1 else 0
         schedule = LearningSchedule(update_period=agent_settings.update_period)
         squad = Separate(algorithm, (turn,), agent_settings.team_size, schedule)

@@ -32,6 +32,7 @@ class AgentState(eqx.Module):
     target_age: Int[Array, ""]  # episodes since the target was copied
     statistics: Statistics
     key: Key[Array, ""]  # of its random stream
+    priorities: Any = ()  # of the episodes in its replay, if it has any
 
 
 class TeamClock(eqx.Module):

@@ -98,15 +98,16 @@ class BQL(MultiNetworkLearner):
 
     def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
         counts = happened & (terms["current"] > 0)
-        surprise = terms["best_target"] - terms["best"]
+        surprise, error = terms["best_target"] - terms["best"], terms["expected"] - terms["expected_target"]
         weights = jnp.where(surprise > 0, 1.0, self.lowering)
-        expected_loss = masked_mean(self.error_loss(terms["expected"] - terms["expected_target"]), counts)
-        best_loss = masked_mean(weights * self.error_loss(surprise), counts)
+        expected_loss = masked_mean(self.error_loss(error, terms.get("weights")), counts)
+        best_loss = masked_mean(weights * self.error_loss(surprise, terms.get("weights")), counts)
         return expected_loss + best_loss, {
             "loss": expected_loss,
             "best_loss": best_loss,
             "q_taken_mean": masked_mean(terms["best"], happened),
             "q_expected_mean": masked_mean(terms["expected"], happened),
+            **self.episode_errors(error, counts),
         }
 
     def td_terms(self, online: BQLModels, target: BQLModels, episode: Episode) -> Metrics:

@@ -1,7 +1,7 @@
 """Learners that follow the gradient of a loss: what they share, with target networks and an optimiser."""
 
 from abc import abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -71,6 +71,10 @@ class GradientLearner(OptimiserSettings):
         """What a new agent keeps besides its networks."""
         return ()
 
+    def initial_priorities(self) -> Any:
+        """What a new agent knows of how much there is to learn from each episode."""
+        return ()
+
     def build_optimiser(self) -> optax.GradientTransformation:
         """The optimiser of the agent's own gradient."""
         return clipped_optimiser(self)
@@ -89,6 +93,7 @@ class GradientLearner(OptimiserSettings):
             target_age=jnp.zeros((), jnp.int32),
             statistics=statistics,
             key=key_agent,
+            priorities=self.initial_priorities(),
         )
 
     def learn(self, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:

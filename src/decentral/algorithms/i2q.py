@@ -45,13 +45,14 @@ class I2Q(MultiNetworkLearner):
     def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
         value_loss, pair_loss = self.mean_losses(terms, happened, "value_error", "pair_error")
         weights = jnp.where(terms["state_error"] < 0, self.expectile, 1 - self.expectile)
-        state_loss = masked_mean(weights * self.error_loss(terms["state_error"]), happened)
+        state_loss = masked_mean(weights * self.error_loss(terms["state_error"], terms.get("weights")), happened)
         state_loss = state_loss / jax.lax.stop_gradient(jnp.maximum(masked_mean(weights, happened), 1e-9))
         return value_loss + pair_loss + state_loss, {
             "loss": value_loss,
             "pair_loss": pair_loss,
             "state_loss": state_loss,
             "q_taken_mean": masked_mean(terms["taken"], happened),
+            **self.episode_errors(terms["value_error"], happened),
         }
 
     def td_terms(self, online: I2QModels, target: I2QModels, episode: Episode) -> Metrics:

@@ -73,6 +73,7 @@ class I2QForward(MultiNetworkLearner):
             "pair_loss": pair_loss,
             "model_error": model_error,
             "q_taken_mean": masked_mean(terms["taken"], happened),
+            **self.episode_errors(terms["value_error"], happened),
         }
 
     def td_terms(self, online: ForwardModels, target: ForwardModels, episode: Episode) -> Metrics:

@@ -61,6 +61,7 @@ class RAC(MultiNetworkLearner):
             "context_loss": context_loss,
             "kl": divergence,
             "q_taken_mean": masked_mean(terms["taken"], happened),
+            **self.episode_errors(terms["acting_error"], happened),
         }
 
     def td_terms(self, online: RACModels, target: RACModels, episode: Episode) -> Metrics:

@@ -10,12 +10,15 @@ from typing import ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from decentral.algorithms.gradient import GradientLearner
-from decentral.algorithms.q_learning import last_steps, td_target
+from decentral.algorithms.q_learning import last_steps, masked_mean, td_target
 from decentral.settings import Refused, setting, setting_fields
-from decentral.types import Episode
+from decentral.types import Episode, Metrics
+
+EPISODE_ERROR = "episode_error"  # the name under which losses tell it
+MOST_PRIORITIES = 2**13  # episodes of a prioritised replay
 
 
 class TDTargets(eqx.Module):
@@ -72,6 +75,13 @@ def error_loss(errors: Float[Array, "*batch"], huber: float) -> Float[Array, "*b
     return jnp.where(size <= huber, jnp.square(errors), huber * (2 * size - huber))
 
 
+class Priorities(eqx.Module):
+    """How large the errors of an agent's episodes were when it last learned from them, by the episode's number."""
+
+    numbers: Int[Array, " slots"]  # of the episode in each slot, its number modulo their count; -1: none
+    errors: Float[Array, " slots"]
+
+
 class ValueSettings(GradientLearner):
     """What all learners of action values can be told about their targets, errors and heads."""
 
@@ -88,6 +98,17 @@ class ValueSettings(GradientLearner):
     )
     duelling: bool = setting(False, "values as the sum of the state's value and the actions' advantages")
 
+    prioritised: float = setting(
+        0.0,
+        "alpha of prioritised replay: an episode is drawn by its mean error to this power (0: all alike)",
+        at_least=0,
+        at_most=1,
+        static=True,
+    )
+    prioritised_beta: float = setting(
+        0.4, "beta, how far errors are weighted down for being drawn more often", at_least=0, at_most=1
+    )
+
     def check_together(self) -> None:
         if self.td_lambda > 0 and self.n_step > 1:
             raise Refused(f"n_step must be 1 if td_lambda is above 0, got {self.n_step}")
@@ -102,6 +123,20 @@ class ValueSettings(GradientLearner):
         """How targets are made from rewards and from what follows each step."""
         return TDTargets(self.discount, self.n_step, self.td_lambda)
 
-    def error_loss(self, errors: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
-        """How much each error of a value counts."""
-        return error_loss(errors, self.huber)
+    def error_loss(
+        self, errors: Float[Array, "*batch"], weights: Float[Array, "*batch"] | None = None
+    ) -> Float[Array, "*batch"]:
+        """How much each error of a value counts; `weights` are those of the episodes, if they have any."""
+        losses = error_loss(errors, self.huber)
+        return losses if weights is None else weights * losses
+
+    def episode_errors(self, errors: Float[Array, "B T"], counted: Bool[Array, "B T"]) -> Metrics:
+        """The mean size of each episode's errors, from which a prioritised replay draws; nothing for any other."""
+        if self.prioritised == 0:
+            return {}
+        return {EPISODE_ERROR: jax.lax.stop_gradient(jax.vmap(masked_mean)(jnp.abs(errors), counted))}
+
+    def initial_priorities(self) -> Priorities | tuple[()]:
+        if self.prioritised == 0:
+            return ()
+        return Priorities(jnp.full(MOST_PRIORITIES, -1), jnp.zeros(MOST_PRIORITIES))

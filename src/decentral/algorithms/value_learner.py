@@ -86,13 +86,14 @@ class MultiNetworkLearner(ValueActor):
     def losses(
         self, online: Models, target: Models, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
-        return self.loss_from_terms(
-            jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes), episodes.happened
-        )
+        terms = jax.vmap(self.td_terms, (None, None, 0))(online, target, episodes)
+        if episodes.weights is not None:
+            terms["weights"] = episodes.weights
+        return self.loss_from_terms(terms, episodes.happened)
 
     def mean_losses(self, terms: Metrics, happened: Bool[Array, "B T"], *errors: str) -> tuple[Float[Array, ""], ...]:
         """The mean square (or Huber's) of each of the named errors."""
-        return tuple(masked_mean(self.error_loss(terms[error]), happened) for error in errors)
+        return tuple(masked_mean(self.error_loss(terms[error], terms.get("weights")), happened) for error in errors)
 
 
 class ValueLearner(ValueActor):
@@ -117,12 +118,13 @@ class ValueLearner(ValueActor):
         taken, targets = time_first(td)  # back to [B, T]
         surprise = targets - taken
         weights = jax.lax.stop_gradient(self.weights(surprise, episodes, key))
-        loss = masked_mean(weights * self.error_loss(surprise), episodes.happened)
+        loss = masked_mean(weights * self.error_loss(surprise, episodes.weights), episodes.happened)
         return loss, {
             "loss": loss,
             "td_error_abs": masked_mean(jnp.abs(surprise), episodes.happened),
             "weight_mean": masked_mean(weights, episodes.happened),
             "q_taken_mean": masked_mean(taken, episodes.happened),
+            **self.episode_errors(surprise, episodes.happened),
         }
 
 

@@ -35,6 +35,7 @@ class Centralised(ValueSettings):
 
     strictness: ClassVar[Strictness] = Strictness(own_replays=False, own_optimisers=False)
 
+    cannot: ClassVar[dict[str, str]] = {"prioritised": "its agents learn from one replay of the team"}
     can_share: ClassVar[bool] = False  # one network for all agents
 
     double_q: bool = setting(True, "choose the next action with the online network, value it with the target")

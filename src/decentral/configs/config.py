@@ -15,6 +15,7 @@ from decentral.environments.host.checks import build_environment
 from decentral.environments.registry import environment_class, recorded_class
 from decentral.settings import Refused, as_data, build, setting_fields
 from decentral.training.plan import Plan
+from decentral.training.priorities import check_priorities
 from decentral.training.setup import TrainingSetup, sharing_in
 from decentral.training.squads.separate import LearningSchedule
 from decentral.types import Discrete
@@ -77,6 +78,8 @@ class Config:
         plan = build(Plan, data["training"], "training")
         members = _members_from_data(data, environment.num_agents)
         _check_rewards(members, environment, name)
+        for member in members:
+            check_priorities(member.algorithm, plan)
         setup = TrainingSetup(team_of(members, sharing_in(environment, plan)), environment, plan)
         return Config(members, data["environment"]["name"], setup)
 
@@ -119,6 +122,8 @@ def resolve(
         members = _members(list(algorithm), environment, built, given)
     _check_rewards(members, built, environment)
     plan = build(Plan, training_preset(environment, built) | (training_settings or {}), "training")
+    for member in members:
+        check_priorities(member.algorithm, plan)
     if plan.workers > 1 and isinstance(built, Environment):
         raise Refused(
             f"training.workers must be 1 in an environment that is compiled, as {environment} is, got {plan.workers}"

@@ -9,9 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from decentral.configs.config import Config
+from decentral.configs.registry import EVERY_ALGORITHM
 from decentral.environments.host.interface import HostEnvironment
-from decentral.settings import Refused, as_data
+from decentral.settings import Refused, as_data, setting_fields
 from decentral.training.setup import TrainingSetup
+
+# numbers that switch something on, and so shape the program
+SWITCHES = {
+    field.name
+    for kind in EVERY_ALGORITHM.values()
+    for field in setting_fields(kind)
+    if field.type is float and field.metadata.get("static")
+}
 
 
 def group_by_shape(configs: Sequence[Config]) -> list[list[int]]:
@@ -62,11 +71,11 @@ def _difference(first: dict[str, Any], other: dict[str, Any]) -> str:
     for group in ("algorithm", "environment", "training"):
         for key in first[group] | other[group]:
             values = [data[group].get(key) for data in (first, other)]
-            if _kind(values[0]) != _kind(values[1]):
+            if _kind(key, values[0]) != _kind(key, values[1]):
                 return f"{group}.{key} {values[0]!r:.60} beside {values[1]!r:.60}"
     return "agents of other kinds"
 
 
-def _kind(value: Any) -> Any:
+def _kind(key: str, value: Any) -> Any:
     """What a setting contributes to the shape: its axes if it is a number or a table, else its value."""
-    return np.shape(value) if isinstance(value, float | list) else value
+    return np.shape(value) if isinstance(value, float | list) and key not in SWITCHES else value

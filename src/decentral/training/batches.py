@@ -43,7 +43,7 @@ def learn_from(
     algorithm: Algorithm, agent: AgentState, episodes: Episode, batch: Batch, key: Key[Array, ""]
 ) -> tuple[AgentState, Metrics]:
     """One update from episodes [B, ...], cut to the shortest of the batch's lengths that holds those of all lanes."""
-    if len(batch.lengths) == 1:
+    if len(batch.lengths) == 1 or episodes.weights is not None:  # a prioritised batch can't be drawn again by an audit
         return algorithm.learn(agent, episodes, key)
     longest = largest_of_all(jnp.maximum(longest_of(episodes), batch.no_shorter_than))
 

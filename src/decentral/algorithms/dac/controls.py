@@ -45,6 +45,8 @@ class FullDAC(ExtendedDAC):
             raise Refused(f"context_source must be encoder if {self.needs_encoder()}, got {self.context_source}")
         if self.reward_low >= self.reward_high:
             raise Refused(f"reward_low must be below reward_high, {self.reward_high}, got {self.reward_low}")
+        if self.prioritised > 0 and self.context_source == "ensemble":
+            raise Refused(f"prioritised must be 0 if context_source is ensemble, got {self.prioritised}")
         if self.context_prior == "learned" and self.context_source == "ensemble":
             raise Refused("context_prior must be none if context_source is ensemble, got learned")
 

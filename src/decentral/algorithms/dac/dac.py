@@ -136,7 +136,7 @@ class DAC(ContextLearner):
         next_inferred = (values[1:], target_values[1:])
         following = NextStep(online.value.head, target.value.head, hidden[1:], target_hidden[1:], next_inferred)
         available = episode.percepts.available[:-1]
-        return {
+        return ({} if episode.weights is None else {"weights": episode.weights}) | {
             "hidden": hidden[:-1],
             "available": available,
             "counted": self.has_window(episode) & ~self.lacks_next_context(episode),
@@ -176,7 +176,7 @@ class DAC(ContextLearner):
     def value_loss(self, online: DACModels, terms: Terms) -> tuple[Float[Array, ""], Metrics]:
         """L_C, Eq. (10): the mean squared TD error over the steps that count (or Huber's); and metrics."""
         counted = terms["counted"]
-        loss = masked_mean(self.error_loss(terms["error"]), counted)
+        loss = masked_mean(self.error_loss(terms["error"], terms.get("weights")), counted)
         phi = self.best_phi(online, terms["hidden"][..., :1, :], terms["available"][..., :1, :])
         return loss, {
             "loss": loss,
@@ -184,6 +184,7 @@ class DAC(ContextLearner):
             "q_taken_mean": masked_mean(terms["taken"], counted),
             "q_greedy_mean": masked_mean(terms["greedy"], counted),
             "q_optimistic_mean": masked_mean(phi, counted[..., :1]),  # of one episode: phi is costly
+            **(self.episode_errors(terms["error"].T, counted.T) if self.prioritised > 0 else {}),
         }
 
     def best_phi(

@@ -14,6 +14,7 @@ from decentral.settings import Settings, setting
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
 from decentral.training.plan import Plan
+from decentral.training.priorities import draw_batch, keep_errors
 from decentral.training.replay import Replay
 from decentral.training.squads.base import Squad, TrainingClock, annotate_all, fresh_keys, with_blank_annotations
 from decentral.types import AgentSpec, Episode, Metrics
@@ -73,8 +74,10 @@ class Separate(Squad):
     ) -> tuple[AgentState, Metrics]:
         def update_one(agent: AgentState, replay: Replay, number: Array, key: Array) -> tuple[AgentState, Metrics]:
             key_sample, key_learn = jax.random.split(key)
-            episodes = self.algorithm.learning_rewards(ring.sample(replay, batch.episodes, key_sample), clock.episodes)
+            drawn, numbers = draw_batch(self.algorithm, agent, replay, batch.episodes, key_sample)
+            episodes = self.algorithm.learning_rewards(drawn, clock.episodes)
             updated, metrics = learn_from(self.algorithm, agent, episodes, batch, key_learn)
+            updated, metrics = keep_errors(updated, metrics, numbers)
             return _choose(self.learns_now(number, replay, batch.episodes, clock), updated, agent), metrics
 
         return jax.vmap(update_one)(agents, replays, jnp.asarray(self.places), keys)

@@ -1,0 +1,119 @@
+"""What people change first: every value of every setting is trained, and exported to play what was trained."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import decentral
+from decentral.bundles.parity import compare
+from decentral.configs.registry import EVERY_ALGORITHM
+from decentral.runtime import load
+from decentral.settings import setting_fields
+from decentral.training.batches import Batch
+from decentral.training.replay import blank_episode
+from decentral.training.squads.base import TrainingClock
+from decentral.training.squads.separate import Separate
+from decentral.types import Episode, Percept
+from tests.bundles.test_policies import WORLD, exported, lived
+from tests.small import TINY, small
+from tests.small_runs import QUICK
+
+
+@dataclass(frozen=True)
+class Case:
+    """Settings that are trained together, because they do not interact."""
+
+    algorithm: str
+    settings: dict
+
+
+ADAM = {"optimiser": "adam", "learning_rate_schedule": "linear", "huber": 1.0, "n_step": 2, "prioritised": 0.6}
+OTHER_NETWORK = {"memory": "lstm", "activation": "silu", "layers": "6-5", "duelling": True}
+ADAMW = {"optimiser": "adamw", "learning_rate_schedule": "cosine", "target_rate": 0.1, "td_lambda": 0.8}
+NO_RECURRENCE = {"memory": "stack:2", "activation": "tanh", "layer_norm": True, "prioritised": 0.6}
+TWO = (ADAM | OTHER_NETWORK, ADAMW | NO_RECURRENCE)
+MORE = (
+    {"optimiser": "adam", "activation": "elu", "memory": "none"},
+    {"optimiser": "adamw", "activation": "leaky-relu", "layers": "8", "layer_norm": True},
+    {"learning_rate_schedule": "linear", "td_lambda": 1.0, "memory": "lstm"},
+    {"learning_rate_schedule": "cosine", "target_rate": 0.05, "memory": "stack:3", "layers": "6-5-4"},
+    {"huber": 0.5, "prioritised": 1.0},
+    {"n_step": 3, "duelling": True},
+)
+METHODS = ("hysteretic", "lenient", "ma2ql", "bql", "rac", "i2q", "i2q-forward", "importance-sampling", "vdn", "qmix")
+REFUSED = {
+    "n_step": ("i2q-forward",),
+    "td_lambda": ("i2q-forward",),
+    "duelling": ("rac", "dac"),
+    "prioritised": ("importance-sampling", "vdn", "qmix"),
+}
+CASES = [
+    Case(name, {key: value for key, value in values.items() if name not in REFUSED.get(key, ())})
+    for names, several in ((("iql", "dac"), TWO + MORE), (METHODS, TWO))
+    for name in names
+    for values in several
+]
+
+
+def test_agents_learn_with_all_of_them_and_what_is_exported_plays_it():
+    algorithm = small("hysteretic", **ADAM | OTHER_NETWORK)
+    squad, length, batch = Separate(algorithm, (0, 1), 2), 3, Batch(2, (3,))
+    steps = jnp.ones((2, 4, length), bool)
+    percepts = Percept(
+        jax.random.normal(jax.random.key(1), (2, 4, length + 1, 2)), jnp.ones((2, 4, length + 1, 2), bool)
+    )
+    episodes = Episode(percepts, steps.astype(int), percepts.observation[:, :, 1:, 0], ~steps, steps)
+    clock = TrainingClock(jnp.asarray(9), jnp.asarray(4), jnp.zeros(()))
+
+    @jax.jit
+    def learned(keys):
+        agents = squad.init_agents(WORLD.spec, keys)
+        replays = squad.empty_replays(agents, blank_episode(WORLD.spec, length), 8, "float32")
+        before, replays = squad.remember(agents, replays, episodes, clock)
+        return before, squad.learn(before, replays, batch, keys, clock)
+
+    before, (after, metrics) = learned(jax.random.split(jax.random.key(0)))
+    pairs = zip(jax.tree.leaves(before.online), jax.tree.leaves(after.online), strict=True)
+    assert all(np.isfinite(new).all() and (new != old).any() for old, new in pairs)
+    assert np.sum(after.priorities.numbers >= 0, axis=1).tolist() == [2, 2] and "episode_error" not in metrics
+    models = jax.tree.map(lambda leaf: np.asarray(leaf[1]), after.online)
+    assert compare(exported("hysteretic", algorithm, models), lived(algorithm, models)).steps == 12
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.algorithm} {' '.join(case.settings)}")
+def test_it_trains_and_the_exported_agent_plays_what_was_trained(case, tmp_path):
+    known = {field.name for field in setting_fields(EVERY_ALGORITHM[case.algorithm])}
+    run = decentral.train(
+        case.algorithm,
+        "matrix-game",
+        steps=60,
+        algorithm={key: value for key, value in TINY.items() if key in known} | case.settings,
+        environment={"revealed": True},
+        training=QUICK | {"batch_episodes": 4},
+        out=tmp_path / "run",
+        progress=False,
+    )
+    assert run.config["algorithm"].items() >= case.settings.items()
+    bundle = decentral.export(run.path, agent=1, out=tmp_path / "bundle", episodes=2)
+    assert bundle.parity.steps == 4 and load(bundle.path).spec.algorithm == case.algorithm
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("algorithm", ["iql", "dac"])
+def test_an_agent_needs_its_own_log_alone_with_all_of_them(algorithm, tmp_path):
+    settings = {key: value for key, value in (ADAM | OTHER_NETWORK).items() if algorithm not in REFUSED.get(key, ())}
+    run = decentral.train(
+        algorithm,
+        "predator-prey",
+        steps=100,
+        algorithm={"hidden": 4} | settings,
+        environment={"size": 3, "length": 5},
+        training=QUICK | {"batch_episodes": 4},
+        out=tmp_path / "run",
+        progress=False,
+    )
+    assert decentral.audit(run.path).agrees
