@@ -11,7 +11,7 @@ from decentral.algorithms.iql import IQL
 from decentral.algorithms.value_learner import ValueNetwork
 from decentral.bundles.card import describe
 from decentral.bundles.parity import TOLERANCE, compare
-from decentral.bundles.policies import policy_of
+from decentral.bundles.policies import policy_of, without_id, without_padding
 from decentral.bundles.recording import Recording, values_in
 from decentral.networks.layers import Linear, draw
 from decentral.networks.trunk import Trunk
@@ -19,7 +19,7 @@ from decentral.runtime.agent import ExportedAgent
 from decentral.runtime.models import Table, model_of
 from decentral.runtime.spec import _Reader
 from decentral.settings import Refused
-from decentral.types import Episode, Percept
+from decentral.types import AgentSpec, Discrete, Episode, Percept
 from tests.small import small
 from tests.worlds import Fuse
 
@@ -84,6 +84,23 @@ def test_values_are_those_of_the_trained_agent(case):
     recording = lived(algorithm, models)
     assert np.ptp(recording.values, axis=1).min() > 0.01  # they tell percepts apart
     assert compare(exported(name, algorithm, models), recording).steps == 12
+
+
+def test_padding_is_left_out_of_every_percept_that_is_seen_at_once_and_of_advantages():
+    padded, algorithm = AgentSpec(3, Discrete(4)), small("iql", memory="stack:3", duelling=True, activation="tanh")
+    models = jax.jit(lambda key: draw(algorithm.build(padded), key))(jax.random.key(2))
+    own = lived(small("iql"), draw(small("iql").build(WORLD.spec), jax.random.key(0)))
+    seen = jnp.pad(own.episodes.percepts.observation, ((0, 0), (0, 0), (0, 1)))
+    available = jnp.pad(own.episodes.percepts.available, ((0, 0), (0, 0), (0, 2)))
+    episode = eqx.tree_at(lambda e: e.percepts, own.episodes, Percept(seen, available))
+    values = jax.jit(jax.vmap(values_in, (None, None, 0)))(algorithm, models, jax.tree.map(jnp.asarray, episode))
+    policy = without_padding(policy_of("iql", algorithm, models, padded), padded, WORLD.spec)
+    spec = _Reader(describe("iql", policy, WORLD.agent_spaces(0), {}, "hash"), "spec.json").spec()
+    assert spec.hidden == 4 + 2 * (2 + 2)
+    agent = ExportedAgent(spec, model_of(spec, policy.arrays, "parameters"))
+    assert compare(agent, Recording(own.episodes, np.asarray(values)[..., :2], own.returns)).steps == 12
+    with pytest.raises(Refused, match="export needs memory gru, lstm or none where agents share parameters, got stack"):
+        without_id(policy, WORLD.spec, 0, 2)
 
 
 def test_a_context_that_is_not_attainable_does_not_count():

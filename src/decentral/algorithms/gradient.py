@@ -28,12 +28,12 @@ class GradientLearner(OptimiserSettings):
     layers: str = setting(
         "",
         "widths of the hidden layers before the memory, such as 128-64 (empty: one of `hidden` units)",
-        form=(r"|[1-9]\d{0,4}(-[1-9]\d{0,4}){0,7}", "empty, or up to 8 widths such as 128-64"),
+        form=(r"|[1-9][0-9]{0,4}(-[1-9][0-9]{0,4}){0,7}", "empty, or up to 8 widths such as 128-64"),
     )
     memory: str = setting(
         "gru",
         "what remembers within an episode; none: a layer in its place; stack:N: the same, on the last N percepts",
-        form=(r"gru|lstm|none|stack:([2-9]|[1-5]\d|6[0-4])", "one of gru, lstm, none, stack:N with N from 2 to 64"),
+        form=(r"gru|lstm|none|stack:([2-9]|[1-5][0-9]|6[0-4])", "one of gru, lstm, none, stack:N with N from 2 to 64"),
     )
     activation: Literal["relu", "leaky-relu", "elu", "silu", "tanh"] = setting("relu", "of the hidden layers")
     layer_norm: bool = setting(False, "normalise the hidden layers, before their activation")

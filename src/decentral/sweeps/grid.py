@@ -107,4 +107,6 @@ def _word(value: Any) -> str:
     """A value as part of a name."""
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-    return value if isinstance(value, str) else json.dumps(np.asarray(value).tolist(), separators=(",", ":"))
+    if isinstance(value, str):
+        return value.replace(":", "-")  # after a colon, `frozen:RUN:SEED` has numbers
+    return json.dumps(np.asarray(value).tolist(), separators=(",", ":"))
