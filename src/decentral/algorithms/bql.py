@@ -98,8 +98,9 @@ class BQL(MultiNetworkLearner):
 
     def loss_from_terms(self, terms: Metrics, happened: Bool[Array, "B T"]) -> tuple[Float[Array, ""], Metrics]:
         counts = happened & (terms["current"] > 0)
-        surprise, error = terms["best_target"] - terms["best"], terms["expected"] - terms["expected_target"]
+        surprise = terms["best_target"] - terms["best"]
         weights = jnp.where(surprise > 0, 1.0, self.lowering)
+        error = terms["expected"] - terms["expected_target"]
         expected_loss = masked_mean(self.error_loss(error, terms.get("weights")), counts)
         best_loss = masked_mean(weights * self.error_loss(surprise, terms.get("weights")), counts)
         return expected_loss + best_loss, {

@@ -38,8 +38,9 @@ class ValueNetwork(eqx.Module):
         The trunk is PyMARL's where only its width is given.
         """
         actions, design = spec.actions.count, TrunkDesign(trunk) if isinstance(trunk, int) else trunk
+        trunk_described = trunk_for(spec.observation_size + actions, design, spec.image)
         head = DuellingHead(design.width, actions, design.activation) if duelling else Linear(design.width, actions)
-        return ValueNetwork(trunk_for(spec.observation_size + actions, design, spec.image), head)
+        return ValueNetwork(trunk_described, head)
 
     def step(self, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
         """The values of all actions, and the memory after the percept."""
