@@ -34,6 +34,22 @@ def test_numbers_are_leaves_and_the_rest_shapes_the_program():
     assert jax.tree.leaves(Oven()) == [180.0]
 
 
+class Dial(Settings):
+    level: float = setting(0.0, "how high it is turned", at_least=0, static=True)
+    word: str = setting("a-b", "what it says", form=(r"[a-z](-[a-z])*", "letters with - between them"))
+
+
+def test_a_number_that_switches_something_on_shapes_the_program():
+    assert jax.tree.leaves(Dial(level=1)) == [] and type(Dial(level=1).level) is float
+    assert jax.tree.structure(Dial(level=1.0)) != jax.tree.structure(Dial())
+
+
+def test_a_text_must_have_its_form():
+    assert Dial(word="c").word == "c"
+    with pytest.raises(Refused, match=r"dial\.word must be letters with - between them, got 'a-'"):
+        build(Dial, {"word": "a-"}, "dial")
+
+
 def test_settings_survive_the_way_through_plain_data():
     oven = Oven(heat=200, trays=3, fan=True, mode="grill")
     assert build(Oven, as_data(oven), "oven") == oven

@@ -12,7 +12,7 @@ from decentral.bundles.policies import policy_of
 from tests.bundles.test_policies import WORLD, born, exported, lived
 from tests.small_runs import small_run
 
-NETWORKS = ["iql tanh lstm", "iql duelling gru", "bql elu none", "i2q-forward leaky stack", "dac lstm", "dac stack"]
+NETWORKS = ["iql tanh lstm", "iql duelling gru", "bql elu none", "i2q-forward leaky stack", "dac stack"]
 
 
 @pytest.mark.parametrize("case", ["iql", "dac", "dac normal-net-hidden", "dac attainable", *NETWORKS])

@@ -39,7 +39,6 @@ CASES = {
     "iql duelling gru": {"duelling": True, "layers": "5", "activation": "silu"},
     "bql elu none": {"memory": "none", "activation": "elu", "duelling": True},
     "i2q-forward leaky stack": {"memory": "stack:3", "activation": "leaky-relu", "layer_norm": True},
-    "dac lstm": {"contexts": 3, "memory": "lstm"},
     "dac stack": {"contexts": 3, "memory": "stack:2", "layers": "6-5", "head": "normal-net-hidden"},
     "dac attainable": {"contexts": 5, "context_prior": "learned", "attainable": 0.9},
 }
