@@ -94,9 +94,10 @@ def test_the_settings_of_dac_stand_under_four_headings(capsys, words):
     assert code == 0 and sorted(marks + firsts) == [at for pair in zip(marks, firsts, strict=True) for at in pair]
 
 
-def test_the_settings_of_other_algorithms_stand_under_one(capsys):
+def test_the_settings_that_all_learners_have_stand_under_headings_too(capsys):
     _, out, _ = outcome(capsys, "show", "iql")
-    assert [line for line in out.splitlines()[1:] if line and not line.startswith(" ")] == ["General"]
+    headings = [line for line in out.splitlines()[1:] if line and not line.startswith(" ")]
+    assert headings == ["General", "Optimiser", "Networks", "Values"]
 
 
 def test_oracle_prints_the_exact_returns(capsys):
