@@ -21,7 +21,7 @@ BEYOND |= {"pure_callback", "io_callback", "callback", "host_callback", "debug_c
 
 # Of one agent: its state and parts of it, its episodes, percepts and chance, sizes, and clocks that all can read.
 OWN = {"agent", "models", "memory", "statistics", "episode", "episodes", "percept", "scene", "key", "spec", "length"}
-OWN |= {"epsilon", "episodes_so_far", "clock"}
+OWN |= {"values", "action", "epsilon", "episodes_so_far", "clock"}
 ANSWERS = [name for name, part in vars(Algorithm).items() if inspect.isfunction(part) and not name.startswith("_")]
 
 

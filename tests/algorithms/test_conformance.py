@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from decentral.algorithms import ALGORITHMS
+from decentral.algorithms.actor_critic import ActorCritic
 from decentral.algorithms.gradient import GradientLearner
 from decentral.algorithms.q_learning import Scene
 from decentral.settings import as_data, build
-from decentral.types import AgentSpec, Discrete, Episode, Percept
+from decentral.types import AgentSpec, Discrete, Episode, Percept, time_first
 from tests.small import small
 
 pytestmark = pytest.mark.xdist_group("promises of algorithms")  # one process compiles for all of them
@@ -40,8 +41,10 @@ VARIANTS = {name: small(name) for name in ALGORITHMS} | {
     "rac normal-net": small("rac", head="normal-net", contexts=3),
 }
 LEARNERS = {name: algorithm for name, algorithm in VARIANTS.items() if isinstance(algorithm, GradientLearner)}
+ACTORS = {name: algorithm for name, algorithm in VARIANTS.items() if isinstance(algorithm, ActorCritic)}
 algorithms = pytest.mark.parametrize("algorithm", VARIANTS.values(), ids=VARIANTS.keys())
 gradient_learners = pytest.mark.parametrize("algorithm", LEARNERS.values(), ids=LEARNERS.keys())
+networks = pytest.mark.parametrize("algorithm", (LEARNERS | ACTORS).values(), ids=(LEARNERS | ACTORS).keys())
 
 
 def batch(algorithm, agent, happened=STEPS, terminated=False, seed=0):
@@ -64,12 +67,15 @@ def annotated_batch(algorithm, agent, happened, terminated, seed):
 
 @jax.jit  # compiled once for each algorithm, for all the tests below
 @jax.value_and_grad
-def loss_and_gradient(online, target, algorithm, episodes):
-    return algorithm.losses(online, target, episodes, jax.random.key(9))[0]
+def loss_and_gradient(online, agent, algorithm, episodes):
+    if isinstance(algorithm, ActorCritic):
+        lived = time_first(episodes)
+        return algorithm.losses(online, lived, algorithm.look_back(agent.online, lived), agent.optimiser.penalties)[0]
+    return algorithm.losses(online, agent.target, episodes, jax.random.key(9))[0]
 
 
 def loss_of(algorithm, agent, episodes):
-    return loss_and_gradient(agent.online, agent.target, algorithm, episodes)[0]
+    return loss_and_gradient(agent.online, agent, algorithm, episodes)[0]
 
 
 def with_setting(algorithm, **changed):
@@ -100,18 +106,18 @@ def test_the_newborns_target_equals_its_online_network(algorithm, newborn):
         np.testing.assert_array_equal(online, target)
 
 
-@gradient_learners
+@networks
 def test_the_loss_falls_along_its_gradient(algorithm, newborn):
     agent = newborn[id(algorithm)]
     episodes = batch(algorithm, agent, terminated=True)
-    before, gradient = jax.device_get(loss_and_gradient(agent.online, agent.target, algorithm, episodes))
+    before, gradient = jax.device_get(loss_and_gradient(agent.online, agent, algorithm, episodes))
     norm = np.sqrt(sum(np.square(slope).sum() for slope in jax.tree.leaves(gradient)))
     after = jax.tree.map(lambda value, slope: np.asarray(value) - 1e-3 * slope / norm, agent.online, gradient)
-    lowered = before - loss_and_gradient(after, agent.target, algorithm, episodes)[0]
+    lowered = before - loss_and_gradient(after, agent, algorithm, episodes)[0]
     assert lowered > 0.2e-3 * norm  # not quite as fast as it says, where targets move along
 
 
-@gradient_learners
+@networks
 def test_what_fills_the_padding_changes_neither_loss_nor_gradient(algorithm, newborn):
     agent = newborn[id(algorithm)]
     episodes, noise = batch(algorithm, agent, happened=3), batch(algorithm, agent, seed=1)
@@ -128,12 +134,12 @@ def test_what_fills_the_padding_changes_neither_loss_nor_gradient(algorithm, new
         episodes.happened,
         jax.tree.map(lambda real, filling: mixed(real, filling, 3), episodes.annotations, noise.annotations),
     )
-    judged = (loss_and_gradient(agent.online, agent.target, algorithm, lived) for lived in (episodes, filled))
+    judged = (loss_and_gradient(agent.online, agent, algorithm, lived) for lived in (episodes, filled))
     for one, other in zip(*map(jax.tree.leaves, judged), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
 
 
-@gradient_learners
+@networks
 def test_only_a_step_that_ended_the_task_is_not_bootstrapped_from(algorithm, newborn):
     """What follows is weighed by the discount: the loss depends on it after a time limit, and not after an end."""
     agent = newborn[id(algorithm)]

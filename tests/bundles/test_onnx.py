@@ -15,7 +15,7 @@ from tests.small_runs import small_run
 NETWORKS = ["iql tanh lstm", "iql duelling gru", "bql elu none", "i2q-forward leaky stack", "dac stack"]
 
 
-@pytest.mark.parametrize("case", ["iql", "dac", "dac normal-net-hidden", "dac attainable", *NETWORKS])
+@pytest.mark.parametrize("case", ["iql", "ippo", "dac", "dac normal-net-hidden", "dac attainable", *NETWORKS])
 def test_a_graph_gives_the_values_of_the_agent(case, tmp_path):
     pytest.importorskip("onnx")
     onnxruntime = pytest.importorskip("onnxruntime")

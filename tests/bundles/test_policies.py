@@ -31,6 +31,7 @@ CASES = {
     "i2q": {},
     "i2q-forward": {},
     "i2q-tabular": {},
+    "ippo": {},
     "vdn": {},
     "dac": {"contexts": 3},
     "dac normal-net": {"contexts": 3, "head": "normal-net"},
@@ -100,6 +101,17 @@ def test_padding_is_left_out_of_every_percept_that_is_seen_at_once_and_of_advant
     assert compare(agent, Recording(own.episodes, np.asarray(values)[..., :2], own.returns)).steps == 12
     with pytest.raises(Refused, match="export needs memory gru, lstm or none where agents share parameters, got stack"):
         without_id(policy, WORLD.spec, 0, 2)
+
+
+def test_a_policy_tells_its_probabilities_and_values_have_none():
+    agent, seen = exported(*born("ippo")), np.asarray([1.0, -2.0], np.float32)
+    logits, _ = agent.values(seen, agent.start())
+    share = 1 / (1 + np.exp(logits[1] - logits[0]))
+    np.testing.assert_allclose(agent.probabilities(seen, None, agent.start()), [share, 1 - share], rtol=1e-5)
+    assert agent.probabilities(seen, [False, True], agent.start()).tolist() == [0.0, 1.0]
+    assert agent.act(seen, None, agent.start())[0] == np.argmax(logits)
+    with pytest.raises(Refused, match="probabilities needs an agent with a policy, got iql, which has values"):
+        exported(*born("iql")).probabilities(seen, None, agent.start())
 
 
 def test_a_context_that_is_not_attainable_does_not_count():

@@ -79,6 +79,29 @@ def test_a_broken_configuration_is_refused(change, refusal):
         Config.from_data(resolve("iql", "matrix-game").as_data() | change)
 
 
+@pytest.mark.parametrize(
+    ("team", "training", "refusal"),
+    [
+        (
+            "ippo",
+            {"updates_per_turn": 2},
+            "updates_per_turn must be 1 for ippo, got 2: it learns from an episode in one",
+        ),
+        (
+            ["iql", {"name": "dpo", "update_period": 3}],
+            {},
+            "update_period must be 1 for dpo, got 3: it learns whenever",
+        ),
+    ],
+)
+def test_an_on_policy_learner_has_no_other_clock_than_its_batch(team, training, refusal):
+    with pytest.raises(Refused, match=refusal):
+        resolve(team, "matrix-game", training_settings=training)
+    plain = resolve(team if isinstance(team, str) else ["iql", "dpo"], "matrix-game").as_data()
+    with pytest.raises(Refused, match="updates_per_turn must be 1 for"):
+        Config.from_data(plain | {"training": plain["training"] | {"updates_per_turn": 5}})
+
+
 def test_networks_survive_the_way_through_named_arrays_and_others_are_refused():
     environment, algorithm = PredatorPrey(), ALGORITHMS["dac"](hidden=4)
     models = jax.jit(lambda: algorithm.build(environment.spec))()

@@ -90,7 +90,7 @@ TRUNK = {"width": 1, "layers": [1], "memory": "lstm", "stack": 1, "activation": 
     ("key", "value", "refusal"),
     [
         ("format", 4, "format must be one of 1, 2, 3, got 4"),
-        ("policy", "pickle", "policy must be one of values, contexts, table, got 'pickle'"),
+        ("policy", "pickle", "policy must be one of values, logits, contexts, table, got 'pickle'"),
         ("observation.size", -1, "observation.size must be a whole number from 1 to"),
         ("observation.size", 2, r"trunk.entry.weight must be float32\(1, 4\), got float32\(1, 3\)"),
         ("output.names", ["stay"], "output.names must be a list of 2 names or of none"),

@@ -27,13 +27,14 @@ from tests.worlds import Noise
 WORLD = Noise()
 PLAN = Plan(batch_episodes=4, replay_episodes=8, epsilon_steps=100)
 EPSILON = jnp.asarray(0.5)
-algorithms = each_of(ALGORITHMS, group="isolation")
+ALWAYS = [name for name in ALGORITHMS if name not in ("ia2c", "tvpo")]  # which differ from ippo and dpo in a formula
+algorithms = each_of(ALGORITHMS, always=ALWAYS, group="isolation")
 
 
 def young(team):
-    """A team that has played, but not yet learned."""
+    """A team that has played, but not yet learned; with one more episode, a batch of fresh ones is full again."""
     setup = TrainingSetup(team, WORLD, PLAN)
-    lane = jax.jit(lambda seed: turns(setup, begin(setup, seed), 5, False))(0)
+    lane = jax.jit(lambda seed: turns(setup, begin(setup, seed), 7, False))(0)
     return setup, lane
 
 
@@ -64,17 +65,19 @@ def study(setup, lane):
     fresh = type(lived[0])(*jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *fields))  # lived anew
     after = remember_and_learn(setup, lane, fresh, tuple(EPSILON for _ in keys), keys, True)
     own = [(a.online, a.target, a.optimiser, a.statistics, r) for a, r in zip(after.agents, after.replays, strict=True)]
-    return jax.tree.leaves(own[0]), jax.tree.leaves(own[-1])
+    learned = jax.tree.map(lambda one, other: jnp.any(one != other), lane.agents[0].online, after.agents[0].online)
+    return jax.tree.leaves(own[0]), jax.tree.leaves(own[-1]), jnp.any(jnp.stack(jax.tree.leaves(learned)))
 
 
 def isolated(setup, lane):
     """Are the first agent and its replay the same beside a second one whose past is as it was, changed, or erased?"""
-    first, second = study(setup, lane)
+    first, second, learned = study(setup, lane)
+    assert learned
     others = [study(setup, with_other_past(lane, rewrite)) for rewrite in (changed, jnp.zeros_like)]
-    for _, other_second in others:
+    for _, other_second, _ in others:
         noticed = any(bool((one[-1] != other[-1]).any()) for one, other in zip(second, other_second, strict=True))
         assert noticed, "the second agent did not notice its own past"
-    return all(bool((a[0] == b[0]).all()) for beside, _ in others for a, b in zip(first, beside, strict=True))
+    return all(bool((a[0] == b[0]).all()) for beside, _, _ in others for a, b in zip(first, beside, strict=True))
 
 
 @algorithms

@@ -1,5 +1,6 @@
 """Teams whose agents differ: in algorithm, settings, clock, or because they are frozen."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,9 +8,12 @@ import pytest
 
 from decentral.configs.members import Member, Source, team_of
 from decentral.settings import Refused
+from decentral.training.batches import Batch
 from decentral.training.loop import begin, turns
 from decentral.training.plan import Plan
+from decentral.training.replay import blank_episode
 from decentral.training.setup import TrainingSetup
+from decentral.training.squads.base import TrainingClock
 from decentral.training.squads.frozen import Frozen
 from decentral.training.squads.joined import Joined
 from decentral.training.squads.separate import LearningSchedule, Separate
@@ -46,6 +50,26 @@ def changed(before, after):
 
 def iql(**schedule):
     return Member("iql", small("iql"), LearningSchedule(**schedule))
+
+
+def test_an_on_policy_learner_learns_from_each_batch_of_fresh_episodes_once():
+    """Batches have four episodes: it learns after four and after eight of them, and not in between."""
+    squad, spec = Separate(small("ippo", epochs=1), (0,), 1), Corridor(length=1).spec
+    assert squad.room(PLAN, 64) == 4 and Separate(small("iql"), (0,), 1).room(PLAN, 64) == 64
+
+    @jax.jit
+    def taught(remembered):
+        agents = squad.init_agents(spec, jax.random.split(jax.random.key(0), 1))
+        buffer = squad.empty_replays(agents, blank_episode(spec, 1), 4, "float32")
+        buffer = eqx.tree_at(lambda fresh: fresh.remembered, buffer, jnp.full(1, remembered))
+        clock = TrainingClock(remembered, remembered, jnp.zeros(()))
+        after, metrics = squad.learn(agents, buffer, Batch(4, (1,)), agents.key, clock)
+        moved = jax.tree.map(lambda one, other: jnp.any(one != other), agents.optimiser.adam, after.optimiser.adam)
+        return jnp.any(jnp.stack(jax.tree.leaves(moved))), metrics["updates"]
+
+    found = {count: taught(jnp.asarray(count)) for count in range(9)}
+    assert [count for count, (moved, _) in found.items() if moved] == [4, 8]
+    assert [float(updates[0]) for _, updates in found.values()] == [0, 0, 0, 0, 1, 0, 0, 0, 1]
 
 
 def test_agents_that_are_alike_stand_in_one_squad_and_others_apart():

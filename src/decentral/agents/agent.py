@@ -111,7 +111,8 @@ class Agent:
             agent_config = self._config
             self._state, metrics = learner.learn(agent_config.squad, agent_config.plan, agent_config.batch, self._state)
         self._after_episodes()
-        return {name: float(value) for name, value in metrics.items()}
+        learned = {name: float(value) for name, value in metrics.items()}
+        return {} if learned.pop("updates", 1.0) == 0.0 else learned
 
     def greedy_episode(self, number: int = 0) -> GreedyEpisode:
         """A greedy episode, to show what was learned: `act` by `act`, without changing the agent.

@@ -11,7 +11,7 @@ from decentral.settings import Refused, Settings, as_data, build, setting, setti
 from decentral.training.batches import Batch, lengths_within
 from decentral.training.plan import Plan
 from decentral.training.priorities import check_priorities
-from decentral.training.squads.separate import LearningSchedule, Separate
+from decentral.training.squads.separate import LearningSchedule, Separate, check_on_policy
 from decentral.types import AgentSpec, Discrete
 
 PLANNED = (
@@ -69,6 +69,7 @@ class AgentConfig:
         check_priorities(algorithm, plan)
         turn = agent_settings.place if agent_settings.team_size > 1 else 0
         schedule = LearningSchedule(update_period=agent_settings.update_period)
+        check_on_policy(name, algorithm, plan, schedule)
         squad = Separate(algorithm, (turn,), agent_settings.team_size, schedule)
         agent_spec = as_spec(spec)
         return AgentConfig(
@@ -123,7 +124,7 @@ def as_spec(spec: Any) -> AgentSpec:
     """An `AgentSpec`, from one or from the size of an observation and the number of actions."""
     if isinstance(spec, AgentSpec):
         if not isinstance(spec.actions, Discrete):
-            raise Refused("spec must have discrete actions, got continuous ones")
+            raise Refused("spec must have discrete actions, got continuous ones, which no method takes")
         if spec.image is not None:
             raise Refused("spec must be of numbers for an agent alone, got an image: set environment.images to flat")
         sizes: Any = (spec.observation_size, spec.actions.count)

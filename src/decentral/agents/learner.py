@@ -16,7 +16,7 @@ from decentral.algorithms.q_learning import Dice, Scene
 from decentral.training.batches import Batch
 from decentral.training.loop import agent_stream, keys_of_updates
 from decentral.training.plan import Plan
-from decentral.training.replay import Replay, blank_episode
+from decentral.training.replay import Buffer, blank_episode
 from decentral.training.squads.base import TrainingClock
 from decentral.training.squads.separate import Separate
 from decentral.types import AgentSpec, Episode, Metrics, Percept
@@ -26,7 +26,7 @@ class LearnerState(eqx.Module):
     """One agent between two percepts; unless stated otherwise, each array has the squad's axis [1] in front."""
 
     agent: AgentState
-    replay: Replay
+    replay: Buffer
     steps: Int[Array, ""]  # taken in finished episodes
     episodes: Int[Array, ""]  # finished
     memory: Memory
@@ -46,7 +46,8 @@ def init_learner(
 ) -> LearnerState:
     """A new agent, with the same random stream as the agent at this place in a run with this seed."""
     agent = squad.init_agents(spec, agent_stream(seed, place)[None])
-    replay = squad.empty_replays(agent, blank_episode(spec, time_limit), plan.replay_episodes, plan.replay_type)
+    capacity = squad.room(plan, plan.replay_episodes)
+    replay = squad.empty_replays(agent, blank_episode(spec, time_limit), capacity, plan.replay_type)
     zero, memory = jnp.zeros((), jnp.int32), squad.start(squad.acting_models(agent))
     unused = squad.roll(agent.key, time_limit)  # every episode draws new dice and a new key
     return LearnerState(agent, replay, zero, zero, memory, jnp.zeros(()), unused, agent.key)
@@ -140,8 +141,8 @@ def _choose(
 
 @partial(jax.jit, donate_argnames="replay")
 def _remember(
-    squad: Separate, agent: AgentState, replay: Replay, episode: Episode, clock: TrainingClock
-) -> tuple[AgentState, Replay]:
+    squad: Separate, agent: AgentState, replay: Buffer, episode: Episode, clock: TrainingClock
+) -> tuple[AgentState, Buffer]:
     return squad.remember(agent, replay, jax.tree.map(lambda leaf: leaf[None, None], episode), clock)
 
 
@@ -151,7 +152,7 @@ def _learn(
     plan: Plan,
     batch: Batch,
     agent: AgentState,
-    replay: Replay,
+    replay: Buffer,
     key: Key[Array, " 1"],
     clock: TrainingClock,
 ) -> tuple[AgentState, Metrics]:

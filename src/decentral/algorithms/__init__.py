@@ -4,14 +4,18 @@ from decentral.algorithms.base import Algorithm
 from decentral.algorithms.bql import BQL
 from decentral.algorithms.dac import FullDAC
 from decentral.algorithms.distributed import Distributed
+from decentral.algorithms.dpo import DPO
 from decentral.algorithms.hysteretic import Hysteretic
 from decentral.algorithms.i2q import I2Q
 from decentral.algorithms.i2q_forward import I2QForward
 from decentral.algorithms.i2q_tabular import I2QTabular
+from decentral.algorithms.ia2c import IA2C
+from decentral.algorithms.ippo import IPPO
 from decentral.algorithms.iql import IQL
 from decentral.algorithms.lenient import Lenient
 from decentral.algorithms.ma2ql import MA2QL
 from decentral.algorithms.rac import RAC
+from decentral.algorithms.tvpo import TVPO
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
     "iql": IQL,
@@ -25,4 +29,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "bql": BQL,
     "rac": RAC,
     "dac": FullDAC,
+    "ia2c": IA2C,
+    "ippo": IPPO,
+    "dpo": DPO,
+    "tvpo": TVPO,
 }

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.q_learning import Dice, Scene, linear_ramp, roll
+from decentral.algorithms.q_learning import Dice, Scene, epsilon_greedy, linear_ramp, mask_unavailable, roll
 from decentral.settings import Settings, setting
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
@@ -60,6 +60,7 @@ class Algorithm(Settings):
     """The hyper-parameters of one agent, and the functions by which it acts and learns."""
 
     strictness: ClassVar[Strictness] = Strictness()
+    on_policy: ClassVar[bool] = False  # it learns from the episodes played since its last update alone, each once
 
     discount: float = setting(0.99, "gamma, the discount factor", at_least=0, at_most=1)
     forgive: float = setting(0.0, "episodes in which learning counts negative rewards as 0", at_least=0)
@@ -92,6 +93,22 @@ class Algorithm(Settings):
     def explore(self, statistics: Statistics, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
         """The probability of a random action, given the `epsilon` of the training plan."""
         return epsilon
+
+    def choose(self, values: Values, scene: Scene, epsilon: Float[Array, ""]) -> Int[Array, ""]:
+        """The action, given what `values` and `explore` answered."""
+        return epsilon_greedy(values, scene.percept.available, epsilon, scene.dice)
+
+    def gap(
+        self, values: Values, scene: Scene, epsilon: Float[Array, ""], action: Int[Array, ""]
+    ) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+        """How far `values` are from an `action` being chosen, and whether chance chose, whatever they are. For audits.
+
+        An action that rounding alone explains has a tiny gap.
+        """
+        usable = mask_unavailable(values, scene.percept.available)
+        highest = jnp.max(usable, axis=-1)
+        lost = (highest - usable[action]) / jnp.maximum(1.0, jnp.abs(highest))
+        return lost, scene.dice.explore_action < epsilon
 
     def annotate(
         self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]

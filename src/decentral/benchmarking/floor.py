@@ -9,6 +9,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 from jax.interpreters.partial_eval import dce_jaxpr
 
+from decentral.algorithms.actor_critic import ActorCritic
 from decentral.algorithms.gradient import GradientLearner
 from decentral.networks.backend import without_kernels
 from decentral.training.loop import Lane, begin, turn
@@ -66,9 +67,10 @@ def moved_bytes(setup: TrainingSetup, lane: Lane) -> int:
     """
     plan, total = setup.plan, 0
     for squad, agents, replays in zip(setup.team.squads, lane.agents, lane.replays, strict=True):
-        episode = size_of(replays) // setup.capacity_after(0)  # of all the squad's agents
+        capacity = squad.room(plan, setup.capacity_after(0))
+        episode = size_of(replays) // capacity  # of all the squad's agents
         total += episode * (plan.updates_per_turn * plan.batch_episodes + plan.num_environments)
-        if isinstance(squad.algorithm, GradientLearner):
+        if isinstance(squad.algorithm, GradientLearner | ActorCritic):
             total += 2 * size_of((agents.online, agents.optimiser)) + size_of(agents.target)
     return total
 

@@ -14,6 +14,7 @@ from decentral.runtime.spec import FORMAT
 
 RULES = {
     "values": "the available action of the highest value; of equals the first",
+    "logits": "the available action of the highest logit, the likeliest of its policy; of equals the first",
     "contexts": "the available action whose value is highest under its best attainable context; of equals the first",
     "table": "the available action of the highest entry in the row of the observation's bucket; of equals the first",
 }

@@ -160,7 +160,7 @@ class _Graph:
             activation = "relu" if spec.trunk is None else spec.trunk.activation
             hidden = self.activate(activation, self.linear("head.first", hidden))
             return self.add("Identity", self.linear("head.second", hidden), name="values")
-        if spec.policy == "values":
+        if spec.policy in ("values", "logits"):
             return self.add("Identity", self.linear("head", hidden), name="values")
         shape = self.constant("shape", np.asarray([spec.contexts, spec.actions], np.int64))
         if spec.head == "linear":

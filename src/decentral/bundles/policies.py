@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from decentral.algorithms.actor_critic import ActorCritic
 from decentral.algorithms.base import Algorithm, Models
 from decentral.algorithms.dac import DAC, DACModels
 from decentral.algorithms.dac.attainable import prior_of
@@ -60,14 +61,15 @@ def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) 
         if isinstance(algorithm, ExtendedDAC) and algorithm.max_over == "sampled":
             raise Refused("export needs max_over all, got sampled: its contexts depend on the last bits of the memory")
         return _with_contexts(algorithm, models)
-    network = algorithm.acting(models) if isinstance(algorithm, ValueActor) else models
+    kind = "logits" if isinstance(algorithm, ActorCritic) else "values"
+    network = algorithm.acting(models) if isinstance(algorithm, ValueActor | ActorCritic) else models
     if type(network) is not ValueNetwork:
         raise _unknown(name, f"which acts on a {type(network).__name__}")
     if type(network.trunk) not in (Trunk, LayeredTrunk):
         raise _unknown(name, f"whose trunk is a {type(network.trunk).__name__}")
-    kind, head = _value_head(network.head)
+    details, head = _value_head(network.head)
     arrays = _within("trunk", network.trunk) | head
-    return Policy("values", _memory_size(network.trunk), _trunk_details(network.trunk) | kind, arrays)
+    return Policy(kind, _memory_size(network.trunk), _trunk_details(network.trunk) | details, arrays)
 
 
 def without_id(policy: Policy, spec: AgentSpec, number: int, agents: int) -> Policy:

@@ -3,12 +3,16 @@
 from decentral.centralised.base import Centralised
 from decentral.centralised.fingerprints import Fingerprints
 from decentral.centralised.importance_sampling import ImportanceSampling
+from decentral.centralised.mappo import MAPPO
 from decentral.centralised.qmix import QMIX
 from decentral.centralised.vdn import VDN
 
-CENTRALISED: dict[str, type[Centralised]] = {
+JointLearner = Centralised | MAPPO  # one learner for all agents
+
+CENTRALISED: dict[str, type[JointLearner]] = {
     "fingerprints": Fingerprints,
     "importance-sampling": ImportanceSampling,
     "vdn": VDN,
     "qmix": QMIX,
+    "mappo": MAPPO,
 }

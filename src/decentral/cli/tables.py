@@ -273,7 +273,7 @@ def print_values(console: Screen, learned: ValueTable) -> None:
     contexts = [] if learned.by_context is None else [f"c={number}" for number in range(learned.by_context.shape[1])]
     table = Table(title=f"seed {learned.seed}, {learned.name}", title_justify="left")
     table.add_column("action")
-    table.add_column("phi(s,a)" if contexts else "Q(s,a)", justify="right")
+    table.add_column("phi(s,a)" if contexts else learned.symbol, justify="right")
     for heading in contexts:
         table.add_column(f"Q(s,a,{heading})", justify="right")
     for action, value in enumerate(learned.values):

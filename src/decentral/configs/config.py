@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from decentral.algorithms.base import Strictness
-from decentral.centralised import Centralised
+from decentral.centralised import JointLearner
 from decentral.centralised.sharing import NOTHING_OWN, Sharing
 from decentral.configs.members import Member, all_alike, frozen_partner, team_of
 from decentral.configs.presets import preset, training_preset
@@ -17,7 +17,7 @@ from decentral.settings import Refused, as_data, build, setting_fields
 from decentral.training.plan import Plan
 from decentral.training.priorities import check_priorities
 from decentral.training.setup import TrainingSetup, sharing_in
-from decentral.training.squads.separate import LearningSchedule
+from decentral.training.squads.separate import LearningSchedule, check_on_policy
 from decentral.types import Discrete
 
 FORMAT = 1
@@ -80,6 +80,7 @@ class Config:
         _check_rewards(members, environment, name)
         for member in members:
             check_priorities(member.algorithm, plan)
+        _check_clocks(members, plan)
         setup = TrainingSetup(team_of(members, sharing_in(environment, plan)), environment, plan)
         return Config(members, data["environment"]["name"], setup)
 
@@ -113,7 +114,10 @@ def resolve(
         )
     built = build_environment(kind, asked, environment)
     if not isinstance(built.spec.actions, Discrete):
-        raise Refused(f"environment must have discrete actions for agents to learn, got {environment}")
+        raise Refused(
+            f"environment must have discrete actions for agents to learn, got {environment}: no method takes continuous"
+            " ones"
+        )
     given = algorithm_settings or {}
     if isinstance(algorithm, str):
         values = preset(algorithm, environment, built) | given
@@ -124,6 +128,7 @@ def resolve(
     plan = build(Plan, training_preset(environment, built) | (training_settings or {}), "training")
     for member in members:
         check_priorities(member.algorithm, plan)
+    _check_clocks(members, plan)
     if plan.workers > 1 and isinstance(built, Environment):
         raise Refused(
             f"training.workers must be 1 in an environment that is compiled, as {environment} is, got {plan.workers}"
@@ -133,9 +138,15 @@ def resolve(
 
 def _check_rewards(members: list[Member], environment: BaseEnvironment, name: str) -> None:
     """Refuse centralised references where every agent has its own reward: they learn one value for all."""
-    central = [member.name for member in members if isinstance(member.algorithm, Centralised)]
+    central = [member.name for member in members if isinstance(member.algorithm, JointLearner)]
     if central and environment.has_own_rewards:
         raise Refused(f"environment.rewards must be shared by all agents for {central[0]}, got own in {name}")
+
+
+def _check_clocks(members: list[Member], plan: Plan) -> None:
+    for member in members:
+        if member.source is None:
+            check_on_policy(member.name, member.algorithm, plan, member.schedule)
 
 
 def _members(

@@ -8,9 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from decentral.algorithms.actor_critic import ActorCritic
 from decentral.algorithms.base import Algorithm, Models
 from decentral.algorithms.gradient import GradientLearner
-from decentral.centralised import Centralised
+from decentral.centralised import JointLearner
 from decentral.centralised.sharing import Sharing
 from decentral.configs.registry import recorded_algorithm
 from decentral.records import RunDirectory
@@ -71,7 +72,7 @@ def team_of(members: list[Member], sharing: Sharing | None = None) -> Team:
     if sharing is not None:
         _check_can_share(members)
         return Team.alike(members[0].algorithm, size, sharing)
-    if any(isinstance(member.algorithm, Centralised) for member in members) and not all_alike(members):
+    if any(isinstance(member.algorithm, JointLearner) for member in members) and not all_alike(members):
         names = ",".join(member.kind for member in members)
         raise Refused(f"agents must all be the same where one is not decentralised, got {names}")
     groups: dict[str, list[int]] = {}
@@ -94,9 +95,9 @@ def _check_can_share(members: list[Member]) -> None:
     if first.schedule != LearningSchedule():
         raise Refused(f"{needs} where joins_at or update_period is set, got true: agents that share learn as one")
     algorithm = first.algorithm
-    if isinstance(algorithm, Centralised) and not algorithm.can_share:
-        raise Refused(f"{needs} for {first.name}, got true: it corrects what separate networks learn")
-    if not isinstance(algorithm, GradientLearner):
+    if isinstance(algorithm, JointLearner) and not algorithm.can_share:
+        raise Refused(f"{needs} for {first.name}, got true: its agents have networks of their own")
+    if not isinstance(algorithm, GradientLearner | ActorCritic):
         raise Refused(f"{needs} for {first.name}, got true: only networks are shared, and it keeps tables")
     if type(algorithm).learns_now is not Algorithm.learns_now:
         raise Refused(f"{needs} for {first.name}, got true: its agents learn in turns")
@@ -104,7 +105,7 @@ def _check_can_share(members: list[Member]) -> None:
 
 def _squad(members: list[Member], places: tuple[int, ...], size: int) -> Squad:
     first = members[0]
-    if isinstance(first.algorithm, Centralised):
+    if isinstance(first.algorithm, JointLearner):
         if first.schedule != LearningSchedule():
             raise Refused(f"joins_at and update_period can't be set for {first.name}: its agents learn as one")
         return Joined(first.algorithm, places, size)

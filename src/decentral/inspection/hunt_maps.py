@@ -13,6 +13,7 @@ from decentral.algorithms.q_learning import Dice, Scene
 from decentral.environments.predator_prey.environment import Hunt, PredatorPrey
 from decentral.inspection.values import action_value_name
 from decentral.runs.trained import Trained
+from decentral.training.diagnostics import readable
 
 LARGEST_MAP = 12  # most rows whose numbers can still be read
 MOVES = ("up", "left", "stay", "right", "down")
@@ -42,8 +43,9 @@ def hunt_maps(trained: Trained, hunt: PredatorPrey) -> dict[str, Any]:
         "moves": MOVES,
         "arrows": ARROWS,
         "agents": agents,
-        "meaning": "The largest of the Q-values (phi for DAC) on which the first choice of an episode is made, in every"
-        f" cell where the agent may stand. The prey stands in the middle; the other predators are {where}.",
+        "meaning": "The largest of the Q-values (phi for DAC, probabilities of a policy) on which the first choice of"
+        " an episode is made, in every cell where the agent may stand. The prey stands in the middle;"
+        f" the other predators are {where}.",
     }
 
 
@@ -77,4 +79,5 @@ def _values_at(
     percept = jax.tree.map(lambda of_all: of_all[place], hunt.perceive(Hunt(entities)))
     zero = jnp.zeros(())
     scene = Scene(percept, jnp.zeros(len(MOVES)), zero, Dice(zero, zero, zero, zero))
-    return algorithm.values(acting_model, algorithm.start(acting_model), scene)[0]
+    values, _ = algorithm.values(acting_model, algorithm.start(acting_model), scene)
+    return readable(algorithm, values, percept)

@@ -37,7 +37,9 @@ class AgentRollout:
     spaces: AgentSpaces
     observations: np.ndarray  # [B, P, features], before each step and after the last
     available: np.ndarray  # [B, P, actions]: which actions it could take
-    q_values: np.ndarray  # [B, P, actions]: what its greedy choice is based on; NaN where an action is unavailable
+    q_values: (
+        np.ndarray
+    )  # [B, P, actions]: what its greedy choice is based on (of a policy, probabilities); NaN if unavailable
     hidden: np.ndarray  # [B, P, width]: its memory after each percept; of width 0 if it has none
     actions: np.ndarray  # [B, T]: indices into its actions
     contexts: np.ndarray | None  # [B, T], -1 at a step that has none; None if its algorithm infers no contexts

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from decentral.algorithms.actor_critic import ActorCritic
 from decentral.algorithms.base import Algorithm
 from decentral.algorithms.dac import DAC, DACModels
 from decentral.algorithms.dac.context_model import ContextModel
@@ -17,6 +18,7 @@ from decentral.notebook import table_html
 from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.trained import Trained
 from decentral.settings import Refused
+from decentral.training.diagnostics import readable
 from decentral.types import Episode
 
 
@@ -28,11 +30,12 @@ class ValueTable:
     agent: int
     name: str  # that its environment calls it
     action_names: tuple[str, ...]
-    values: np.ndarray  # [actions]: Q(s, .), for DAC phi(s, .)
+    values: np.ndarray  # [actions]: Q(s, .), for DAC phi(s, .), for a policy its probabilities
     by_context: np.ndarray | None  # [actions, contexts]: Q(s, ., .)
     inferred: (
         np.ndarray | None
     )  # [actions of each agent ...]: the most likely context after a joint action, if inferred
+    symbol: str = "Q(s,a)"  # of the values
 
     @property
     def occurs(self) -> np.ndarray | None:
@@ -52,7 +55,7 @@ class ValueTable:
             (self.action_names[action], f"{value:.2f}", *map(_cell, by_context[action], occurs[action]))
             for action, value in enumerate(self.values)
         ]
-        headings = ("action", "phi(s,a)" if contexts else "Q(s,a)", *contexts)
+        headings = ("action", "phi(s,a)" if contexts else self.symbol, *contexts)
         return table_html(f"seed {self.seed}, {self.name}", headings, rows)
 
 
@@ -77,6 +80,8 @@ def occurring(inferred: np.ndarray, agent: int, shape: tuple[int, ...]) -> np.nd
 
 def action_value_name(algorithm: Algorithm) -> str:
     """The name of the values that a greedy choice is based on."""
+    if isinstance(algorithm, ActorCritic):
+        return "pi(a|s)"
     return "phi(s,a)" if isinstance(algorithm, DAC) else "Q(s,a)"
 
 
@@ -99,11 +104,13 @@ def _table(trained: Trained, environment: MatrixGame, seed: int, agent: int) -> 
     dice = jax.tree.map(lambda rolled: rolled[0], roll(jax.random.key(0), 1))
     scene = Scene(trained.perceive(percept, agent), silence, jnp.zeros(()), dice)
     values, _ = algorithm.values(models, algorithm.start(models), scene)
+    values = readable(algorithm, values, scene.percept)
     by_context = inferred = None
     if isinstance(algorithm, DAC):
         by_context = np.asarray(_context_values(models, scene)).T[:actions]
         inferred = None if models.context is None else _inferred(trained, models.context, environment, agent)
-    return ValueTable(seed, agent, spaces.name, spaces.action_names, np.asarray(values)[:actions], by_context, inferred)
+    shown, symbol = np.asarray(values)[:actions], action_value_name(algorithm)
+    return ValueTable(seed, agent, spaces.name, spaces.action_names, shown, by_context, inferred, symbol)
 
 
 def _context_values(models: DACModels, scene: Scene) -> jax.Array:

@@ -47,8 +47,18 @@ def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
             metrics["train_return_own"] = (tally.own_returns[lane] / tally.episodes[lane]).tolist()
     if not tally.updates[lane]:
         return metrics
-    means = jax.tree.map(lambda sums: sums[lane] / tally.updates[lane], tally.metrics)
+    means = tuple(_means(sums, lane, tally.updates[lane]) for sums in tally.metrics)
     return metrics | _by_agent(team, means)
+
+
+def _means(sums: Metrics, lane: int, turns: Any) -> Metrics:
+    """Means over updates: one a turn, or as many as `updates` counts; nothing of a squad that made none."""
+    made = sums.get("updates")
+    if made is None:
+        return jax.tree.map(lambda of_lanes: of_lanes[lane] / turns, sums)
+    if not made[lane].any():
+        return {}
+    return {name: of_lanes[lane] / np.maximum(made[lane], 1) for name, of_lanes in sums.items() if name != "updates"}
 
 
 def _diagnostics(diagnosis: Diagnosis | None, lane: int, team: Team) -> dict[str, Any]:

@@ -48,6 +48,15 @@ class ExportedAgent:
         chosen = int(np.argmax(np.where(options, values, -np.inf)))
         return self.spec.first_action + chosen, State(memory, chosen)
 
+    def probabilities(self, observation: Any, available: Any, state: State) -> np.ndarray:
+        """The policy of an actor-critic: the probability of every action [actions], from which training drew."""
+        if self.spec.policy != "logits":
+            raise Refused(f"probabilities needs an agent with a policy, got {self.spec.algorithm}, which has values")
+        options = as_available(available, self.spec.actions)
+        logits = np.where(options, self.values(observation, state)[0], -np.inf)
+        shares = np.exp(logits - logits.max())
+        return shares / shares.sum()
+
     def values(self, observation: Any, state: State) -> tuple[np.ndarray, np.ndarray]:
         """The value of every action [actions], and the memory after the percept [hidden]."""
         seen = as_observation(observation, self.spec.observation_size)

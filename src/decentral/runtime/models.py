@@ -1,4 +1,4 @@
-"""What an exported agent acts on, in NumPy: a recurrent network of values, one with contexts, or a table.
+"""What an exported agent acts on, in NumPy: a recurrent network of values or logits, one with contexts, or a table.
 
 The same arithmetic as in `networks` and `algorithms`; export compares the two on what the agent perceives.
 """
@@ -101,6 +101,7 @@ class Table(Model):
 
 MODELS: dict[str, type[RecurrentValues | RecurrentContexts | Table]] = {
     "values": RecurrentValues,
+    "logits": RecurrentValues,  # of a policy, whose likeliest action is the best
     "contexts": RecurrentContexts,
     "table": Table,
 }
@@ -141,7 +142,7 @@ def shapes_of(spec: BundleSpec) -> dict[str, tuple[int, ...]]:
         width, shapes = spec.trunk.width, spec.trunk.shapes(inputs)
     if spec.policy == "values" and spec.duelling:
         return shapes | layer("head.first", width, 2 * width) | layer("head.second", 2 * width, actions)
-    if spec.policy == "values":
+    if spec.policy in ("values", "logits"):
         return shapes | layer("head", width, actions)
     if spec.head == "linear":
         shapes |= layer("head", width, contexts * actions)

@@ -11,13 +11,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from decentral.algorithms.actor_critic import ActorCritic
 from decentral.algorithms.base import Algorithm, Memory, Models
+from decentral.algorithms.policy_gradient import log_policy
 from decentral.algorithms.q_learning import Dice, Scene, last_actions, mask_unavailable, masked_mean, one_hot_actions
 from decentral.environments.base import Oracle
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.squads.base import Squad
 from decentral.training.team import Team
-from decentral.types import Episode, Metrics
+from decentral.types import Episode, Metrics, Percept
 
 
 class Diagnosis(eqx.Module):
@@ -58,12 +60,17 @@ def promised_and_achieved(
 
 
 def greedy_values(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, " P"]:
-    """V(h): the largest of the values that a greedy choice is made on, at every percept of an episode."""
+    """V(h) at every percept of an episode: the largest of the values of actions, or what a critic says."""
+    if isinstance(algorithm, ActorCritic):
+        return algorithm.state_values(models, episode)
     return jnp.max(action_values(algorithm, models, episode), axis=-1)
 
 
 def action_values(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, "P actions"]:
-    """The values that a greedy choice is made on, at every percept of an episode; UNAVAILABLE where it has none."""
+    """The values that a greedy choice is made on, at every percept of an episode; UNAVAILABLE where it has none.
+
+    Those of a policy are probabilities.
+    """
     return values_and_memories(algorithm, models, episode)[0]
 
 
@@ -77,9 +84,17 @@ def values_and_memories(
     def perceive(memory: Memory, inputs: tuple) -> tuple[Memory, tuple[Array, Memory]]:
         percept, last_action = inputs
         values, memory = algorithm.values(models, memory, Scene(percept, last_action, *greedily))
-        return memory, (mask_unavailable(values, percept.available), memory)
+        shown = readable(algorithm, values, percept)
+        return memory, (mask_unavailable(shown, percept.available), memory)
 
     return jax.lax.scan(perceive, algorithm.start(models), (episode.percepts, last_actions(episode)))[1]
+
+
+def readable(algorithm: Algorithm, values: Float[Array, " actions"], percept: Percept) -> Float[Array, " actions"]:
+    """The values of actions as people read them: those of a policy as probabilities."""
+    if isinstance(algorithm, ActorCritic):
+        return jnp.exp(log_policy(values, percept.available))
+    return values
 
 
 def shared_bits(counts: Float[Array, "contexts actions"]) -> tuple[Float[Array, ""], Float[Array, ""]]:
@@ -98,7 +113,9 @@ def agreement(oracle: Oracle, played: Trajectory) -> Float[Array, ""]:
 
 
 def _value_metrics(squad: Squad, acting_models: Models, episodes: Episode) -> Metrics:
-    """Means over the episodes [n, E, ...] of each agent of a squad."""
+    """Means over the episodes [n, E, ...] of each agent of a squad; nothing where agents value nothing themselves."""
+    if isinstance(squad.algorithm, ActorCritic) and not squad.algorithm.own_critic:
+        return {}
     of_one = jax.vmap(promised_and_achieved, (None, None, 0))
     start, achieved = squad.of_each(partial(of_one, squad.algorithm), acting_models, episodes)
     measured = {"value_start": start, "value_achieved": achieved, "value_gap": start - achieved}

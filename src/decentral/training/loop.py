@@ -74,10 +74,12 @@ def environment_stream(seed: Int[Array, ""] | int) -> Key[Array, ""]:
 def init_lane(setup: TrainingSetup, seed: Int[Array, ""] | int, keys: Keys, episodes: int = 0) -> Lane:
     """A lane whose agents are initialised from their own keys, with room to remember at least so many episodes."""
     environment, team = setup.environment, setup.team
-    room = (setup.capacity_after(episodes), setup.replay_type)
+    capacity, kind = setup.capacity_after(episodes), setup.replay_type
     agents = team.each(lambda squad, keys: squad.init_agents(environment.spec, keys), keys)
     blank = blank_episode(environment.spec, environment.time_limit)
-    replays = team.each(lambda squad, agents: squad.empty_replays(agents, blank, *room), agents)
+    replays = team.each(
+        lambda squad, agents: squad.empty_replays(agents, blank, squad.room(setup.plan, capacity), kind), agents
+    )
     zero = jnp.zeros((), jnp.int32)
     return Lane(
         agents=agents,

@@ -69,6 +69,11 @@ class Plan(Settings):
         """Turns played before the first one that leaves enough episodes to learn from."""
         return -(-self.batch_episodes // self.num_environments) - 1
 
+    @property
+    def fresh_episodes(self) -> int:
+        """The episodes of an on-policy update: those of as many whole turns as fill a batch."""
+        return (self.warmup_turns + 1) * self.num_environments
+
     def epsilon(self, step: Int[Array, ""]) -> Float[Array, ""]:
         """Exploration at a step: falls linearly, then stays."""
         progress = jnp.minimum(step / self.epsilon_steps, 1.0)

@@ -15,7 +15,7 @@ from decentral.algorithms.targets import EPISODE_ERROR, MOST_PRIORITIES, Priorit
 from decentral.errors import Refused
 from decentral.training import replay as ring
 from decentral.training.plan import Plan
-from decentral.training.replay import Replay
+from decentral.training.replay import Buffer, Replay
 from decentral.types import Episode, Metrics
 
 LEAST = 1e-3  # added to every error, so that no episode is never drawn again
@@ -38,11 +38,11 @@ def check_priorities(algorithm: Algorithm, plan: Plan) -> None:
 
 
 def draw_batch(
-    algorithm: Algorithm, agent: AgentState, replay: Replay, count: int, key: Key[Array, ""]
+    algorithm: Algorithm, agent: AgentState, replay: Buffer, count: int, key: Key[Array, ""]
 ) -> tuple[Episode, Int[Array, " count"] | None]:
-    """`count` different episodes of an agent's replay; if it has priorities, their numbers too."""
-    if not isinstance(algorithm, ValueSettings) or algorithm.prioritised == 0:
-        return ring.sample(replay, count, key), None
+    """What an agent's update is made from; if its episodes have priorities, their numbers too."""
+    if not isinstance(algorithm, ValueSettings) or algorithm.prioritised == 0 or not isinstance(replay, Replay):
+        return ring.draw_batch(replay, count, key), None
     numbers = numbers_of_slots(replay)
     known = priorities_of(agent.priorities, numbers)
     slots = draw_slots(known, algorithm.prioritised, count, key)

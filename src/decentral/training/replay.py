@@ -1,6 +1,7 @@
-"""One agent's replay: a ring of its last episodes, kept in small types."""
+"""One agent's replay: a ring of its last episodes, kept in small types; or, on policy, room for fresh ones alone."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -61,6 +62,22 @@ class Replay(eqx.Module):
     remembered: Int[Array, ""]  # episodes ever put in; the next one goes to the slot of this number
 
 
+class FreshEpisodes(eqx.Module):
+    """The episodes of an on-policy learner since its last update. It has no replay: when full, all are learned from."""
+
+    episodes: Episode  # [batch, ...], packed
+    remembered: Int[Array, ""]  # episodes ever put in
+
+    @property
+    def full(self) -> Bool[Array, ""]:
+        """Are all of them newer than the last update?"""
+        return (self.remembered > 0) & (self.remembered % self.episodes.rewards.shape[0] == 0)
+
+
+Buffer = Replay | FreshEpisodes
+Kept = TypeVar("Kept", bound=Buffer)
+
+
 def blank_episode(spec: AgentSpec, length: int) -> Episode:
     """Room for one episode of one agent."""
     kind = jnp.int32 if isinstance(spec.actions, Discrete) else jnp.float32
@@ -82,14 +99,20 @@ def empty_replay(blank: Episode, capacity: int, observations: str) -> Replay:
     return Replay(room, jnp.zeros((), jnp.int32))
 
 
-def remember(replay: Replay, episodes: Episode, keep: Bool[Array, ""] | bool) -> Replay:
+def empty_buffer(blank: Episode, capacity: int, observations: str, on_policy: bool) -> Buffer:
+    """An empty replay; on policy: room for fresh episodes alone."""
+    empty = empty_replay(blank, capacity, observations)
+    return FreshEpisodes(empty.episodes, empty.remembered) if on_policy else empty
+
+
+def remember(replay: Kept, episodes: Episode, keep: Bool[Array, ""] | bool) -> Kept:
     """Write episodes [E, ...] over the oldest ones of the ring, unless `keep` is false."""
     count, capacity = episodes.rewards.shape[0], replay.episodes.rewards.shape[0]
     slots = (replay.remembered + jnp.arange(count)) % capacity
     slots = jnp.where(keep, slots, capacity)  # out of the ring: dropped
     packed = pack(episodes, replay.episodes)
     ring = jax.tree.map(lambda kept, new: kept.at[slots].set(new, mode="drop"), replay.episodes, packed)
-    return Replay(ring, replay.remembered + jnp.where(keep, count, 0))
+    return replace(replay, episodes=ring, remembered=replay.remembered + jnp.where(keep, count, 0))
 
 
 def with_room(replay: Replay, capacity: int) -> Replay:
@@ -101,6 +124,11 @@ def with_room(replay: Replay, capacity: int) -> Replay:
         return jnp.pad(leaf, more)
 
     return eqx.tree_at(lambda ring: ring.episodes, replay, jax.tree.map(widen, replay.episodes))
+
+
+def draw_batch(buffer: Buffer, count: int, key: Key[Array, ""]) -> Episode:
+    """What an update is made from: `count` episodes of a replay, or all fresh ones."""
+    return unpack(buffer.episodes) if isinstance(buffer, FreshEpisodes) else sample(buffer, count, key)
 
 
 def sample(replay: Replay, count: int, key: Key[Array, ""]) -> Episode:

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array
 
 from decentral.algorithms.base import Algorithm
-from decentral.centralised.base import Centralised
+from decentral.centralised import JointLearner
 from decentral.centralised.sharing import Sharing
 from decentral.training.squads.base import Squad
 from decentral.training.squads.joined import Joined
@@ -27,7 +27,7 @@ class Team(eqx.Module):
     def alike(algorithm: Algorithm, size: int, sharing: Sharing | None = None) -> "Team":
         """A team of one algorithm."""
         places = tuple(range(size))
-        if isinstance(algorithm, Centralised):
+        if isinstance(algorithm, JointLearner):
             return Team((Joined(algorithm, places, size, sharing),))
         if sharing is not None:
             return Team((Shared(algorithm, places, size, sharing),))

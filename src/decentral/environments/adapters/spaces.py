@@ -161,7 +161,8 @@ class Actions:
             return Actions((int(getattr(space, "start", 0)),), (int(space.n),), several=False)
         if not (_is(space, "MultiDiscrete") or _is(space, "MultiBinary")):
             kinds = "Discrete, MultiDiscrete or MultiBinary"
-            raise Refused(f"the actions of {whose} must be {kinds} for agents to learn, got {_named(space)}")
+            why = ": no method takes continuous actions" if _is(space, "Box") else ""
+            raise Refused(f"the actions of {whose} must be {kinds} for agents to learn, got {_named(space)}{why}")
         counts = _counts(space)
         if math.prod(counts) > MOST_ACTIONS:
             much = f"{math.prod(counts)} combinations of {' x '.join(map(str, counts))}"

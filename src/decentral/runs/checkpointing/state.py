@@ -14,7 +14,7 @@ from decentral.settings import Refused
 from decentral.tensors import Tensor
 from decentral.training.loop import Lane
 from decentral.training.parameters import use_current_names
-from decentral.training.replay import Replay
+from decentral.training.replay import Buffer
 
 PARTS = ("agents", "replays", "clock")
 
@@ -60,13 +60,13 @@ def _named(lanes: Lane) -> dict[str, Any]:
     return {jax.tree_util.keystr(path, simple=True, separator="."): leaf for path, leaf in leaves}
 
 
-def _ring(name: str, lanes: Lane) -> Replay | None:
+def _ring(name: str, lanes: Lane) -> Buffer | None:
     """The replays whose episodes the array of this name is part of."""
     words = name.split(".")
     return lanes.replays[int(words[1])] if words[0] == "replays" and words[2] == "episodes" else None
 
 
-def _tensor(leaf: Any, share: range, ring: Replay | None) -> Tensor:
+def _tensor(leaf: Any, share: range, ring: Buffer | None) -> Tensor:
     if _is_key(leaf):
         leaf = jax.random.key_data(leaf)
     part, shape = [slice(share.start, share.stop)], [len(share), *leaf.shape[1:]]
@@ -77,7 +77,7 @@ def _tensor(leaf: Any, share: range, ring: Replay | None) -> Tensor:
     return Tensor(np.dtype(leaf.dtype), tuple(shape), lambda: np.asarray(leaf)[tuple(part)])
 
 
-def _leaf(array: np.ndarray, template: Any, ring: Replay | None, source: str) -> np.ndarray:
+def _leaf(array: np.ndarray, template: Any, ring: Buffer | None, source: str) -> np.ndarray:
     shape, dtype = template.shape, template.dtype
     if _is_key(template):
         shape, dtype = (*shape, 2), np.dtype(np.uint32)

@@ -12,11 +12,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.algorithms.base import AgentState, Algorithm, Memory, Models, Statistics
-from decentral.algorithms.q_learning import Dice, Scene, epsilon_greedy
-from decentral.training.batches import Batch
+from decentral.algorithms.q_learning import Dice, Scene
+from decentral.training.batches import Batch, largest_of_all, learn_from
 from decentral.training.plan import Plan
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
@@ -75,6 +75,10 @@ class Squad(eqx.Module):
     @abstractmethod
     def after_episodes(self, agents: Agents, episodes: int) -> Agents:
         """Tell every agent that so many episodes have passed."""
+
+    def room(self, plan: Plan, capacity: int) -> int:
+        """The episodes that an agent has room for, where a replay would hold `capacity`."""
+        return plan.fresh_episodes if self.algorithm.on_policy else capacity
 
     def epsilon(self, plan: Plan, steps: Int[Array, ""]) -> Float[Array, ""]:
         """How much the squad explores now."""
@@ -147,13 +151,45 @@ def choose_one(
     epsilon = scene.epsilon
     if statistics is not None:
         epsilon = algorithm.explore(statistics, scene.percept, epsilon)
-    return Choice(epsilon_greedy(values, scene.percept.available, epsilon, scene.dice), values, epsilon), memory
+    return Choice(algorithm.choose(values, scene, epsilon), values, epsilon), memory
 
 
 def fresh_keys(agent: AgentState, count: int) -> tuple[AgentState, Key[Array, " count"]]:
     """`count` keys from one agent's stream."""
     keys = jax.random.split(agent.key, count + 1)
     return eqx.tree_at(lambda a: a.key, agent, keys[0]), keys[1:]
+
+
+def learn_if_due(
+    algorithm: Algorithm,
+    agent: AgentState,
+    episodes: Episode,
+    batch: Batch,
+    key: Key[Array, ""],
+    due: Bool[Array, ""] | bool,
+) -> tuple[AgentState, Metrics]:
+    """An on-policy update, if it is due; `updates` counts it. Nothing is computed in turns in which none is.
+
+    Whether anything is computed is one number for all lanes, as `batches` chooses a length: no agent learns from it.
+    """
+    due = jnp.asarray(due)
+
+    def update(agent: AgentState) -> tuple[AgentState, Metrics]:
+        return learn_from(algorithm, agent, episodes, batch, key)
+
+    _, shapes = jax.eval_shape(update, agent)
+    nothing = {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
+    any_due = largest_of_all(due.astype(jnp.int32)) > 0
+    updated, metrics = jax.lax.cond(any_due, update, lambda agent: (agent, nothing), agent)
+    metrics = {name: jnp.where(due, value, 0.0) for name, value in metrics.items()}
+    return select(due, updated, agent), {**metrics, "updates": due.astype(jnp.float32)}
+
+
+def select(condition: Bool[Array, ""] | bool, then: AgentState, otherwise: AgentState) -> AgentState:
+    """One of two states of an agent."""
+    if condition is True:
+        return then
+    return jax.tree.map(lambda one, other: jnp.where(condition, one, other), then, otherwise)
 
 
 def annotate_all(

@@ -9,14 +9,22 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.base import AgentState, Models, Statistics, TeamClock
-from decentral.settings import Settings, setting
+from decentral.algorithms.base import AgentState, Algorithm, Models, Statistics, TeamClock
+from decentral.settings import Refused, Settings, setting
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
 from decentral.training.plan import Plan
 from decentral.training.priorities import draw_batch, keep_errors
-from decentral.training.replay import Replay
-from decentral.training.squads.base import Squad, TrainingClock, annotate_all, fresh_keys, with_blank_annotations
+from decentral.training.replay import Buffer, FreshEpisodes
+from decentral.training.squads.base import (
+    Squad,
+    TrainingClock,
+    annotate_all,
+    fresh_keys,
+    learn_if_due,
+    select,
+    with_blank_annotations,
+)
 from decentral.types import AgentSpec, Episode, Metrics
 
 
@@ -27,6 +35,22 @@ class LearningSchedule(Settings):
         0, "environment step at which the agent joins; until then its place is played at random", at_least=0
     )
     update_period: int = setting(1, "episodes between two updates of the agent", at_least=1)
+
+
+def check_on_policy(name: str, algorithm: Algorithm, plan: Plan, schedule: LearningSchedule) -> None:
+    """Refuse clocks that an on-policy learner can't follow: it learns once from each episode, when a batch is full."""
+    if not algorithm.on_policy:
+        return
+    if plan.updates_per_turn != 1:
+        raise Refused(
+            f"updates_per_turn must be 1 for {name}, got {plan.updates_per_turn}: it learns from an episode in one"
+            " update alone, with as many steps as its epochs"
+        )
+    if schedule.update_period != 1:
+        raise Refused(
+            f"update_period must be 1 for {name}, got {schedule.update_period}: it learns whenever batch_episodes"
+            " fresh episodes are played"
+        )
 
 
 class Separate(Squad):
@@ -51,34 +75,37 @@ class Separate(Squad):
     def draw_keys(self, agents: AgentState, count: int) -> tuple[AgentState, Key[Array, "count n"]]:
         return jax.vmap(fresh_keys, (0, None), (0, 1))(agents, count)
 
-    def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> Replay:
-        def of_one(agent: AgentState) -> Replay:
+    def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> Buffer:
+        def of_one(agent: AgentState) -> Buffer:
             template = with_blank_annotations(self.algorithm, agent, blank)
-            return ring.empty_replay(template, capacity, kind)
+            return ring.empty_buffer(template, capacity, kind, self.algorithm.on_policy)
 
         return jax.vmap(of_one)(agents)
 
     def remember(
-        self, agents: AgentState, replays: Replay, episodes: Episode, clock: TrainingClock
-    ) -> tuple[AgentState, Replay]:
+        self, agents: AgentState, replays: Buffer, episodes: Episode, clock: TrainingClock
+    ) -> tuple[AgentState, Buffer]:
         joined = self.has_joined(clock)
 
-        def keep(agent: AgentState, replay: Replay, episodes: Episode) -> tuple[AgentState, Replay]:
+        def keep(agent: AgentState, replay: Buffer, episodes: Episode) -> tuple[AgentState, Buffer]:
             annotated, episodes = annotate_all(self.algorithm, agent, episodes, clock.epsilon)
-            return _choose(joined, annotated, agent), ring.remember(replay, episodes, joined)
+            return select(joined, annotated, agent), ring.remember(replay, episodes, joined)
 
         return jax.vmap(keep)(agents, replays, episodes)
 
     def learn(
-        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], clock: TrainingClock
+        self, agents: AgentState, replays: Buffer, batch: Batch, keys: Key[Array, " n"], clock: TrainingClock
     ) -> tuple[AgentState, Metrics]:
-        def update_one(agent: AgentState, replay: Replay, number: Array, key: Array) -> tuple[AgentState, Metrics]:
+        def update_one(agent: AgentState, replay: Buffer, number: Array, key: Array) -> tuple[AgentState, Metrics]:
             key_sample, key_learn = jax.random.split(key)
             drawn, numbers = draw_batch(self.algorithm, agent, replay, batch.episodes, key_sample)
             episodes = self.algorithm.learning_rewards(drawn, clock.episodes)
+            due = self.learns_now(number, replay, batch.episodes, clock)
+            if isinstance(replay, FreshEpisodes):
+                return learn_if_due(self.algorithm, agent, episodes, batch, key_learn, due & replay.full)
             updated, metrics = learn_from(self.algorithm, agent, episodes, batch, key_learn)
             updated, metrics = keep_errors(updated, metrics, numbers)
-            return _choose(self.learns_now(number, replay, batch.episodes, clock), updated, agent), metrics
+            return select(due, updated, agent), metrics
 
         return jax.vmap(update_one)(agents, replays, jnp.asarray(self.places), keys)
 
@@ -89,7 +116,7 @@ class Separate(Squad):
         return True if self.schedule.joins_at == 0 else clock.steps > self.schedule.joins_at
 
     def learns_now(
-        self, number: Int[Array, ""], replay: Replay, batch: int, clock: TrainingClock
+        self, number: Int[Array, ""], replay: Buffer, batch: int, clock: TrainingClock
     ) -> Bool[Array, ""] | bool:
         """Is it time for the agent to learn, by its algorithm, its schedule and what it remembers?"""
         due = self.algorithm.learns_now(TeamClock(clock.episodes, number, self.team_size))
@@ -99,9 +126,3 @@ class Separate(Squad):
         if self.schedule.joins_at > 0:
             due = due & (replay.remembered >= batch)
         return due
-
-
-def _choose(condition: Bool[Array, ""] | bool, then: AgentState, otherwise: AgentState) -> AgentState:
-    if condition is True:
-        return then
-    return jax.tree.map(lambda one, other: jnp.where(condition, one, other), then, otherwise)

@@ -15,8 +15,15 @@ from decentral.algorithms.base import AgentState, Annotations, Models, Statistic
 from decentral.centralised.sharing import Sharing
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
-from decentral.training.replay import Replay
-from decentral.training.squads.base import Squad, TrainingClock, annotate_all, fresh_keys, with_blank_annotations
+from decentral.training.replay import Buffer, FreshEpisodes
+from decentral.training.squads.base import (
+    Squad,
+    TrainingClock,
+    annotate_all,
+    fresh_keys,
+    learn_if_due,
+    with_blank_annotations,
+)
 from decentral.types import AgentSpec, Episode, Metrics, Percept
 
 
@@ -50,17 +57,18 @@ class Shared(Squad):
         agents, keys = fresh_keys(agents, count * len(self.places))
         return agents, keys.reshape(count, len(self.places))
 
-    def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> Replay:
+    def empty_replays(self, agents: AgentState, blank: Episode, capacity: int, kind: str) -> Buffer:
         of_all = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), blank)
         one = replace(agents, statistics=jax.tree.map(lambda leaf: leaf[0], agents.statistics))
         blank_read = jax.tree.map(lambda leaf: leaf[0], self.read_episodes(of_all))
         annotations = with_blank_annotations(self.algorithm, one, blank_read).annotations
         of_each = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(self.places)), annotations)
-        return ring.empty_replay(replace(of_all, annotations=of_each), capacity, kind)
+        blank_annotated = replace(of_all, annotations=of_each)
+        return ring.empty_buffer(blank_annotated, capacity, kind, self.algorithm.on_policy)
 
     def remember(
-        self, agents: AgentState, replays: Replay, episodes: Episode, clock: TrainingClock
-    ) -> tuple[AgentState, Replay]:
+        self, agents: AgentState, replays: Buffer, episodes: Episode, clock: TrainingClock
+    ) -> tuple[AgentState, Buffer]:
         def keep(statistics: Statistics, episodes: Episode) -> tuple[Statistics, Annotations]:
             wiser, episodes = annotate_all(
                 self.algorithm, replace(agents, statistics=statistics), episodes, clock.epsilon
@@ -72,15 +80,16 @@ class Shared(Squad):
         return replace(agents, statistics=statistics), ring.remember(replays, together, True)  # [E, n, ...]
 
     def learn(
-        self, agents: AgentState, replays: Replay, batch: Batch, keys: Key[Array, " n"], clock: TrainingClock
+        self, agents: AgentState, replays: Buffer, batch: Batch, keys: Key[Array, " n"], clock: TrainingClock
     ) -> tuple[AgentState, Metrics]:
         key_sample, key_learn = jax.random.split(keys[0])
-        together = ring.sample(replays, batch.episodes, key_sample)  # [B, n, ...]
+        together = ring.draw_batch(replays, batch.episodes, key_sample)  # [B, n, ...]
         read = jax.vmap(self.read_episodes)(together)
         samples = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), read)  # [B * n, ...], nothing is moved
-        return learn_from(
-            self.algorithm, agents, self.algorithm.learning_rewards(samples, clock.episodes), batch, key_learn
-        )
+        episodes = self.algorithm.learning_rewards(samples, clock.episodes)
+        if isinstance(replays, FreshEpisodes):
+            return learn_if_due(self.algorithm, agents, episodes, batch, key_learn, replays.full)
+        return learn_from(self.algorithm, agents, episodes, batch, key_learn)
 
     def after_episodes(self, agents: AgentState, episodes: int) -> AgentState:
         return self.algorithm.after_episodes(agents, episodes)

@@ -13,7 +13,7 @@ from jaxtyping import Array, Int, Key
 
 from decentral.training.batches import longest_of
 from decentral.training.loop import Lane, agent_stream, init_lane, keys_of_updates, remember_and_learn
-from decentral.training.replay import Replay, sample
+from decentral.training.replay import Buffer, draw_batch
 from decentral.training.setup import TrainingSetup
 from decentral.training.squads.base import Replays
 from decentral.training.team import Team
@@ -81,9 +81,9 @@ def longest_of_updates(setup: TrainingSetup, keys: Key[Array, " n"], replays: Re
     `keys` are those of the agents' learning in that turn, `replays` what they remembered when they learned.
     """
 
-    def longest(key: Key[Array, ""], replay: Replay) -> Int[Array, ""]:
+    def longest(key: Key[Array, ""], replay: Buffer) -> Int[Array, ""]:
         key_sample, _ = jax.random.split(key)
-        return longest_of(sample(replay, setup.batch.episodes, key_sample))
+        return longest_of(draw_batch(replay, setup.batch.episodes, key_sample))
 
     (each,) = keys_of_updates(setup.plan, (keys,))
     return jnp.max(jax.vmap(jax.vmap(longest), (0, None))(each, replays), axis=1)

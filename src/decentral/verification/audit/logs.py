@@ -24,7 +24,7 @@ from decentral.training.evaluation import greedy_episodes
 from decentral.training.host.loop import host_greedy_episodes
 from decentral.training.loop import key_of_test
 from decentral.training.parameters import as_arrays
-from decentral.training.replay import Replay, unpack
+from decentral.training.replay import Buffer, unpack
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.setup import TrainingSetup
 from decentral.training.squads.base import Agents, Replays
@@ -170,7 +170,8 @@ def _read(
     """What one agent put into its replay in the last turns."""
     (lane, squad, number), (passed, longest) = where, common
     plan, each = lane_batch.setup.plan, np.tile(longest, (count, 1))
-    slots = (before[number] + np.arange(count * plan.num_environments)) % lane_batch.setup.replay_capacity
+    capacity = lane_batch.setup.team.squads[squad].room(plan, lane_batch.setup.replay_capacity)
+    slots = (before[number] + np.arange(count * plan.num_environments)) % capacity
     episodes = jax.device_get(_written(lane_batch.lanes.replays[squad], lane, number, slots))
     turns = jax.tree.map(lambda leaf: leaf.reshape(count, plan.num_environments, *leaf.shape[1:]), episodes)
     if _remembered(lane_batch, squad)[lane, number] == before[number]:
@@ -199,7 +200,7 @@ def _remembered(lane_batch: LaneBatch, squad: int) -> np.ndarray:
 
 @jax.jit
 def _written(
-    replays: Replay, lane: Int[Array, ""] | int, number: Int[Array, ""] | int, slots: Int[Array, " slots"]
+    replays: Buffer, lane: Int[Array, ""] | int, number: Int[Array, ""] | int, slots: Int[Array, " slots"]
 ) -> Episode:
     """The episodes in some slots of one agent's replay, without their annotations."""
     return replace(unpack(jax.tree.map(lambda leaf: leaf[lane, number, slots], replays.episodes)), annotations=())
@@ -218,4 +219,4 @@ def _turns_at_once(setup: TrainingSetup, squad_number: int) -> int:
     joins_later = isinstance(squad, Separate) and squad.schedule.joins_at > 0
     if joins_later or len(setup.batch.lengths) > 1:
         return 1
-    return min(MOST_TURNS, setup.replay_capacity // setup.plan.num_environments)
+    return min(MOST_TURNS, squad.room(setup.plan, setup.replay_capacity) // setup.plan.num_environments)

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.algorithms.base import AgentState, Algorithm, Memory
-from decentral.algorithms.q_learning import Scene, last_actions, mask_unavailable
+from decentral.algorithms.q_learning import Scene, last_actions
 from decentral.training.evaluation import keys_of_test_episodes
 from decentral.training.loop import key_of_test
 from decentral.training.plan import Plan
@@ -29,7 +29,7 @@ class Chosen(eqx.Module):
     """What an agent chooses alone at every step of an episode, to compare with the actions that it took."""
 
     actions: Int[Array, "*T"]
-    lost: Float[Array, "*T"]  # value of the best action minus that of the one taken; relative to it where it is above 1
+    lost: Float[Array, "*T"]  # by values: how far the action taken is from being chosen, as `Algorithm.gap` says
     by_chance: Bool[Array, "*T"]  # was the action random?
 
 
@@ -53,10 +53,7 @@ def choose_alone(
         best, after = choose_one(algorithm, agent.online, None, memory, scene)
         exploring, _ = choose_one(algorithm, agent.online, agent.statistics, memory, scene)
         choice = jax.tree.map(lambda one, other: jnp.where(greedy, one, other), best, exploring)
-        values = mask_unavailable(choice.values, percept.available)
-        highest = jnp.max(values, axis=-1)
-        lost = (highest - values[taken]) / jnp.maximum(1.0, jnp.abs(highest))
-        return after, Chosen(choice.action, lost, die.explore_action < choice.epsilon)
+        return after, Chosen(choice.action, *algorithm.gap(choice.values, scene, choice.epsilon, taken))
 
     dice = algorithm.roll(key, steps)
     return jax.lax.scan(step, algorithm.start(agent.online), (percepts, last, dice, episode.actions))[1]

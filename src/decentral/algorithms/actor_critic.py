@@ -1,0 +1,235 @@
+"""Actor-critics: a recurrent policy and a recurrent value per agent, learned on policy. What IPPO and others share.
+
+They differ in their surrogate: the loss of a step, given the policy that played it and the policy as it is now.
+"""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from decentral.algorithms.base import AgentState, Algorithm, Models, Statistics, Values
+from decentral.algorithms.policy_gradient import (
+    advantages,
+    distance_to_sampled,
+    divergence,
+    entropy,
+    log_policy,
+    normalised,
+    sampled,
+)
+from decentral.algorithms.q_learning import Scene, mask_unavailable, masked_mean
+from decentral.algorithms.value_learner import Hidden, ValueNetwork
+from decentral.networks.backend import gathered
+from decentral.networks.images import trunk_for
+from decentral.networks.layers import Linear, draw
+from decentral.settings import setting
+from decentral.types import AgentSpec, Episode, Metrics, Percept, time_first
+
+SMALL = 0.01  # of the last layer's initial values: a new policy is almost uniform
+
+
+class ActorCriticModels(eqx.Module):
+    """Both networks of one agent."""
+
+    actor: ValueNetwork  # logits of pi(. | h), which acts
+    critic: ValueNetwork  # V(h), with a single output
+
+    @staticmethod
+    def described(spec: AgentSpec, hidden: int) -> "ActorCriticModels":
+        """The description of both; `networks.layers.draw` draws their initial values."""
+        trunk = trunk_for(spec.observation_size + spec.actions.count, hidden, spec.image)
+        return ActorCriticModels(described_actor(spec, hidden), ValueNetwork(trunk, Linear(hidden, 1)))
+
+
+def described_actor(spec: AgentSpec, hidden: int) -> ValueNetwork:
+    """The description of a policy's network."""
+    actor = ValueNetwork.described(spec, hidden)
+    return eqx.tree_at(lambda net: net.head, actor, jax.tree.map(lambda bound: SMALL * bound, actor.head))
+
+
+class Optimiser(eqx.Module):
+    """How an agent steps: Adam's moments, and the weights of its penalties."""
+
+    adam: Any
+    penalties: Any = ()
+
+
+class UpdateTargets(eqx.Module):
+    """What is computed once from the episodes of an update, with the networks that played them [T, B]."""
+
+    log_policy: Float[Array, "*agents T B actions"]
+    advantages: Float[Array, "T B"]
+    returns: Float[Array, "T B"]  # what the critic is to foresee
+
+
+class PolicyStep(eqx.Module):
+    """The policy at every step of an update, as it was and as it is now [T, B]."""
+
+    old: Float[Array, "T B actions"]  # log pi
+    new: Float[Array, "T B actions"]
+    actions: Int[Array, "T B"]
+    advantages: Float[Array, "T B"]
+
+    @property
+    def ratio(self) -> Float[Array, "T B"]:
+        """pi(a_t | h_t) now, relative to when it was taken."""
+        return jnp.exp(taken(self.new, self.actions) - taken(self.old, self.actions))
+
+
+class ActorCritic(Algorithm):
+    """On-policy learning of a policy, with a value as its baseline. Each agent has its own of both."""
+
+    on_policy: ClassVar[bool] = True
+    own_critic: ClassVar[bool] = True
+    parts: ClassVar[tuple[str, ...]] = ("actor", "critic")  # of its models, each with an optimiser
+
+    hidden: int = setting(64, "units of the hidden layer and of the GRU, in actor and critic", at_least=1)
+    learning_rate: float = setting(5e-4, "alpha, the step size of Adam, of actor and critic", above=0)
+    adam_epsilon: float = setting(1e-5, "added to the root in Adam's denominator", above=0)
+    clip: float = setting(10.0, "largest norm of a network's gradient; longer ones are scaled down to it", above=0)
+    epochs: int = setting(10, "gradient steps on the episodes of an update", at_least=1, at_most=1000)
+    trace: float = setting(0.95, "lambda of the generalised advantage estimates", at_least=0, at_most=1)
+    entropy_weight: float = setting(0.01, "weight of the policy's entropy, a bonus", at_least=0)
+    normalise: bool = setting(True, "scale the advantages of an update to mean 0 and deviation 1")
+
+    @abstractmethod
+    def surrogate(
+        self, step: PolicyStep, penalties: Any, happened: Bool[Array, "T B"]
+    ) -> tuple[Float[Array, ""], Metrics]:
+        """The loss of the policy on the steps that happened, and its metrics."""
+
+    def initial_penalties(self) -> Any:
+        """The weights of penalties before the first update."""
+        return ()
+
+    def adapt(self, penalties: Any, metrics: Metrics) -> Any:
+        """The weights after an update, given what its last epoch measured."""
+        return penalties
+
+    def build(self, spec: AgentSpec) -> Models:
+        return ActorCriticModels.described(spec, self.hidden)
+
+    def init_agent(self, spec: AgentSpec, key: Key[Array, ""]) -> AgentState:
+        key_build, key_agent = jax.random.split(key)
+        models = draw(self.build(spec), key_build)
+        return AgentState(
+            online=models,
+            target=(),
+            optimiser=Optimiser(self.adam().init(models), self.initial_penalties()),
+            target_age=jnp.zeros((), jnp.int32),
+            statistics=(),
+            key=key_agent,
+        )
+
+    def acting(self, models: Models) -> ValueNetwork:
+        """The network that acts."""
+        return models.actor
+
+    def start(self, models: Models) -> Hidden:
+        return self.acting(models).trunk.start()
+
+    def values(self, models: Models, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
+        """The logits of the policy: greedy play takes the likeliest action."""
+        return self.acting(models).step(memory, scene)
+
+    def explore(self, statistics: Statistics, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
+        """Always: the policy itself explores, and no schedule does."""
+        return jnp.ones_like(epsilon)
+
+    def choose(self, values: Values, scene: Scene, epsilon: Float[Array, ""]) -> Int[Array, ""]:
+        """In training an action drawn from the policy, in a test (epsilon 0) its likeliest one."""
+        available = scene.percept.available
+        drawn = sampled(jnp.exp(log_policy(values, available)), scene.dice.action)
+        return jnp.where(epsilon > 0, drawn, jnp.argmax(mask_unavailable(values, available), axis=-1))
+
+    def gap(
+        self, values: Values, scene: Scene, epsilon: Float[Array, ""], action: Int[Array, ""]
+    ) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+        """In probability. The dice choose by the policy: no action is beyond what values explain."""
+        policy = jnp.exp(log_policy(values, scene.percept.available))
+        drawn = distance_to_sampled(policy, scene.dice.action, action)
+        lost = jnp.max(policy, axis=-1) - policy[action]
+        return jnp.where(epsilon > 0, drawn, lost), jnp.zeros((), bool)
+
+    def state_values(self, models: ActorCriticModels, episode: Episode) -> Float[Array, "P *B"]:
+        """V(h) at every percept of an episode, or of a batch of episodes."""
+        return models.critic.unroll(episode)[..., 0]
+
+    def learn(self, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:
+        """All epochs of an update. The networks have not changed since they played the episodes [B, T]."""
+        batch = self.arranged(episodes)
+        targets = self.look_back(agent.online, batch)
+        adam, penalties = self.adam(), agent.optimiser.penalties
+
+        def epoch(carry: tuple, _: None) -> tuple[tuple, Metrics]:
+            online, state = carry
+            gradient, metrics = jax.grad(self.losses, has_aux=True)(online, batch, targets, penalties)
+            updates, state = adam.update(gradient, state, online)
+            metrics["gradient_norm"] = optax.global_norm(gradient)
+            return (optax.apply_updates(online, updates), state), metrics
+
+        (online, state), metrics = jax.lax.scan(epoch, (agent.online, agent.optimiser.adam), None, self.epochs)
+        last = {name: by_epoch[-1] for name, by_epoch in metrics.items()}
+        optimiser = Optimiser(state, self.adapt(penalties, last))
+        agent = eqx.tree_at(lambda a: (a.online, a.optimiser), agent, (online, optimiser))
+        return agent, {name: jnp.mean(by_epoch) for name, by_epoch in metrics.items()}
+
+    def arranged(self, episodes: Episode) -> Episode:
+        """Episodes [B, T] as [T, B]."""
+        return gathered(time_first(episodes))
+
+    def look_back(self, models: Models, batch: Episode) -> UpdateTargets:
+        """The policy, the advantages and the returns of episodes [T, B], by the networks that played them."""
+        values = self.state_values(models, batch)
+        estimates = advantages(values, batch, self.discount, self.trace)
+        scaled = normalised(estimates, batch.happened) if self.normalise else estimates
+        policy = policy_of(models.actor, batch)
+        return jax.lax.stop_gradient(UpdateTargets(policy, scaled, estimates + values[:-1]))
+
+    def losses(
+        self, online: Models, batch: Episode, targets: UpdateTargets, penalties: Any
+    ) -> tuple[Float[Array, ""], Metrics]:
+        """The loss of both networks on episodes [T, B], and its metrics. They share no parameter, so it is a sum."""
+        step = PolicyStep(targets.log_policy, policy_of(online.actor, batch), batch.actions, targets.advantages)
+        policy_loss, measured = self.surrogate(step, penalties, batch.happened)
+        measured = step_metrics(step, batch.happened) | measured
+        values = self.state_values(online, batch)[:-1]
+        value_loss = masked_mean(jnp.square(values - targets.returns), batch.happened)
+        return policy_loss - self.entropy_weight * measured["entropy"] + value_loss, {
+            "loss": policy_loss,
+            "value_loss": value_loss,
+            "value_mean": masked_mean(values, batch.happened),
+            **measured,
+        }
+
+    def adam(self) -> optax.GradientTransformation:
+        """Clipping and Adam for each part of the models."""
+        clip = optax.clip_by_global_norm(self.clip)
+        each = optax.flatten(optax.chain(clip, optax.adam(self.learning_rate, eps=self.adam_epsilon)))
+        of_parts = dict.fromkeys(self.parts, each)
+        return optax.multi_transform(
+            of_parts, lambda models: jax.tree.map_with_path(lambda path, _: path[0].name, models)
+        )
+
+
+def policy_of(actor: ValueNetwork, batch: Episode) -> Float[Array, "T B actions"]:
+    """log pi at every step of episodes [T, B]."""
+    return log_policy(actor.unroll(batch)[:-1], batch.percepts.available[:-1])
+
+
+def step_metrics(step: PolicyStep, happened: Bool[Array, "T B"]) -> Metrics:
+    """How random the policy is, and how far it has moved."""
+    return {
+        "entropy": masked_mean(entropy(step.new), happened),
+        "kl": masked_mean(divergence(step.old, step.new), happened),
+    }
+
+
+def taken(of_actions: Float[Array, "*batch actions"], actions: Int[Array, "*batch"]) -> Float[Array, "*batch"]:
+    """The entries of the actions that were taken."""
+    return jnp.sum(of_actions * jax.nn.one_hot(actions, of_actions.shape[-1]), axis=-1)
