@@ -156,7 +156,7 @@ def test_calls_out_of_turn_are_refused_and_change_nothing():
         ("iql", (2,), {}, "spec must be an AgentSpec, or the size of an observation and the number of actions"),
         ("iql", (2, 0), {}, "spec must be an AgentSpec"),
         ("iql", AgentSpec(1, Continuous(-1.0, 1.0)), {}, "spec must have discrete actions"),
-        ("iql", (2, 3), {"window": 3}, "unknown setting window: iql has batch_episodes, .*, time_limit"),
+        ("iql", (2, 3), {"window": 3}, "unknown setting window: iql has activation, .*, time_limit"),
         ("iql", (2, 3), {"steps": 3}, "unknown setting steps"),
         ("iql", (2, 3), {"time_limit": 0}, "agent.time_limit must be a whole number at least 1"),
         ("iql", (2, 3), {"hidden": 0}, "agent.hidden must be a whole number at least 1, got 0"),

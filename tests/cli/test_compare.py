@@ -57,7 +57,7 @@ def test_help_is_help(capsys, words):
     assert code == 0 and "usage" in out and "--runs RUN" in out
     if "matrix-game" in words:
         told = " ".join(out.split())
-        assert "units of the hidden layer and of the GRU; a whole number at least 1 (default: 64)" in told
+        assert "of the hidden layer before it unless layers says more; a whole number at least 1 (default: 64)" in told
         assert "a whole number at least 1 (default: 1 of dac)" in told
         assert "how many seeds to train side by side; a whole number at least 1 (default: 5)" in told
         assert "--environment.payoff" in told

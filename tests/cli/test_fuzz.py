@@ -4,6 +4,7 @@ A few hundred that never change; `DECENTRAL_FUZZ_EXAMPLES=5000` makes as many ne
 """
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,9 @@ def faults(draw):
     field = draw(st.sampled_from([f for f in setting_fields(kinds[group]) if not f.metadata["has_converter"]]))
     beyond = [f"{field.metadata[key] - 1}" for key in ("at_least", "above") if field.metadata[key] is not None]
     beyond += [f"{field.metadata[key] + 1}" for key in ("at_most", "below") if field.metadata[key] is not None]
-    wrong = draw(st.sampled_from([*beyond, "nan", "inf", "-inf", "", "x", "maybe", "[1]", "9" * 400, "é"]))
+    form, _ = field.metadata["form"] or ("", "")  # an empty one takes nothing that is tried here but the empty text
+    texts = [*beyond, "nan", "inf", "-inf", "", "x", "maybe", "[1]", "9" * 400, "é"]
+    wrong = draw(st.sampled_from([text for text in texts if not (form and re.fullmatch(form, text))]))
     return algorithm, environment, group, field, wrong
 
 

@@ -63,6 +63,7 @@ def test_a_suite_alone_shows_its_tasks(capsys):
     assert (code, err) == (0, "") and all(task.name in out for task in COORDINATION)
 
 
+@pytest.mark.long
 def test_methods_are_trained_scored_and_drawn(capsys, tmp_path):
     words = ["compare", "--suite", "coordination", "distributed", "--only", "climbing", "--only", "penalty"]
     words += ["--steps", "40", "--seeds", "2", "--out", str(tmp_path / "suite")]
