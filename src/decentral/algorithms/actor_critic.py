@@ -52,7 +52,7 @@ def described_actor(spec: AgentSpec, hidden: int) -> ValueNetwork:
     return eqx.tree_at(lambda net: net.head, actor, jax.tree.map(lambda bound: SMALL * bound, actor.head))
 
 
-class Optimiser(eqx.Module):
+class OptimiserState(eqx.Module):
     """How an agent steps: Adam's moments, and the weights of its penalties."""
 
     adam: Any
@@ -120,7 +120,7 @@ class ActorCritic(Algorithm):
         return AgentState(
             online=models,
             target=(),
-            optimiser=Optimiser(self.adam().init(models), self.initial_penalties()),
+            optimiser=OptimiserState(self.adam().init(models), self.initial_penalties()),
             target_age=jnp.zeros((), jnp.int32),
             statistics=(),
             key=key_agent,
@@ -175,7 +175,7 @@ class ActorCritic(Algorithm):
 
         (online, state), metrics = jax.lax.scan(epoch, (agent.online, agent.optimiser.adam), None, self.epochs)
         last = {name: by_epoch[-1] for name, by_epoch in metrics.items()}
-        optimiser = Optimiser(state, self.adapt(penalties, last))
+        optimiser = OptimiserState(state, self.adapt(penalties, last))
         agent = eqx.tree_at(lambda a: (a.online, a.optimiser), agent, (online, optimiser))
         return agent, {name: jnp.mean(by_epoch) for name, by_epoch in metrics.items()}
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.actor_critic import (
-    Optimiser,
+    OptimiserState,
     PolicyStep,
     UpdateTargets,
     described_actor,
@@ -60,7 +60,7 @@ class MAPPO(IPPO):
         critic = CentralCritic(Trunk(team_size * spec.observation_size, self.hidden), Linear(self.hidden, 1))
         key_build, key_agent = jax.random.split(key)
         models = draw(Joint(actors, critic), key_build)
-        optimiser = Optimiser(self.adam().init(models), self.initial_penalties())
+        optimiser = OptimiserState(self.adam().init(models), self.initial_penalties())
         return AgentState(models, (), optimiser, jnp.zeros((), jnp.int32), (), key_agent)
 
     def acting(self, models: Models) -> ValueNetwork:

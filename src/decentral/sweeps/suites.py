@@ -10,7 +10,7 @@ from decentral.runs.runner import PlannedRun
 from decentral.settings import Refused
 from decentral.sweeps.comparison import SEEDS
 
-Settings = dict[str, Any]
+SettingValues = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Task:
 
     name: str  # a valid file name
     environment: str
-    settings: Settings = field(default_factory=dict)
-    training: Settings = field(default_factory=dict)
+    settings: SettingValues = field(default_factory=dict)
+    training: SettingValues = field(default_factory=dict)
     best: KnownReturn | None = None
     random: KnownReturn | None = None
     best_is_known: bool = True  # otherwise it is the best of the methods compared
@@ -39,7 +39,7 @@ class Method:
     """An algorithm with settings that are the same on every task."""
 
     algorithm: str
-    settings: Settings = field(default_factory=dict)
+    settings: SettingValues = field(default_factory=dict)
 
 
 # Methods that are more than an algorithm's name.
@@ -52,8 +52,8 @@ VARIANTS = {
     ),
 }
 
-HUNT: Settings = {"test_interval": 50_000}
-FIGHT: Settings = {"steps": 1_000_000, "test_interval": 50_000}
+HUNT: SettingValues = {"test_interval": 50_000}
+FIGHT: SettingValues = {"steps": 1_000_000, "test_interval": 50_000}
 HIDDEN_BEST = {  # predator-prey.json: no optimum is known for agents that do not see each other
     0.0: KnownReturn(30.17, "IQL, seeds 5 to 9, 3.05 M steps"),
     0.3: KnownReturn(25.00, "forgiving IQL, seeds 5 to 9, 3.05 M steps"),
@@ -109,7 +109,7 @@ def method_of(name: str) -> Method:
     return VARIANTS.get(name) or Method(name)
 
 
-def planned_runs(tasks: Sequence[Task], methods: Sequence[str], plan: Settings, out: Path) -> list[PlannedRun]:
+def planned_runs(tasks: Sequence[Task], methods: Sequence[str], plan: SettingValues, out: Path) -> list[PlannedRun]:
     """Every method on every task, each into OUT/TASK/METHOD, task by task.
 
     If `plan` says how many steps, exploration falls over the first half of them.

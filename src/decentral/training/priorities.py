@@ -37,7 +37,7 @@ def check_priorities(algorithm: Algorithm, plan: Plan) -> None:
         )
 
 
-def draw_batch(
+def draw_by_priority(
     algorithm: Algorithm, agent: AgentState, replay: Buffer, count: int, key: Key[Array, ""]
 ) -> tuple[Episode, Int[Array, " count"] | None]:
     """What an agent's update is made from; if its episodes have priorities, their numbers too."""

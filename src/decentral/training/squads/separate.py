@@ -14,7 +14,7 @@ from decentral.settings import Refused, Settings, setting
 from decentral.training import replay as ring
 from decentral.training.batches import Batch, learn_from
 from decentral.training.plan import Plan
-from decentral.training.priorities import draw_batch, keep_errors
+from decentral.training.priorities import draw_by_priority, keep_errors
 from decentral.training.replay import Buffer, FreshEpisodes
 from decentral.training.squads.base import (
     Squad,
@@ -98,7 +98,7 @@ class Separate(Squad):
     ) -> tuple[AgentState, Metrics]:
         def update_one(agent: AgentState, replay: Buffer, number: Array, key: Array) -> tuple[AgentState, Metrics]:
             key_sample, key_learn = jax.random.split(key)
-            drawn, numbers = draw_batch(self.algorithm, agent, replay, batch.episodes, key_sample)
+            drawn, numbers = draw_by_priority(self.algorithm, agent, replay, batch.episodes, key_sample)
             episodes = self.algorithm.learning_rewards(drawn, clock.episodes)
             due = self.learns_now(number, replay, batch.episodes, clock)
             if isinstance(replay, FreshEpisodes):
