@@ -15,6 +15,7 @@ REPORT = "docs/reproduction/report.md"
 PENALTIES = (0.0, 0.3, 0.5, 1.0)
 SCREENED = {
     "separate-hidden": "separate learners, teammate hidden, the printed target",
+    "shared-visible": "shared parameters, teammate visible, the printed target",
     "value-trains-encoder": "shared parameters, teammate visible, the value loss trains the encoder",
     "appendix-a": "shared parameters, teammate visible, the target of Appendix A",
 }
@@ -42,14 +43,35 @@ def test_screened_returns_are_told_as_they_are(name):
     assert f"| {SCREENED[name]} | {words} |" in text(REPORT)
 
 
-def test_which_kl_weights_learn_the_highest_penalty_is_told_as_it_is():
-    def by_choice(name, penalty):
-        each = {}
-        for one in runs_of(results("readings")[f"screen-{name}-dac"]):
-            if penalty_of(one) == penalty:
-                each[choice_of(one.config["algorithm"])] = one
-        return [each[place] for place in sorted(each)]
+def by_choice(name, penalty):
+    """DAC under a reading with each of its five KL weights, the smallest first."""
+    each = {}
+    for one in runs_of(results("readings")[f"screen-{name}-dac"]):
+        if penalty_of(one) == penalty:
+            each[choice_of(one.config["algorithm"])] = one
+    return [each[place] for place in sorted(each)]
 
+
+def test_what_shared_parameters_do_for_each_method_is_told_as_it_is():
+    printed = by_choice("shared-visible", 1.0)
+    assert [has_learned(one, reading_of("shared-visible"), 1.0) for one in printed] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]
+    page = text("docs/reproduction.md")
+    assert f"(0.01; a weight of 0 ends at {late_returns(printed[0]).mean():.1f})" in page
+    evidence = [evidence_of(results("readings"), reading_of("shared-visible"), penalty) for penalty in PENALTIES[1:]]
+    ends = {name: [late_returns(one.runs[name]).mean() for one in evidence] for name in ("hysteretic", "iql")}
+    assert "Hysteretic ends at {:.1f}, {:.1f} and {:.1f} at".format(*ends["hysteretic"]) in page
+    assert "and IQL at {:.1f}, {:.1f} and {:.1f}.".format(*ends["iql"]) in " ".join(page.split())
+    assert f"and {short(late_returns(evidence[2].runs['hysteretic']))} with shared parameters" in text(REPORT)
+    assert f"if the KL weight is 0.01 ({short(late_returns(evidence[2].runs['dac']))})" in text(REPORT)
+
+
+def test_which_kl_weights_learn_the_highest_penalty_is_told_as_it_is():
     learned = [has_learned(one, reading_of("appendix-a"), 1.0) for one in by_choice("appendix-a", 1.0)]
     assert learned == [True, True, True, True, False]
     last = late_returns(by_choice("appendix-a", 1.0)[-1]).mean()
