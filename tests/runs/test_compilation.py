@@ -109,8 +109,16 @@ def fresh_programs():
 
 
 def test_options_that_xla_does_not_know_are_left_out(monkeypatch, fresh_programs):
-    monkeypatch.setattr(compilation, "FEWER_COPIES", {"xla_cpu_no_such_option": True})
+    monkeypatch.setitem(compilation.OPTIONS, "cpu", {"xla_cpu_no_such_option": True})
     assert compiler_options() is None
+
+
+def test_no_product_of_a_run_on_a_gpu_is_chosen_by_its_time(monkeypatch, fresh_programs):
+    seen = []
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(jax, "jit", lambda *_, **named: seen.append(named.get("compiler_options")) or (lambda: 0))
+    lane_batch.programs(lane_batch.Placement(), False)
+    assert seen.count({"xla_gpu_autotune_level": 0}) == 1 + 3  # the trial, then turns, tests and references
 
 
 def test_fewer_copies_change_no_number(monkeypatch, fresh_programs):

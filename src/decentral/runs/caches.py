@@ -46,7 +46,10 @@ def _can_be_written(place: Path) -> bool:
     return os.access(place, os.W_OK | os.X_OK)
 
 
-FEWER_COPIES = {"xla_cpu_copy_insertion_use_region_analysis": True}  # a finer analysis of what a loop need not copy
+OPTIONS: dict[str, dict[str, bool | int]] = {  # of XLA, by the kind of device
+    "cpu": {"xla_cpu_copy_insertion_use_region_analysis": True},  # a finer analysis of what a loop need not copy
+    "gpu": {"xla_gpu_autotune_level": 0},  # products are not chosen by timing them, which differs from start to start
+}
 
 
 def keep_compiled_programs() -> None:
@@ -63,15 +66,14 @@ def keep_compiled_programs() -> None:
 
 
 @cache
-def compiler_options() -> dict[str, bool] | None:
-    """The compiler options of a run on a CPU; None where XLA does not know them."""
-    if jax.default_backend() != "cpu":
-        return None
+def compiler_options() -> dict[str, bool | int] | None:
+    """The compiler options of a run on this kind of device; None where XLA does not know them."""
+    options = OPTIONS.get(jax.default_backend())
     try:
-        jax.jit(lambda: 0, compiler_options=FEWER_COPIES)()
+        jax.jit(lambda: 0, compiler_options=options)()
     except jax.errors.JaxRuntimeError:
         return None
-    return FEWER_COPIES
+    return options
 
 
 MOST_BYTES = 2**24  # of stored returns, or of a source

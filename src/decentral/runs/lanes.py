@@ -213,7 +213,7 @@ def programs(placement: Placement, several: bool) -> Programs:
     """
     mesh = placement.mesh
     lanes = None if mesh is None else placement.of_lanes(mesh)
-    every_lane, setup_axis = placement.over_lanes, 0 if several else None
+    every_lane, setup_axis, options = placement.over_lanes, 0 if several else None, compiler_options()
 
     def take_turns(setup: TrainingSetup, lanes: Lane, count: Int[Array, ""] | int, learning: bool) -> Lane:
         return every_lane(partial(turns, learning=learning), (setup_axis, 0, None))(setup, lanes, count)
@@ -225,15 +225,17 @@ def programs(placement: Placement, several: bool) -> Programs:
             static_argnums=3,
             donate_argnums=1,
             out_shardings=lanes,
-            compiler_options=compiler_options(),
+            compiler_options=options,
         ),
         jax.jit(
             every_lane(evaluate_lane, (setup_axis, 0, 0, setup_axis)),
             donate_argnums=1,
             out_shardings=(None, None, None, lanes),
+            compiler_options=options,
         ),
         jax.jit(
-            partial(jax.lax.map, TrainingSetup.oracle) if several else TrainingSetup.oracle
+            partial(jax.lax.map, TrainingSetup.oracle) if several else TrainingSetup.oracle,
+            compiler_options=options,
         ),  # needs much memory while it is computed
         jax.jit(jax.vmap(nonfinite)),
         jax.jit(with_more_room, static_argnums=1, out_shardings=lanes),
