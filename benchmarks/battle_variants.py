@@ -1,13 +1,14 @@
 """What each open setting of the battles changes, on every map: SMAC's script and random play under it.
 
-    python benchmarks/battle_variants.py results/battle-variants.json --maps 3m,2s3z
-    python benchmarks/battle_variants.py results/battle-variants.json --table
+    python benchmarks/battle_variants.py results/battle-variants.jsonl --maps 3m,2s3z
+    python benchmarks/battle_variants.py results/battle-variants.jsonl --table
 
 Every line of the file is one map under one setting; what is there already is not played again.
 """
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,21 +52,24 @@ def play(battle: str, variant: dict[str, Any], episodes: int) -> dict[str, Any]:
     return {"map": battle, "variant": named(variant), "episodes": episodes, "policies": policies}
 
 
-def table(rows: list[dict[str, Any]]) -> str:
+def tables(rows: list[dict[str, Any]]) -> str:
     """The script's return and win rate, then the median length of random episodes: a line a setting, a column a map."""
     by_place = {(row["variant"], row["map"]): row["policies"] for row in rows}
     maps = [battle for battle in BATTLES if any(row["map"] == battle for row in rows)]
 
-    def cell(variant: str, battle: str) -> str:
-        policies = by_place.get((variant, battle))
-        if policies is None:
-            return ""
-        script = policies["script"]
-        return f"{script['return']:.1f}, {100 * script['won']:.0f}, {policies['random']['median_steps']:.0f}"
+    def table(cell: Callable[[dict[str, Any]], str]) -> str:
+        lines = [["setting", *maps], ["---"] * (1 + len(maps))]
+        for name in map(named, VARIANTS):
+            found = (by_place.get((name, battle)) for battle in maps)
+            lines.append([name, *("" if policies is None else cell(policies) for policies in found)])
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
-    lines = [["setting", *maps], ["---"] * (1 + len(maps))]
-    lines += [[name, *(cell(name, battle) for battle in maps)] for name in map(named, VARIANTS)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    scripted = table(
+        lambda policies: "{return:.1f}, {percent:.0f}".format(
+            **policies["script"], percent=100 * policies["script"]["won"]
+        )
+    )
+    return scripted + "\n\n" + table(lambda policies: f"{policies['random']['median_steps']:.0f}")
 
 
 def main() -> None:
@@ -73,11 +77,11 @@ def main() -> None:
     parser.add_argument("file", type=Path, help="JSON lines, read and added to")
     parser.add_argument("--maps", default=",".join(BATTLES), help="which (default: all)")
     parser.add_argument("--episodes", type=int, default=64, help="of each policy (default: 64)")
-    parser.add_argument("--table", action="store_true", help="play nothing: print the table")
+    parser.add_argument("--table", action="store_true", help="play nothing: print the tables")
     asked = parser.parse_args()
     rows = [json.loads(line) for line in asked.file.read_text().splitlines()] if asked.file.exists() else []
     if asked.table:
-        print(table(rows))
+        print(tables(rows))
         return
     done = {(row["map"], row["variant"]) for row in rows}
     for battle in asked.maps.split(","):

@@ -1,0 +1,18 @@
+"""The tables in the docs of what each setting changes are those of the data."""
+
+import importlib
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_map_is_played_under_every_setting_and_told_as_it_was(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    variants = importlib.import_module("battle_variants")
+    rows = [json.loads(line) for line in (ROOT / "results" / "battle-variants.jsonl").read_text().splitlines()]
+    played = {(row["map"], row["variant"]) for row in rows}
+    assert played == {(battle, variants.named(one)) for battle in variants.BATTLES for one in variants.VARIANTS}
+    page = (ROOT / "docs" / "environments" / "battles.md").read_text()
+    for line in variants.tables(rows).splitlines():
+        assert line in page or set(line) <= set("| -")
