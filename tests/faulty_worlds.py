@@ -55,7 +55,10 @@ class WalkStage(Stage):
     def step(self, actions):
         self.taken, self.last = self.taken + 1, np.asarray(actions)
         self.places = self.places + actions - 1 + self.chance.integers(0, 2)
-        reward, over = float(self.places[0] == self.places[1]), self.taken == 5
+        length = 2 if self.fault == "tires" and self.resets > 20 and self.resets % 2 else 5
+        if self.taken > length and self.fault == "tires":
+            raise KeyError("nobody is left")
+        reward, over = float(self.places[0] == self.places[1]), self.taken == length
         if self.fault == "raises" and self.taken == 2:
             raise KeyError("way")
         if self.fault == "breaks off":

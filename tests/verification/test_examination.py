@@ -44,6 +44,7 @@ def verdicts(environment, verdict, episodes=8):
         ("copy", "secrets", "number 2 of agent 0's observation is decided by agent 1's last action alone"),
         ("copy in the mask", "secrets", "whether action 2 is available to agent 0 is decided by agent 1's last"),
         ("remembers", "repeats", "seed 0, the same actions, on the same stage: observation differs at reset"),
+        ("tires", "repeats", "seed [0-9]+, the same actions once more: the episode ended at step 2, and had gone on"),
         ("new stage", "repeats", "seed 0, the same actions, on a stage opened anew: observation differs at reset"),
     ],
 )

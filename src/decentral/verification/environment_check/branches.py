@@ -36,6 +36,10 @@ class Branch:
 Moment = dict[int, Branch]  # by the action that was tried there
 
 
+class NotRepeated(Exception):
+    """An episode went another way with the same seed and actions."""
+
+
 def moments_of(environment: BaseEnvironment, stage: Stage, acting: int, rng: np.random.Generator) -> list[Moment]:
     """Moments of several episodes at which one agent's action is changed; moments with equal percepts count once."""
     moments: list[Moment] = []
@@ -132,7 +136,7 @@ def _possible(environment: BaseEnvironment, percepts: Percepts, joint: np.ndarra
 
 def _way_back(stage: Stage, past: PlayedEpisode) -> Callable[[], None]:
     """How to return to the end of a past: a compiled environment restores its state, another replays the episode."""
-    replay(stage, past)
+    _lead(stage, past)
     if not isinstance(stage, SteppedStage):
         return partial(_lead, stage, past)
     kept = stage.state, stage.taken
@@ -144,4 +148,9 @@ def _way_back(stage: Stage, past: PlayedEpisode) -> Callable[[], None]:
 
 
 def _lead(stage: Stage, past: PlayedEpisode) -> None:
-    replay(stage, past)
+    again = replay(stage, past)
+    if again.over:
+        at = len(again.steps)
+        raise NotRepeated(
+            f"seed {past.seed}, the same actions once more: the episode ended at step {at}, and had gone on"
+        )

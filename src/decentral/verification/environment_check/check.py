@@ -12,10 +12,11 @@ from decentral.environments.host.interface import BrokenOff, HostEnvironment, St
 from decentral.environments.host.user_code import errors_in_one_line
 from decentral.errors import Failed, Refused
 from decentral.runs.trained import check_environments
+from decentral.verification.environment_check.branches import NotRepeated
 from decentral.verification.environment_check.episodes import PlayedEpisode, play, stage_of
 from decentral.verification.environment_check.findings import Finding
 from decentral.verification.environment_check.pettingzoo import RecordingWrapper, recording_stage, zoo_findings
-from decentral.verification.environment_check.repeats import compiled, repeats
+from decentral.verification.environment_check.repeats import compiled, not_repeated, repeats
 from decentral.verification.environment_check.rules import actions, ends, finite, reward, shapes, sharing
 from decentral.verification.environment_check.secrets import secrets
 
@@ -71,14 +72,21 @@ def _examine(
     if any(finding.verdict == "wrong" and finding.rule in ("compiled", "shapes", "spaces") for finding in findings):
         return
     with errors_in_one_line("the environment", "when played again"):
-        findings.append(again := repeats(environment, stage, episodes))
-        if again.verdict == "right":
-            findings.append(secrets(environment, stage, rng))
-        else:
-            findings.append(
-                Finding("secrets", "unclear", "only an environment that repeats itself can be looked through")
-            )
+        findings += _repeats_and_secrets(environment, stage, episodes, rng)
     findings.append(_speed(episodes, np.diff(times)))
+
+
+def _repeats_and_secrets(
+    environment: BaseEnvironment, stage: Stage, episodes: list[PlayedEpisode], rng: np.random.Generator
+) -> list[Finding]:
+    """Does it repeat itself? If so, are actions told? Looking for that may find an episode that does not repeat."""
+    again = repeats(environment, stage, episodes)
+    if again.verdict == "right":
+        try:
+            return [again, secrets(environment, stage, rng)]
+        except NotRepeated as fault:
+            again = not_repeated(str(fault))
+    return [again, Finding("secrets", "unclear", "only an environment that repeats itself can be looked through")]
 
 
 def _played(

@@ -44,6 +44,11 @@ RULE = "repeats"
 MOST_REPLAYED = 3  # episodes
 
 
+def not_repeated(said: str) -> Finding:
+    """The finding that an episode was another one when played again."""
+    return Finding(RULE, "wrong", f"{said}; all chance must come from the seed")
+
+
 def repeats(environment: BaseEnvironment, stage: Stage, episodes: Sequence[PlayedEpisode]) -> Finding:
     """Play some episodes again, on the stage where they were played and on a new one."""
     new = stage_of(environment)
@@ -51,8 +56,7 @@ def repeats(environment: BaseEnvironment, stage: Stage, episodes: Sequence[Playe
         for where, again in (("on the same stage", stage), ("on a stage opened anew", new)):
             for episode in episodes[:MOST_REPLAYED]:
                 if fault := difference(episode, replay(again, episode)):
-                    said = f"seed {episode.seed}, the same actions, {where}: {fault}"
-                    return Finding(RULE, "wrong", f"{said}; all chance must come from the seed")
+                    return not_repeated(f"seed {episode.seed}, the same actions, {where}: {fault}")
     finally:
         new.close()
     alike = all(
