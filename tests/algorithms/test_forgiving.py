@@ -28,6 +28,22 @@ def test_by_default_everything_counts_from_the_first_episode():
     np.testing.assert_array_equal(small("iql").learning_rewards(episode, jnp.asarray(0)).rewards, episode.rewards)
 
 
+@pytest.mark.parametrize(
+    ("rewards", "share", "counted"),
+    [
+        ([-2.0, 0.0, 3.0], 0.0, [-2.0, 0.0, 3.0]),
+        ([-2.0, 0.0, 3.0], 0.5, [-1.5, 0.0, 3.0]),
+        ([-2.0, -4.0, 3.0], 0.5, [-0.5, -1.0, 3.0]),
+        ([-2.0, 0.0, 3.0], 0.9, [-2.0, 0.0, 3.0]),  # 2 of 2.7
+        ([-2.0, -1.0, 0.0], 0.5, [-2.0, -1.0, 0.0]),  # nothing was ever earned
+    ],
+)
+def test_penalties_count_up_to_a_share_of_what_was_earned(rewards, share, counted):
+    episode = replace(blank_episode(PredatorPrey().spec, 3), rewards=jnp.asarray(rewards))
+    learning_rewards = small("iql", forgive_beyond=share).learning_rewards(episode, jnp.asarray(0))
+    np.testing.assert_allclose(learning_rewards.rewards, counted, rtol=1e-6)
+
+
 @jax.jit  # the setup is an argument: setups that differ in numbers alone are compiled once
 def eight_turns(setup):
     return turns(setup, begin(setup, 0), 8, True)

@@ -65,6 +65,11 @@ class Algorithm(Settings):
     discount: float = setting(0.99, "gamma, the discount factor", at_least=0, at_most=1)
     forgive: float = setting(0.0, "episodes in which learning counts negative rewards as 0", at_least=0)
     forgive_fade: float = setting(0.0, "episodes over which they then come to count in full (0: at once)", at_least=0)
+    forgive_beyond: float = setting(
+        0.0,
+        "a batch's penalties count up to this share of what its positive rewards add up to (0: in full)",
+        at_least=0,
+    )
 
     @abstractmethod
     def build(self, spec: AgentSpec) -> Models:
@@ -124,9 +129,12 @@ class Algorithm(Settings):
         return None
 
     def learning_rewards(self, episodes: Episode, episodes_so_far: Int[Array, ""]) -> Episode:
-        """The episodes with the rewards to learn from: early on, penalties may count for less (`forgive`)."""
-        counts = linear_ramp(self.forgive, self.forgive_fade, episodes_so_far)
-        return replace(episodes, rewards=jnp.maximum(episodes.rewards, counts * episodes.rewards))
+        """The episodes with the rewards to learn from: early on, or beyond what is earned, penalties may count less."""
+        rewards = episodes.rewards
+        counts = linear_ramp(self.forgive, self.forgive_fade, episodes_so_far) * affordable(
+            rewards, self.forgive_beyond
+        )
+        return replace(episodes, rewards=jnp.maximum(rewards, counts * rewards))
 
     def learns_now(self, clock: TeamClock) -> Bool[Array, ""] | bool:
         """Is it this agent's turn to learn?"""
@@ -135,3 +143,10 @@ class Algorithm(Settings):
     def after_episodes(self, agent: AgentState, episodes: int) -> AgentState:
         """Called after every turn of `episodes` episodes, to update target networks, counters and other schedules."""
         return agent
+
+
+def affordable(rewards: Float[Array, "*batch T"], share: Float[Array, ""] | float) -> Float[Array, ""]:
+    """The weight by which penalties add up to at most a share of the gains; 1 where there are no gains, or no share."""
+    gains, losses = jnp.sum(jnp.maximum(rewards, 0.0)), -jnp.sum(jnp.minimum(rewards, 0.0))
+    weight = jnp.minimum(1.0, share * gains / jnp.maximum(losses, 1e-6))
+    return jnp.where((share > 0) & (gains > 0), weight, 1.0)
