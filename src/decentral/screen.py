@@ -23,3 +23,7 @@ class Screen(Console):
     def say(self, line: str) -> None:
         """A line of any length, which the terminal may wrap."""
         self.print(line, soft_wrap=True)
+
+    def on_broken_pipe(self) -> None:
+        """Let the command end as it does for any other line that nobody reads, and not by an exit of the console's."""
+        raise BrokenPipeError

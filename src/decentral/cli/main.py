@@ -2,6 +2,7 @@
 
 import gc
 import io
+import signal
 import sys
 import traceback
 
@@ -9,16 +10,27 @@ from decentral.cli.commands import COMMANDS, run_command
 from decentral.cli.parser import Parser, TellVersion, parser_for
 from decentral.errors import Failed, Interrupted, Refused, what_was_raised
 from decentral.runs.signals import second_interrupt_ends
-from decentral.terminal import complain
+from decentral.terminal import complain, leave_closed_pipes, nobody_reads
 
 RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
+CLOSED_PIPE = 128 + signal.SIGPIPE  # as a shell says of a tool that wrote to a pipe without a reader
 NEEDED = ("jax", "equinox", "optax", "jaxtyping", "numpy", "ml_dtypes", "rich", "matplotlib")  # to run a command
 WITHOUT = "NumPy alone is enough for exported agents, in Python: decentral.runtime"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run one command and exit."""
-    words = sys.argv[1:] if arguments is None else arguments
+    """Run one command and exit; in silence if nobody reads what it writes any more, as after `| head`."""
+    try:
+        try:
+            _main(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            sys.stdout.flush()  # here, where a closed pipe can be caught
+    except BrokenPipeError:
+        leave_closed_pipes()
+        raise SystemExit(CLOSED_PIPE) from None
+
+
+def _main(words: list[str]) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a path may hold what a terminal can't show
     parser = parser_for()
@@ -46,14 +58,11 @@ def _run(name: str, words: list[str]) -> None:
     except Failed as failure:
         complain(f"decentral {name}: failed: {failure}")
         raise SystemExit(1) from None
-    except BrokenPipeError:  # the reader of a pipe has gone
-        sys.stderr.close()
-        raise SystemExit(1) from None
     except MemoryError:
         complain(f"decentral {name}: failed: out of memory")
         raise SystemExit(1) from None
     except (OSError, RuntimeError) as failure:
-        if not _is_of_the_machine(failure):
+        if not _is_of_the_machine(failure) or (isinstance(failure, BrokenPipeError) and nobody_reads()):
             raise
         complain(f"decentral {name}: failed: {(str(failure).strip() or type(failure).__name__).splitlines()[0]}")
         raise SystemExit(1) from None

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import sys
 from typing import Any, NoReturn
 
 import decentral
@@ -21,7 +22,7 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        argparse.ArgumentParser._print_message(self, printable(message), file)  # a help may quote the user's code
+        (file or sys.stderr).write(printable(message))  # a help may quote the user's code
 
     def parse_all(self, arguments: list[str]) -> argparse.Namespace:
         """Parse, naming the first thing not understood and what may have been meant; no directory may be nameless."""
