@@ -31,6 +31,9 @@ SHORT = {"seeds", "steps", "seed", "workers", "devices"}  # for `training.seeds`
 # The same, but that function is told nothing by the other flags.
 TRUSTING = (
     "train",
+    "arena",
+    "compare",
+    "check-env",
     "resume",
     "sweep",
     "search",

@@ -352,3 +352,22 @@ def test_a_flag_trusts_what_a_command_names(project, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["evaluate", str(run), "--trust"])
     assert "trust must come with the name of code" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "iql", NAME],
+        ["arena", "iql", NAME],
+        ["compare", "iql,vdn", NAME],
+        ["compare", "--suite", "coordination", NAME, "--only", "no-task"],  # its methods may be code
+        ["sweep", "iql", NAME],
+        ["check-env", NAME],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_every_command_in_which_code_is_named_can_trust_it(words, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main([*words, "--trust", *([] if "--suite" in words else ["--seed", "none"])])
+    assert " must " in capsys.readouterr().err  # what else is wrong is found after it
+    assert [one.name for one in trusted()] == [NAME]

@@ -27,7 +27,14 @@ from decentral.api.choices import (
     recorded_algorithm,
     recorded_class,
 )
-from decentral.cli.flags import add_flags, add_flags_of_several, add_short_flags, overrides
+from decentral.cli.flags import (
+    add_flags,
+    add_flags_of_several,
+    add_short_flags,
+    add_trust_flag,
+    overrides,
+    trust_named,
+)
 from decentral.cli.parser import Parser, parser_for, whole
 from decentral.settings import Refused, Settings
 
@@ -86,6 +93,11 @@ class Request:
         if self.algorithm is not None:
             kinds["algorithm"] = algorithm_class(self.algorithm)
         return overrides(args, group, kinds[group]) if group in kinds else {}
+
+    def trust(self, args: argparse.Namespace) -> None:
+        """Trust the code that is named, if the flag asks for it."""
+        agents = (agent if isinstance(agent, str) else agent["name"] for agent in self.agents)
+        trust_named(args, self.environment, self.algorithm, *agents)
 
     def team(self, args: argparse.Namespace) -> str | list[MemberRequest]:
         """The algorithm of all agents, or the request for each of them."""
@@ -218,8 +230,13 @@ def all_given(args: argparse.Namespace, names: Sequence[str], environment: str, 
     return {"algorithm": algorithm, "environment": settings, "training": read(args, "training", Plan)}
 
 
-def asked_to_play(command: str, words: list[str], known: list[str], episodes: int, meaning: str) -> dict[str, Any]:
-    """What the words that follow a command ask to be played; `known` are the environments that its help lists."""
+def asked_to_play(
+    command: str, words: list[str], known: list[str], episodes: int, meaning: str, may_trust: bool = False
+) -> dict[str, Any]:
+    """What the words that follow a command ask to be played; `known` are the environments that its help lists.
+
+    `may_trust`: the environment may be code, which a flag trusts.
+    """
     named = len(words) > 0 and not words[0].startswith("-")
     usage = f"decentral {command} ENVIRONMENT [--episodes N] [--seed N] [--environment.X ...]"
     parser = parser_for(command, *words[:1] if named else (), usage=usage)
@@ -227,12 +244,16 @@ def asked_to_play(command: str, words: list[str], known: list[str], episodes: in
         parser.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join(known)}")
     parser.add_argument("--episodes", default=str(episodes), metavar="N", help=f"{meaning} (default: {episodes})")
     parser.add_argument("--seed", default="0", metavar="N", help="seed of their random numbers (default: 0)")
+    if may_trust:
+        add_trust_flag(parser)
     if not named:
         parser.parse_all(words)
         parser.error("ENVIRONMENT comes first")
     _, environment = environment_of(words[0], {})
     add_flags(parser, "environment", environment)
     args = parser.parse_all(words[1:])
+    if may_trust:
+        trust_named(args, words[0])
     return {
         "environment": overrides(args, "environment", type(environment)),
         "episodes": whole("episodes", args.episodes),

@@ -3,7 +3,7 @@
 from decentral.api import arena
 from decentral.api.choices import ArenaSettings, Saving
 from decentral.cli.exits import exit_if_diverged
-from decentral.cli.flags import add_flags, overrides
+from decentral.cli.flags import add_flags, add_trust_flag, overrides
 from decentral.cli.request import Request
 
 
@@ -14,9 +14,11 @@ def arena_command(words: list[str]) -> None:
     parser.add_argument("--out", metavar="DIR", help="where the run goes (default: a new directory under runs)")
     parser.add_argument("--resume", action="store_true", help="resume the arena in --out if there is one")
     parser.add_argument("--log-messages", metavar="DIR", help="write every message of each agent there, for an auditor")
+    add_trust_flag(parser)
     add_flags(parser, "arena", ArenaSettings())
     add_flags(parser, "checkpoints", Saving())
     args = request.read()
+    request.trust(args)
     run = arena(
         request.team(args),
         request.environment,

@@ -9,7 +9,7 @@ from decentral.screen import Screen
 
 def check_env_command(words: list[str]) -> None:
     """Examine an environment and print the findings; exit with 1 if something is wrong."""
-    options = asked_to_play("check-env", words, [*ENVIRONMENTS, *ENVIRONMENT_FORMS], 8, "random episodes to play")
+    options = asked_to_play("check-env", words, [*ENVIRONMENTS, *ENVIRONMENT_FORMS], 8, "random episodes to play", True)
     check = check_env(words[0], **options)
     print_findings(Screen(), check)
     if check.wrong:

@@ -5,7 +5,7 @@ from pathlib import Path
 from decentral.api import Comparison, compare, compare_runs, compare_suite, suite_tasks
 from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENTS, EVERY_ALGORITHM, SUITES, VARIANTS
 from decentral.cli.exits import exit_if_diverged
-from decentral.cli.flags import add_short_flags, add_track_flag, overrides
+from decentral.cli.flags import add_short_flags, add_track_flag, add_trust_flag, overrides, trust_named
 from decentral.cli.parser import Parser, parser_for, whole_number
 from decentral.cli.request import add_all_flags, all_given
 from decentral.cli.tables import print_comparison, print_suite, print_tasks, wide_console
@@ -67,11 +67,13 @@ def _compare_on_suite(words: list[str]) -> None:
         parser.add_argument(f"--{name}", metavar="N", type=whole_number, help=words_of)
     _add_out(parser)
     add_track_flag(parser)
+    add_trust_flag(parser)
     args = parser.parse_all(words)
     console = wide_console()
     if args.methods is None:
         print_tasks(console, suite_tasks(args.suite))
         return
+    trust_named(args, *args.methods.split(","))
     comparison = compare_suite(
         args.methods.split(","),
         args.suite,
@@ -92,9 +94,11 @@ def _train_and_compare(names: list[str], environment: str, words: list[str]) -> 
     parser = parser_for("compare", usage=USAGE)
     _add_out(parser)
     add_track_flag(parser)
+    add_trust_flag(parser)
     add_short_flags(parser)
     add_all_flags(parser, names, environment)
     args = parser.parse_all(words)
+    trust_named(args, environment, *names)
     given = all_given(args, names, environment, overrides)
     return compare(names, environment, **given, out=args.out, track=args.track)
 

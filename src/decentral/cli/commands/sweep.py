@@ -5,7 +5,15 @@ from pathlib import Path
 from decentral.api import sweep, sweep_file, sweep_status
 from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENTS, EVERY_ALGORITHM, READERS
 from decentral.cli.exits import exit_if_diverged
-from decentral.cli.flags import add_naming, add_track_flag, add_where, listed_overrides, naming
+from decentral.cli.flags import (
+    add_naming,
+    add_track_flag,
+    add_trust_flag,
+    add_where,
+    listed_overrides,
+    naming,
+    trust_named,
+)
 from decentral.cli.parser import parser_for, whole
 from decentral.cli.request import add_all_flags, all_given
 from decentral.cli.tables import print_standings, print_sweep, wide_console
@@ -37,8 +45,10 @@ def sweep_by_flags(words: list[str]) -> None:
     parser = parser_for("sweep", *words[:2], usage=USAGE, epilog=EPILOG)
     parser.add_argument("--out", metavar="DIR", help="where the runs go (default: a new directory under runs)")
     add_track_flag(parser)
+    add_trust_flag(parser)
     add_all_flags(parser, names, environment, bare=True)
     args = parser.parse_all(words[2:])
+    trust_named(args, environment, *names)
     given = all_given(args, names, environment, listed_overrides)
     swept = sweep(names, environment, **given, out=args.out, track=args.track)
     console = wide_console()

@@ -3,7 +3,7 @@
 from decentral.api import train
 from decentral.api.choices import Saving
 from decentral.cli.exits import exit_if_diverged
-from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, add_trust_flag, overrides, trust_named
+from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, add_trust_flag, overrides
 from decentral.cli.request import Request
 
 
@@ -18,8 +18,7 @@ def train_command(words: list[str]) -> None:
     add_trust_flag(parser)
     add_flags(parser, "checkpoints", Saving())
     args = request.read()
-    agents = (agent if isinstance(agent, str) else agent["name"] for agent in request.agents)
-    trust_named(args, request.environment, request.algorithm, *agents)
+    request.trust(args)
     run = train(
         request.team(args),
         request.environment,
