@@ -90,6 +90,11 @@ def test_an_episode_is_shown_in_each_agents_own_words(run):
     for agent, numbers, names in zip(shown, ACTIONS, ACTION_NAMES, strict=True):
         for number, name in zip(agent["actions"], agent["action_names"], strict=True):
             assert (number, name) == (None, None) or names[number - numbers[0]] == name
+        done = sorted({number for number in agent["actions"] if number is not None})
+        named = [(number, names[number - numbers[0]]) for number in done]
+        assert agent["legend"] == (
+            [] if agent["name"] == "scout" else [list(pair) for pair in named]
+        )  # nobody names it
     assert [action is None for action in shown[2]["actions"]] == [False, False, True]  # the guard has left
     assert None not in shown[1]["actions"]
 

@@ -63,6 +63,7 @@ def test_a_timeline_is_an_episode_that_evaluate_plays():
         assert len(agent["actions"]) == len(agent["contexts"]) == 5
         assert set(agent["actions"]) <= set(range(5)) and set(agent["action_names"]) <= set("↑←•→↓")
         assert set(agent["contexts"]) <= {0, 1, 2}
+        assert {name for _, name in agent["legend"]} == set(agent["action_names"])
 
 
 def test_values_that_are_no_numbers_are_left_out(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 import decentral
 from decentral.runs.trained import Trained
 from tests.bundles.test_unequal import run_of_newborns
+from tests.environments.zoo import Restless
 from tests.small_runs import small_run
 
 
@@ -72,6 +73,18 @@ def test_agents_of_unequal_sizes_have_arrays_of_their_own_sizes(restless):
         played.agent("lift")
 
 
+def test_what_is_named_is_found_by_its_name(restless):
+    scout, lifter = restless[1].agent("scout"), restless[1].agent("lifter")
+    assert scout.by_name == {} and [*lifter.by_name] == list(
+        lifter.spaces.observation_names
+    )  # nobody names the scout's
+    for place, (name, numbers) in enumerate(lifter.by_name.items()):
+        assert name == Restless.observation_names["lifter"][place]
+        np.testing.assert_array_equal(numbers, lifter.observations[..., place])
+    names = np.asarray([*Restless.action_names["lifter"], ""])
+    np.testing.assert_array_equal(lifter.action_names, names[lifter.actions])  # -1, after the end, has none
+
+
 def test_the_infos_are_reported_as_they_are_in_the_end(restless):
     played = restless[1]
     last = played.agent("lifter").actions[np.arange(8), played.lengths - 1]
@@ -83,9 +96,10 @@ def test_a_data_frame_has_a_row_for_every_step_of_every_agent(restless, monkeypa
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
     frame = played.to_dataframe(hidden=True)
     assert {len(column) for column in frame.values()} == {3 * played.lengths.sum()}
-    assert [*frame][:6] == ["episode", "step", "agent", "action", "reward", "observation_0"] and "hidden_3" in frame
+    assert [*frame][:6] == ["episode", "step", "agent", "action", "action_name", "reward"] and "hidden_3" in frame
     row = list(zip(frame["episode"], frame["step"], frame["agent"], strict=True)).index((7, 0, "lifter"))
     assert frame["action"][row] == played.actions[7, 0, 1] and frame["q_1"][row] == played.q_values[7, 0, 1, 1]
+    assert frame["action_name"][row] == Restless.action_names["lifter"][played.actions[7, 0, 1]]
     assert "hidden_0" not in played.columns() and "context" in small_run().rollout(episodes=3).columns()
 
 

@@ -77,12 +77,19 @@ def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[s
         contexts = [int(row.argmax()) if row.any() else None for row in by_step] + [None] * (count - present)
     spaces, taken = trained.config.setup.environment.agent_spaces(place), np.asarray(episode.actions)[:present].tolist()
     names = ARROWS if isinstance(trained.config.setup.environment, PredatorPrey) else spaces.action_names
+    numbers = [spaces.first_action + action for action in taken]
     return {
         "name": spaces.name,
-        "actions": [spaces.first_action + action for action in taken] + [None] * (count - present),
+        "actions": numbers + [None] * (count - present),
         "action_names": [names[action] for action in taken] + [None] * (count - present),
+        "legend": _legend({number: names[action] for number, action in zip(numbers, taken, strict=True)}),
         "contexts": contexts,
     }
+
+
+def _legend(named: dict[int, str]) -> list[list[Any]]:
+    """Actions and their names, where the environment has any that say more than the number."""
+    return [[number, name] for number, name in sorted(named.items()) if name not in (f"{number}", f"action {number}")]
 
 
 def learned_summary(directory: RunDirectory) -> dict[str, Any]:

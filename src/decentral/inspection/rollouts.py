@@ -48,6 +48,16 @@ class AgentRollout:
     def name(self) -> str:
         return self.spaces.name
 
+    @property
+    def by_name(self) -> dict[str, np.ndarray]:
+        """The observations [B, P] by the environment's names of their entries; empty if it has none."""
+        return {name: self.observations[..., place] for place, name in enumerate(self.spaces.observation_names)}
+
+    @property
+    def action_names(self) -> np.ndarray:
+        """The names [B, T] of the actions; empty texts after the end of an episode."""
+        return np.asarray([*self.spaces.action_names, ""])[self.actions]
+
 
 @dataclass(frozen=True)
 class Rollout:
@@ -134,6 +144,7 @@ class Rollout:
             "step": np.repeat(step, count),
             "agent": np.tile(names, len(step)),
             "action": self.actions[episode, step].reshape(-1),
+            "action_name": np.stack([agent.action_names for agent in self.agents], axis=2)[episode, step].reshape(-1),
             "reward": np.repeat(self.rewards[episode, step], count),
         }
         if self.contexts is not None:

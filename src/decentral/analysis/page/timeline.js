@@ -9,11 +9,14 @@ function timeline(episode) {
   const count = episode.rewards.length;
   const step = (WIDTH - GUTTER) / count;
   const parts = rewardBars(episode.rewards, step);
+  const legends = [];
   let top = 84;
   episode.agents.forEach((agent) => {
     const name = agent.name.length > LONGEST_NAME ? `${agent.name.slice(0, LONGEST_NAME - 1)}…` : agent.name;
     parts.push(draw("text", { x: 0, y: top + 13 }, draw("title", {}, agent.name), `${name} does`));
-    parts.push(...row(actionTexts(agent, step), step, top, null, agent.action_names));
+    const texts = actionTexts(agent, step);
+    parts.push(...row(texts, step, top, null, agent.action_names));
+    if (texts === agent.actions && agent.legend.length) legends.push(make("p", { class: "quiet" }, legend(agent)));
     top += 22;
     if (agent.contexts) {
       parts.push(draw("text", { x: 0, y: top + 13 }, "infers context"));
@@ -26,7 +29,7 @@ function timeline(episode) {
   }
   const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${top + 18}`, class: "track", role: "img", "aria-label": "one greedy episode" }, ...parts);
   const images = episode.images ? [filmed(episode.images, episode.image_steps, count)] : [];
-  return make("div", {}, ...images, make("figure", { class: "wide", tabindex: 0 }, picture), make("p", { class: "quiet" }, episode.meaning));
+  return make("div", {}, ...images, make("figure", { class: "wide", tabindex: 0 }, picture), ...legends, make("p", { class: "quiet" }, episode.meaning));
 }
 
 // The environment's own images, one at a time.
@@ -43,10 +46,15 @@ function filmed(images, steps, count) {
   return make("figure", { class: "filmed" }, picture, slider, words);
 }
 
-// The names of the actions where a step has room for all of them, else the environment's numbers.
+// The names of the actions where a step has room for all of them, else the environment's numbers, with a legend.
 function actionTexts(agent, step) {
   const longest = Math.max(...agent.action_names.map((name) => (name === null ? 0 : name.length)));
   return longest * LETTER <= step || longest === 1 ? agent.action_names : agent.actions;
+}
+
+// What the numbers of the actions that were taken mean.
+function legend(agent) {
+  return `${agent.name} does ${agent.legend.map(([number, name]) => `${number}: ${name}`).join(", ")}`;
 }
 
 function rewardBars(rewards, step) {
