@@ -2,7 +2,9 @@ import jax
 import numpy as np
 import pytest
 
+from decentral.algorithms.dac.context_model import ContextModel
 from decentral.configs.config import resolve
+from decentral.inspection.learned_summary import timeline
 from decentral.inspection.values import value_tables
 from decentral.runs.trained import Trained
 from decentral.training.loop import begin, turns
@@ -16,6 +18,22 @@ def test_dacs_tables_hold_a_value_per_context_and_their_maximum():
         assert table.by_context.shape == table.occurs.shape == (3, 4)
         assert table.values == pytest.approx(table.by_context.max(axis=1))
         assert table.occurs.any(axis=1).all() and table.occurs.sum() <= 9  # nine joint actions, one context each
+
+
+def test_what_an_agent_infers_is_computed_by_a_program_that_is_kept(monkeypatch):
+    """Step by step in Python it took seconds. What is traced once for a seed is not asked again for another."""
+    trained, asked = Trained.load(small_run("dac").directory), []
+
+    def infer(model, episode, inferred=ContextModel.infer):
+        asked.append(episode)
+        return inferred(model, episode)
+
+    value_tables(trained)
+    timeline(trained)
+    monkeypatch.setattr(ContextModel, "infer", infer)
+    value_tables(trained)
+    timeline(trained)
+    assert asked == []
 
 
 def test_iqls_tables_hold_one_value_per_action():

@@ -7,7 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
+from decentral.algorithms.base import Algorithm, Models
 from decentral.environments.host.interface import HostEnvironment
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey.environment import PredatorPrey
@@ -17,6 +19,7 @@ from decentral.inspection.hunt_maps import ARROWS, LARGEST_MAP, hunt_maps
 from decentral.inspection.rollouts import play_greedily
 from decentral.inspection.values import ValueTable, action_value_name, value_tables
 from decentral.records import RunDirectory
+from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.trained import Trained, key_of_environments
 from decentral.training.presence import steps_present
 from decentral.training.rollout import hand_out
@@ -69,7 +72,7 @@ def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[s
     """
     algorithm, models = trained.agent(trained.seeds[0], place)
     read = replace(episode, percepts=trained.perceive(episode.percepts, place))
-    named = algorithm.contexts_in(jax.tree.map(jnp.asarray, models), read)
+    named = _CONTEXTS(algorithm, models, read)
     present = steps_present(episode, count)
     contexts = None
     if named is not None:
@@ -98,6 +101,7 @@ def learned_summary(directory: RunDirectory) -> dict[str, Any]:
         trained = Trained.load(directory)
     except Refused as refusal:
         return {"missing": [f"Nothing can be seen inside these agents: {refusal}."]}
+    keep_compiled_programs()
     environment = trained.config.setup.environment
     summary: dict[str, Any] = {"missing": []}
     if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(trained.acting_models)):
@@ -140,3 +144,10 @@ def _table(trained: Trained, table: ValueTable) -> dict[str, Any]:
         "by_context": None if by_context is None else by_context.tolist(),
         "occurs": None if occurs is None else occurs.tolist(),
     }
+
+
+def _contexts(algorithm: Algorithm, models: Models, episode: Episode) -> Array | None:
+    return algorithm.contexts_in(models, episode)
+
+
+_CONTEXTS = jax.jit(_contexts)

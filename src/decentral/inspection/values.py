@@ -2,16 +2,17 @@
 
 import itertools
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float, Int
 
 from decentral.algorithms.actor_critic import ActorCritic
-from decentral.algorithms.base import Algorithm
+from decentral.algorithms.base import Algorithm, Models
 from decentral.algorithms.dac import DAC, DACModels
-from decentral.algorithms.dac.context_model import ContextModel
 from decentral.algorithms.q_learning import Scene, roll, scene_inputs
 from decentral.environments.matrix_game import MatrixGame
 from decentral.notebook import table_html
@@ -19,7 +20,7 @@ from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.trained import Trained
 from decentral.settings import Refused
 from decentral.training.diagnostics import readable
-from decentral.types import Episode
+from decentral.types import Episode, Percept
 
 
 @dataclass(frozen=True)
@@ -91,48 +92,72 @@ def value_tables(trained: Trained) -> list[ValueTable]:
     if not isinstance(environment, MatrixGame):
         raise Refused(f"values needs a run on matrix-game, got one on {trained.config.environment_name}")
     keep_compiled_programs()
-    every = itertools.product(trained.seeds, range(environment.num_agents))
-    return [_table(trained, environment, seed, agent) for seed, agent in every]
+    joints = jnp.asarray(list(np.ndindex(environment.payoff.shape)))
+    percepts, rewards = _PLAY_EVERY(environment, joints)
+    by_agent = [_learned_by(trained, place, joints, percepts, rewards) for place in range(environment.num_agents)]
+    return [
+        _table(trained, environment, seed, place, jax.tree.map(itemgetter(lane), by_agent[place]))
+        for (lane, seed), place in itertools.product(enumerate(trained.seeds), range(environment.num_agents))
+    ]
 
 
-def _table(trained: Trained, environment: MatrixGame, seed: int, agent: int) -> ValueTable:
-    (algorithm, models), spaces = trained.agent(seed, agent), environment.agent_spaces(agent)
-    actions = spaces.spec.actions.count
-    models = jax.tree.map(jnp.asarray, models)
-    percept = jax.tree.map(lambda of_all: of_all[agent], environment.perceive(environment.reset(jax.random.key(0))))
-    silence = jnp.zeros(environment.spec.actions.count)
+class Learned(NamedTuple):
+    """What one agent has learned."""
+
+    values: Array  # [actions]
+    by_context: Array | None  # [contexts, actions]
+    inferred: Array | None  # [joint actions]: the most likely context after each of them
+
+
+def _learned_by(trained: Trained, place: int, joints: Array, percepts: Percept, rewards: Array) -> Learned:
+    """The same of all seeds of an agent [S, ...]."""
+    own = trained.perceive(jax.tree.map(lambda leaf: leaf[:, :, place], percepts), place)
+    once = jnp.ones((len(joints), 1), bool)
+    episodes = Episode(own, joints[:, place, None], rewards[:, None], once, once)
+    algorithm, models = trained.config.members[place].algorithm, trained.acting_models[place]
+    return jax.device_get(_LEARNED(algorithm, models, episodes))
+
+
+def _learned(algorithm: Algorithm, models: Models, episodes: Episode) -> Learned:
+    """What one agent has learned; `episodes` are its own of every joint action, which all begin alike."""
+    percept = jax.tree.map(lambda leaf: leaf[0, 0], episodes.percepts)
     dice = jax.tree.map(lambda rolled: rolled[0], roll(jax.random.key(0), 1))
-    scene = Scene(trained.perceive(percept, agent), silence, jnp.zeros(()), dice)
+    scene = Scene(percept, jnp.zeros(percept.available.shape), jnp.zeros(()), dice)
     values, _ = algorithm.values(models, algorithm.start(models), scene)
-    values = readable(algorithm, values, scene.percept)
     by_context = inferred = None
     if isinstance(algorithm, DAC):
-        by_context = np.asarray(_context_values(models, scene)).T[:actions]
-        inferred = None if models.context is None else _inferred(trained, models.context, environment, agent)
-    shown, symbol = np.asarray(values)[:actions], action_value_name(algorithm)
+        by_context = _context_values(models, scene)
+        if models.context is not None:
+            inferred = jnp.argmax(jax.vmap(models.context.infer)(episodes)[:, 0], axis=-1)
+    return Learned(readable(algorithm, values, percept), by_context, inferred)
+
+
+def _table(trained: Trained, environment: MatrixGame, seed: int, agent: int, learned: Learned) -> ValueTable:
+    algorithm, spaces = trained.config.members[agent].algorithm, environment.agent_spaces(agent)
+    actions = spaces.spec.actions.count
+    by_context = None if learned.by_context is None else np.asarray(learned.by_context).T[:actions]
+    inferred = None if learned.inferred is None else np.asarray(learned.inferred).reshape(environment.payoff.shape)
+    shown, symbol = np.asarray(learned.values)[:actions], action_value_name(algorithm)
     return ValueTable(seed, agent, spaces.name, spaces.action_names, shown, by_context, inferred, symbol)
 
 
-def _context_values(models: DACModels, scene: Scene) -> jax.Array:
+def _context_values(models: DACModels, scene: Scene) -> Array:
     memory = models.value.trunk.step(models.value.trunk.start(), scene_inputs(scene))
     return models.value.head.every(models.value.trunk.output(memory))
 
 
-def _inferred(trained: Trained, model: ContextModel, environment: MatrixGame, agent: int) -> np.ndarray:
-    """The context that the agent infers, most likely, after each joint action."""
-    before = environment.reset(jax.random.key(0))
-    joints = np.asarray(list(np.ndindex(environment.payoff.shape)))
+def _play_every(environment: MatrixGame, joints: Int[Array, "J N"]) -> tuple[Percept, Float[Array, " J"]]:
+    """The percepts [J, 2, N, ...] before and after each joint action, and what it pays."""
     key = jax.random.key(0)
+    before = environment.reset(key)
 
-    def infer(joint: Array) -> Array:
+    def play(joint: Int[Array, " N"]) -> tuple[Percept, Float[Array, ""]]:
         after, outcome = environment.step(before, joint, key)
-        percepts = jax.tree.map(
-            lambda first, last: jnp.stack([first[agent], last[agent]]),
-            environment.perceive(before),
-            environment.perceive(after),
-        )
-        yes = jnp.ones(1, bool)
-        episode = Episode(trained.perceive(percepts, agent), joint[agent][None], outcome.reward[None], yes, yes)
-        return jnp.argmax(model.infer(episode)[0], axis=-1)
+        both = environment.perceive(before), environment.perceive(after)
+        return jax.tree.map(lambda first, last: jnp.stack([first, last]), *both), outcome.reward
 
-    return np.asarray(jax.vmap(infer)(jnp.asarray(joints))).reshape(environment.payoff.shape)
+    return jax.vmap(play)(joints)
+
+
+_PLAY_EVERY = jax.jit(_play_every)
+_LEARNED = jax.jit(jax.vmap(_learned, (None, 0, None)))
