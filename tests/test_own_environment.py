@@ -7,6 +7,7 @@ import base64
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ import pytest
 from PIL import Image
 
 import decentral
+from decentral.api.report import Live
 from decentral.bundles.onnx_graph import answers_of_graph
 from decentral.cli import main
 from decentral.inspection.films import film
@@ -34,8 +36,17 @@ def run(tmp_path_factory):
     """Trained for three episodes, then resumed for three more; with a page that was live."""
     place = tmp_path_factory.mktemp("yard") / "run"
     main(["train", "iql", YARD, *SETTINGS, *SMALL, "--steps", "9", "--out", str(place)])
-    main(["resume", str(place), "--steps", "18", "--live", "--environment", YARD])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Live, "tested", keep_page)
+        main(["resume", str(place), "--steps", "18", "--live", "--environment", YARD])
     return decentral.load(place)
+
+
+def keep_page(live, rows, tested=Live.tested):
+    """A copy of the page as it was while the run was being trained."""
+    tested(live, rows)
+    (place,) = live.places
+    shutil.copy(place / "report.html", place / "live.html")
 
 
 def test_it_is_sound_and_nothing_of_padding_is_told(capsys):
@@ -49,12 +60,14 @@ def test_it_was_resumed_to_the_end(run):
     assert {"test_return_scout", "test_return_lifter", "test_return_guard"} <= run.metrics[-1].keys()
 
 
-def test_its_page_shows_the_images_of_an_episode(run):
-    page = (run.path / "report.html").read_text()
+@pytest.mark.parametrize("page", ["report.html", "live.html"], ids=["in the end", "while it trained"])
+def test_its_page_shows_the_images_of_an_episode(run, page):
+    page = (run.path / page).read_text()
     held = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
     episode = held["runs"][0]["inside"]["timeline"]
     images = [np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")) for png in episode["images"]]
     assert [image[0, 0, 0] for image in images] == [0, 60, 120, 180] and episode["image_steps"] == [0, 1, 2, 3]
+    assert ("after 18 steps" in episode["meaning"]) == ('http-equiv="refresh"' in page)
     assert images[0].shape == (8, 12, 3) and "There are no images" not in episode["meaning"]
 
 

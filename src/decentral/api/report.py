@@ -12,9 +12,11 @@ from decentral.analysis.run_list import RunStatus, runs_below
 from decentral.api.arguments import PathLike, place_for, several
 from decentral.configs.registry import take_names
 from decentral.inspection.learned_summary import learned_summary
+from decentral.inspection.training_films import TrainingFilms
 from decentral.records import RunDirectory
 from decentral.runs.metric_rows import Rows
-from decentral.runs.runner import PlannedRun
+from decentral.runs.runner import LooksInside, PlannedRun
+from decentral.runs.trained import Trained
 from decentral.settings import Refused
 
 RELOAD_SECONDS = 5
@@ -66,21 +68,30 @@ def _page_of(run: RunStatus, place: Path, again: bool) -> Path | None:
     return write_page(page(report_data([run.curves], [summary])), place)
 
 
-class Live:
-    """A listener that keeps a report in each run's directory. While the run is trained the page loads itself again."""
+class Live(LooksInside):
+    """A listener that keeps a report in each run's directory. While the run is trained the page loads itself again.
+
+    Where a host environment renders, the page shows an episode of the agents as they are.
+    """
 
     def __init__(self) -> None:
-        self._places: list[Path] = []
+        self._films: list[TrainingFilms] = []
+        self.places: list[Path] = []
         self._tested = self._finished = False
 
     def started(self, runs: Sequence[PlannedRun], memory: str) -> None:
-        self._places = [run.out for run in runs]
+        self.places = [run.out for run in runs]
+        self._films = [TrainingFilms() for _ in runs]
 
     def noted(self, line: str) -> None:
         pass
 
     def advanced(self, steps: int) -> None:
         pass
+
+    def look(self, step: int, teams: list[Trained]) -> None:
+        for films, trained in zip(self._films, teams, strict=True):
+            films.look(step, trained)
 
     def tested(self, rows: list[Rows]) -> None:
         self._tested = True
@@ -91,15 +102,18 @@ class Live:
 
     def finished(self, rows: list[Rows], seconds: float) -> None:
         self._finished = True
-        for place in self._places:
+        for place in self.places:
             report(place)
 
     def closed(self) -> None:
+        for films in self._films:
+            films.close()
         if self._tested and not self._finished:  # interrupted: nothing new will come
             self._write(None)
 
     def _write(self, reload_seconds: int | None) -> None:
-        inside = {"missing": ["Inside the agents one can look when the training has finished."]}
-        for place in self._places:
+        later = ["Inside the agents one can look when the training has finished."]
+        for place, films in zip(self.places, self._films, strict=True):
             curves = load_curves(RunDirectory.open(place))
+            inside = {"missing": later} | films.summary
             write_page(page(report_data([curves], [inside]), reload_seconds), place)

@@ -23,6 +23,7 @@ from decentral.settings import Refused
 from decentral.training.diagnostics import action_values
 from decentral.training.evaluation import environments_of, greedy_episodes
 from decentral.training.host.loop import host_greedy_episode
+from decentral.training.host.rollout import HostRollout
 from decentral.training.presence import present_in
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.setup import TrainingSetup
@@ -88,9 +89,14 @@ def _action_names(environment: BaseEnvironment, place: int) -> tuple[str, ...]:
 def record_host(setup: TrainingSetup, acting_models: tuple[Models, ...], episode: int) -> Recorded:
     """One of the greedy episodes in a host environment, which is asked to render what it can."""
     with closing(rollout_for(setup, filming=True)) as rollout:
-        played = host_greedy_episode(rollout, setup, acting_models, EPISODES, key_of_environments(0), episode)
-        filmed = rollout.stages.filmed()
-        pictures, trouble = list(filmed.pictures), filmed.trouble
+        return record_on(rollout, setup, acting_models, episode)
+
+
+def record_on(rollout: HostRollout, setup: TrainingSetup, acting_models: tuple[Models, ...], episode: int) -> Recorded:
+    """The same in an environment that stays open, and is filmed."""
+    played = host_greedy_episode(rollout, setup, acting_models, EPISODES, key_of_environments(0), episode)
+    filmed = rollout.stages.filmed()
+    pictures, trouble = list(filmed.pictures), filmed.trouble
     played = jax.tree.map(np.asarray, played)
     steps = int(played.happened.sum())
     views = [images_seen(setup.environment, played.percepts.observation[step]) for step in range(steps + 1)]

@@ -14,13 +14,14 @@ from decentral.environments.host.interface import HostEnvironment
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey.environment import PredatorPrey
 from decentral.errors import Failed, Refused
-from decentral.inspection.films import record_host
+from decentral.inspection.films import record_host, record_on
 from decentral.inspection.hunt_maps import ARROWS, LARGEST_MAP, hunt_maps
 from decentral.inspection.rollouts import play_greedily
 from decentral.inspection.values import ValueTable, action_value_name, value_tables
 from decentral.records import RunDirectory
 from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.trained import Trained, key_of_environments
+from decentral.training.host.rollout import HostRollout
 from decentral.training.presence import steps_present
 from decentral.training.rollout import hand_out
 from decentral.types import Episode
@@ -28,13 +29,18 @@ from decentral.types import Episode
 MOST_IMAGES = 200  # of an episode: more would make the page large
 
 
-def timeline(trained: Trained) -> dict[str, Any]:
-    """The first seed's team in the first episode of `decentral evaluate`, with the images of a host environment."""
+def timeline(trained: Trained, rollout: HostRollout | None = None, when: str = "") -> dict[str, Any]:
+    """The first seed's team in the first episode of `decentral evaluate`, with the images of a host environment.
+
+    `rollout` is one that films, where the environment is open already; `when` says of which moment the team is.
+    """
     setup, seed = trained.config.setup, trained.seeds[0]
     acting_models = jax.tree.map(lambda leaf: leaf[0], trained.by_squad)
     images, trouble = [], ""
     if isinstance(setup.environment, HostEnvironment):
-        recorded = record_host(setup, acting_models, 0)
+        recorded = (
+            record_host(setup, acting_models, 0) if rollout is None else record_on(rollout, setup, acting_models, 0)
+        )
         played = jax.tree.map(jnp.asarray, recorded.played)
         trouble = f" There are no images: {recorded.trouble}." if recorded.trouble else ""
         images = [base64.b64encode(picture.image).decode() for picture in recorded.pictures if picture.image]
@@ -51,7 +57,7 @@ def timeline(trained: Trained) -> dict[str, Any]:
         "rewards": np.asarray(played.rewards)[:count].tolist(),
         "agents": agents,
         **_shown(images),
-        "meaning": f"One greedy episode of seed {seed}."
+        "meaning": f"One greedy episode of seed {seed}{when}."
         + (" A context is the likeliest after the step, inferred from the agent's own window." if inferred else "")
         + trouble,
     }

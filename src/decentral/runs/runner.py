@@ -2,6 +2,7 @@
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from decentral.runs.placement import use_every_core
 from decentral.runs.provenance import provenance
 from decentral.runs.shapes import check_one_shape
 from decentral.runs.signals import Signals
+from decentral.runs.trained import Trained
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from decentral.training.setup import TrainingSetup
@@ -62,6 +64,14 @@ class Listener(Protocol):
 
     def closed(self) -> None:
         """Training is over, finished or not."""
+
+
+class LooksInside(ABC):
+    """A listener that is shown the agents too, before it hears of a test."""
+
+    @abstractmethod
+    def look(self, step: int, teams: list[Trained]) -> None:
+        """The team of each run's first seed, after so many steps."""
 
 
 def run(
@@ -209,10 +219,26 @@ class Training:
         self.tested = True
         try:
             for listener in self.listeners:
+                if isinstance(listener, LooksInside):
+                    listener.look(rows[0][0]["step"], self._teams())
                 listener.tested(rows)
         except Failed:  # somebody else's code: what was learned so far must not be lost
             self.checkpoints.save(self.lane_batch, self.health, self.seconds)
             raise
+
+    def _teams(self) -> list[Trained]:
+        """What the agents of each run's first seed act with now."""
+        lanes, acting_models = [share[0] for share in self.lane_batch.shares], _acting_models(self.lane_batch)
+        team, seeds = self.lane_batch.setup.team, self.lane_batch.seeds
+        of_lanes = [dict(_networks(team, jax.tree.map(itemgetter(lane), acting_models))) for lane in lanes]
+        return [
+            Trained(
+                planned.config,
+                [int(seeds[lane])],
+                [jax.tree.map(lambda leaf: leaf[None], networks[place]) for place in sorted(networks)],
+            )
+            for planned, lane, networks in zip(self.runs, lanes, of_lanes, strict=True)
+        ]
 
     def _save_if_due(self, signals: Signals) -> None:
         if not (signals.asked or self.checkpoints.is_due):
@@ -257,17 +283,21 @@ class Pace:
 
 
 def _save_agents(directories: Sequence[RunDirectory], lane_batch: LaneBatch) -> None:
-    team = lane_batch.setup.team
-    acting_models = jax.device_get(
-        team.each(lambda squad, agents: squad.acting_models(agents), lane_batch.lanes.agents)
-    )
+    team, acting_models = lane_batch.setup.team, _acting_models(lane_batch)
     for directory, share in zip(directories, lane_batch.shares, strict=True):
         for lane in share:
-            _save_team(directory, int(lane_batch.seeds[lane]), team, jax.tree.map(itemgetter(lane), acting_models))
+            for place, networks in _networks(team, jax.tree.map(itemgetter(lane), acting_models)):
+                directory.write_agent(int(lane_batch.seeds[lane]), place, as_arrays(networks))
 
 
-def _save_team(directory: RunDirectory, seed: int, team: Team, acting_models: tuple[Models, ...]) -> None:
+def _acting_models(lane_batch: LaneBatch) -> tuple[Models, ...]:
+    """What all agents act with, by squad [S, ...]."""
+    team = lane_batch.setup.team
+    return jax.device_get(team.each(lambda squad, agents: squad.acting_models(agents), lane_batch.lanes.agents))
+
+
+def _networks(team: Team, acting_models: tuple[Models, ...]) -> Iterator[tuple[int, Models]]:
+    """What every agent of a team acts with, by its place."""
     for squad, models in zip(team.squads, acting_models, strict=True):
         for number, place in enumerate(squad.places):
-            networks = jax.tree.map(np.array, squad.acting_model_of(models, number))
-            directory.write_agent(seed, place, as_arrays(networks))
+            yield place, jax.tree.map(np.array, squad.acting_model_of(models, number))
