@@ -127,6 +127,7 @@ def test_help_is_help(capsys, words):
         (["train", "iql", "matrix-game", "--sedes", "3"], "unknown flag --sedes: did you mean --seeds?"),
         (["train", "iql", "matrix-game", "more"], "unknown argument more"),
         (["train", "iql", "matrix-game", "--lr", "1e-3"], "--lr: did you mean --algorithm.learning_rate?"),
+        (["train", "ippo", "matrix-game", "--clip-range", "0.1"], "--clip-range: did you mean --algorithm.ratio_clip?"),
         (["train", "iql", "matrix-game", "--gamma=0.9"], "--gamma: did you mean --algorithm.discount?"),
         (["train", "iql", "matrix-game", "--batch-size", "8"], "did you mean --training.batch_episodes?"),
         (["train", "iql", "matrix-game", "--buffer-size", "9"], "did you mean --training.replay_episodes?"),

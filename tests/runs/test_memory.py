@@ -101,6 +101,16 @@ def test_a_replay_that_cannot_fit_is_refused_by_name():
         memory_statement(config.setup, LaneBatch.describe(config.setup))
 
 
+def test_where_nothing_is_replayed_no_replay_is_spoken_of(monkeypatch):
+    config = resolve("ippo", "matrix-game", training_settings={"batch_episodes": 16})
+    lanes = LaneBatch.describe(config.setup)
+    assert memory_statement(config.setup, lanes).startswith("episodes of an update 0.0 MiB (float32) and agents ")
+    monkeypatch.setattr(memory, "free_bytes", lambda: needs(lanes).agents + needs(lanes).replays // 2)
+    with pytest.raises(Refused, match=r"^training.batch_episodes = 16 in float32 .*: lower it to 8, the seeds") as told:
+        memory_statement(config.setup, lanes)
+    assert "replay_episodes" not in str(told.value)
+
+
 @pytest.mark.parametrize(
     ("kind", "help"),
     [

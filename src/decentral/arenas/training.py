@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from decentral.arenas.arena import Arena
@@ -13,6 +12,7 @@ from decentral.arenas.arena_state import ArenaState
 from decentral.arenas.episode import Played
 from decentral.arenas.saving import ArenaCheckpoints
 from decentral.errors import Interrupted
+from decentral.runs.metric_rows import exploration
 from decentral.runs.runner import Listener, evaluation_steps
 from decentral.runs.signals import Signals
 
@@ -118,7 +118,7 @@ class ArenaTraining:
 def _record(arena: Arena, tests: list[Played], returns: list[float]) -> dict[str, Any]:
     """The record of a test and of training since the last one. Metrics of updates stay with the agents."""
     scores = np.asarray([played.total for played in tests], np.float32)
-    plan, environment = arena.config.setup.plan, arena.environment
+    environment = arena.environment
     names = (*environment.reports, *environment.own_return_names)
     row = {
         "seed": arena.seed,
@@ -127,7 +127,7 @@ def _record(arena: Arena, tests: list[Played], returns: list[float]) -> dict[str
         "test_return_mean": float(scores.mean()),
         "test_return_std": float(scores.std()),
         **{f"test_{name}": float(np.mean([played.reports[name] for played in tests])) for name in names},
-        "epsilon": round(float(plan.epsilon(jnp.asarray(arena.steps))), 6),
+        **exploration(arena.config.setup, arena.steps),
         "missed_episodes": [seat.missed for seat in arena.seats],
     }
     return row | ({"train_return_mean": float(np.mean(returns))} if returns else {})

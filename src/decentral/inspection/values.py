@@ -101,7 +101,7 @@ def value_tables(trained: Trained) -> list[ValueTable]:
     ]
 
 
-class Learned(NamedTuple):
+class LearnedValues(NamedTuple):
     """What one agent has learned."""
 
     values: Array  # [actions]
@@ -109,7 +109,7 @@ class Learned(NamedTuple):
     inferred: Array | None  # [joint actions]: the most likely context after each of them
 
 
-def _learned_by(trained: Trained, place: int, joints: Array, percepts: Percept, rewards: Array) -> Learned:
+def _learned_by(trained: Trained, place: int, joints: Array, percepts: Percept, rewards: Array) -> LearnedValues:
     """The same of all seeds of an agent [S, ...]."""
     own = trained.perceive(jax.tree.map(lambda leaf: leaf[:, :, place], percepts), place)
     once = jnp.ones((len(joints), 1), bool)
@@ -118,7 +118,7 @@ def _learned_by(trained: Trained, place: int, joints: Array, percepts: Percept, 
     return jax.device_get(_LEARNED(algorithm, models, episodes))
 
 
-def _learned(algorithm: Algorithm, models: Models, episodes: Episode) -> Learned:
+def _learned(algorithm: Algorithm, models: Models, episodes: Episode) -> LearnedValues:
     """What one agent has learned; `episodes` are its own of every joint action, which all begin alike."""
     percept = jax.tree.map(lambda leaf: leaf[0, 0], episodes.percepts)
     dice = jax.tree.map(lambda rolled: rolled[0], roll(jax.random.key(0), 1))
@@ -129,10 +129,10 @@ def _learned(algorithm: Algorithm, models: Models, episodes: Episode) -> Learned
         by_context = _context_values(models, scene)
         if models.context is not None:
             inferred = jnp.argmax(jax.vmap(models.context.infer)(episodes)[:, 0], axis=-1)
-    return Learned(readable(algorithm, values, percept), by_context, inferred)
+    return LearnedValues(readable(algorithm, values, percept), by_context, inferred)
 
 
-def _table(trained: Trained, environment: MatrixGame, seed: int, agent: int, learned: Learned) -> ValueTable:
+def _table(trained: Trained, environment: MatrixGame, seed: int, agent: int, learned: LearnedValues) -> ValueTable:
     algorithm, spaces = trained.config.members[agent].algorithm, environment.agent_spaces(agent)
     actions = spaces.spec.actions.count
     by_context = None if learned.by_context is None else np.asarray(learned.by_context).T[:actions]

@@ -11,7 +11,7 @@ from decentral.errors import Failed, Refused
 from decentral.plain_files import read_plain
 from decentral.runs.placement import Placement
 from decentral.training.loop import Lane
-from decentral.training.replay import Replay, bytes_of
+from decentral.training.replay import FreshEpisodes, Replay, bytes_of
 from decentral.training.setup import TrainingSetup
 
 GIB = 2**30
@@ -48,25 +48,33 @@ def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
     devices = placement.devices if placement.apart else 1
     if everything * (count + placement.padding(count)) // count > free * devices:
         several, fewer = (f" for each of {settings} settings", ", the settings") if settings > 1 else ("", "")
+        name = "batch_episodes" if _is_on_policy(lanes) else "replay_episodes"
         raise Refused(
-            f"training.replay_episodes = {plan.replay_episodes} in {setup.replay_type} with {plan.seeds} seeds{several}"
+            f"training.{name} = {getattr(plan, name)} in {setup.replay_type} with {plan.seeds} seeds{several}"
             f" needs {in_words(needed.replays)} of memory and the agents {in_words(needed.agents)}, "
-            f"{free / GIB:.1f} GiB are free: lower it{_to_what_fits(lanes, needed, free * devices)}, the seeds{fewer} "
-            f"or the agents' sizes{_smaller_type(setup, lanes, needed)}"
+            f"{free / GIB:.1f} GiB are free: lower it{_to_what_fits(setup, lanes, needed, free * devices)}, "
+            f"the seeds{fewer} or the agents' sizes{_smaller_type(setup, lanes, needed)}"
         )
     most, now = needed.replays * setup.replay_capacity // (capacity(lanes) or setup.replay_capacity), needed.replays
     on_each = f", on each of {devices} devices" if devices > 1 else ""
     growing = f", at most {in_words(most // count)}," if most > now else ""
+    kept = "episodes of an update" if _is_on_policy(lanes) else "replay"
     return (
-        f"replay {in_words(needed.replays // count)} ({setup.replay_type}){growing} and agents "
+        f"{kept} {in_words(needed.replays // count)} ({setup.replay_type}){growing} and agents "
         f"{in_words(needed.agents // count)} per seed, {in_words(everything)} in all; "
         f"{in_words(free)} free on {jax.devices()[0].platform}{on_each}"
     )
 
 
-def _to_what_fits(lanes: Lane, needed: Needs, free: int) -> str:
+def _is_on_policy(lanes: Lane) -> bool:
+    """Do agents learn, but nobody from a replay?"""
+    learning = [type(replay) for replay in lanes.replays if isinstance(replay, Replay | FreshEpisodes)]
+    return set(learning) == {FreshEpisodes}
+
+
+def _to_what_fits(setup: TrainingSetup, lanes: Lane, needed: Needs, free: int) -> str:
     """How many episodes would fit; nothing if none would."""
-    room = capacity(lanes) or 1
+    room = capacity(lanes) or setup.plan.fresh_episodes
     most = (free - needed.agents) * room // max(needed.replays, 1)
     return f" to {most}" if most > 0 else ""
 
@@ -75,7 +83,7 @@ def _smaller_type(setup: TrainingSetup, lanes: Lane, needed: Needs) -> str:
     """The advice to store observations in half the room, where they are not yet."""
     if setup.replay_type != "float32":
         return ""
-    rings = [replay for replay in lanes.replays if isinstance(replay, Replay)]
+    rings = [replay for replay in lanes.replays if isinstance(replay, Replay | FreshEpisodes)]
     smaller = needed.replays - bytes_of([ring.episodes.percepts.observation for ring in rings]) // 2
     return f", or take training.replay_type float16, which needs {in_words(smaller)}"
 

@@ -11,6 +11,7 @@ from decentral.runs.lanes import LaneBatch
 from decentral.training.diagnostics import Diagnosis
 from decentral.training.loop import Tally
 from decentral.training.setup import TrainingSetup
+from decentral.training.squads.frozen import Frozen
 from decentral.training.team import Team
 from decentral.types import Metrics
 
@@ -30,12 +31,18 @@ def rows_of_test(setups: list[TrainingSetup], lane_batch: LaneBatch) -> list[Row
             "test_return_mean": float(scores.returns[lane].mean()),
             "test_return_std": float(scores.returns[lane].std()),
             **{f"test_{name}": float(values[lane].mean()) for name, values in scores.reports.items()},
-            "epsilon": round(float(setup.plan.epsilon(jnp.asarray(steps[lane]))), 6),
+            **exploration(setup, int(steps[lane])),
         }
         row |= lane_batch.programs.counts()
         return row | _train_metrics(tally, lane, setup.team) | _diagnostics(diagnosis, lane, setup.team)
 
     return [[record(setup, lane) for lane in share] for setup, share in zip(setups, lane_batch.shares, strict=True)]
+
+
+def exploration(setup: TrainingSetup, step: int) -> dict[str, float]:
+    """The plan's exploration at a step; nothing where no agent explores by it: those on policy draw their actions."""
+    by_plan = any(not (isinstance(squad, Frozen) or squad.algorithm.on_policy) for squad in setup.team.squads)
+    return {"epsilon": round(float(setup.plan.epsilon(jnp.asarray(step))), 6)} if by_plan else {}
 
 
 def _train_metrics(tally: Tally, lane: int, team: Team) -> dict[str, Any]:
