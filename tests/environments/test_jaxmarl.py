@@ -1,8 +1,11 @@
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from decentral.environments.adapters.jaxmarl_images import image_of
 from decentral.environments.registry import environment_class, recorded_class
 from decentral.errors import Refused
 from decentral.settings import build
@@ -92,6 +95,36 @@ def test_own_rewards_are_those_of_the_steps_that_happened():
     played = jax.jit(lambda key: play(zoo, random_player(zoo, key), key))(jax.random.key(0))
     np.testing.assert_array_equal(played.own_rewards[:3], played.actions[:3])
     assert played.own_rewards[3].tolist() == [0, 0]  # all was over after three steps
+
+
+def red_and_blue(image):
+    """The middles of what is red and of what is blue in an image, from the left and from below, as shares of it."""
+    height, width = image.shape[:2]
+    found = [np.argwhere((image[..., on] > 200) & (image[..., off] < 100)) for on, off in ((0, 2), (2, 0))]
+    return [(column / width, 1 - row / height) for row, column in (where.mean(axis=0) for where in found)]
+
+
+def test_a_particle_world_that_renders_nothing_is_drawn_from_its_state():
+    class SimpleMPE(SimpleNamespace):
+        """As JaxMARL's is called."""
+
+    places = jnp.asarray([[-1.0, 1.0], [1.0, 0.0]])  # of a plane from -2 to 2
+    world = SimpleMPE(rad=jnp.asarray([0.1, 0.2]), colour=[(255, 0, 0), (0, 0, 255)])
+    red, blue = red_and_blue(image_of(world, SimpleNamespace(p_pos=places)))
+    assert red == pytest.approx((0.25, 0.75), abs=0.01) and blue == pytest.approx((0.75, 0.5), abs=0.01)
+
+
+def test_of_a_battle_the_living_are_drawn():
+    class EnemySMAX(SimpleNamespace):
+        """As JaxMARL's is called."""
+
+    battle = EnemySMAX(map_width=32, map_height=16, num_allies=2, unit_type_radiuses=jnp.asarray([1.0]))
+    units = {"unit_alive": np.asarray([False, True, True]), "unit_types": np.zeros(3, int)}
+    places = np.asarray([[16.0, 4.0], [8.0, 8.0], [24.0, 12.0]])
+    image = image_of(battle, SimpleNamespace(state=SimpleNamespace(**units, unit_positions=places)))
+    enemy, ally = red_and_blue(image)
+    assert ally == pytest.approx((0.25, 0.5), abs=0.01) and enemy == pytest.approx((0.75, 0.75), abs=0.01)
+    assert (image[..., :3].min(axis=-1) < 100).mean() == pytest.approx(2 * np.pi / (32 * 16), rel=0.1)  # two of three
 
 
 def test_whole_episodes_are_compiled():

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from decentral.environments.adapters.jaxmarl_images import image_of
 from decentral.environments.adapters.rewards import TeamReturn, check_result, team_return_in_words
 from decentral.environments.adapters.spaces import Actions
 from decentral.environments.base import AgentSpaces, Environment, Outcome, Randomness
@@ -155,7 +156,7 @@ class JaxMARL(Environment):
         """The image that the environment renders of a state. Most have none, or one that only a window shows."""
         try:
             with _silence():
-                return picture_of_image(np.asarray(self.environment.render(state.inner)))
+                return picture_of_image(image_of(self.environment, state.inner))
         except Exception:
             return None
 
