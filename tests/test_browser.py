@@ -59,6 +59,17 @@ window.addEventListener("load", () => {
 """
 
 
+WIDER = """
+window.addEventListener("load", () => {
+  const tables = [...document.querySelectorAll("section:not(.film) > .wide:has(tbody th)")];
+  const those = window.innerWidth > 1000 ? tables : []; // on a small screen a table may be scrolled by itself
+  const wider = [document.documentElement, ...those].map((box) => box.scrollWidth - box.clientWidth);
+  const innerText = String(Math.max(...wider));
+  document.body.append(Object.assign(document.createElement("pre"), { id: "told", innerText }));
+});
+"""
+
+
 def browse(file, size, *wishes):
     """Let the browser open a page: what it printed, and what it complained of."""
     window = f"--window-size={size[0]},{size[1]}"
@@ -101,6 +112,25 @@ def test_the_page_draws_everything_and_answers_to_keys(report, size, tmp_path):
     for name in ("iql", "dac"):
         assert f"{name} on matrix-game: {small_run(name).returns[:, -1].mean():.2f}" in told["last"]
     assert told["toggled"] == [True, "false"]
+
+
+@pytest.fixture(scope="module")
+def long_names(tmp_path_factory):
+    """The pages of two runs whose names have no place to break."""
+    place = tmp_path_factory.mktemp("long")
+    runs = [place / (name + "0123456789" * 8) for name in ("iql", "dac")]
+    for run in runs:
+        shutil.copytree(small_run("iql").path, run)
+    return decentral.report(runs, out=place / "report"), decentral.watch(*runs, out=place / "watch").page
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("which", [0, 1], ids=["report", "films"])
+def test_two_runs_of_long_names_do_not_make_a_page_scroll_sideways(long_names, which, size, tmp_path):
+    probed = tmp_path / "probed.html"
+    probed.write_text(long_names[which].read_text().replace("</body>", f"<script>{WIDER}</script></body>"))
+    printed, complaints = browse(probed, size, "--dump-dom")
+    assert complaints == [] and re.search(r'<pre id="told">(.*?)</pre>', printed)[1] == "0"
 
 
 @pytest.mark.parametrize("size", SIZES)
