@@ -202,7 +202,10 @@ def test_rewards_that_differ_are_otherwise_refused():
             "observations of .*: tall must be a Box, Discrete, .*, or a Dict or Tuple of such, got .*Text",
         ),
         ("tests.environments.zoo:Crane", "keeper must be at most 1024 combinations, got 2048 combinations of 2 x 2 x"),
-        ("tests.environments.zoo:Turns", "must make a parallel environment, got a turn-based one"),
+        (
+            "tests.environments.zoo:Turns",
+            "got a turn-based one: use its parallel_env, or aec_to_parallel of pettingzoo.utils",
+        ),
         ("tests.environments.zoo:NUMBER", "must name a function that makes an environment, got 3"),
         ("tests.environments.zoo:broken", "can't be made .KeyError: 'no such thing'"),
         ("tests.environments.zoo:Discrete", "can't be made"),

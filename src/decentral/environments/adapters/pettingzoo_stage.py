@@ -58,7 +58,8 @@ class PettingZooSizes:
             raise Refused(f"environment {address} must make a parallel environment of PettingZoo ({error})") from None
         if not parallel:
             raise Refused(
-                f"environment {address} must make a parallel environment, got a turn-based one: use its parallel_env"
+                f"environment {address} must make a parallel environment, got a turn-based one: use its parallel_env,"
+                " or aec_to_parallel of pettingzoo.utils where all act once in a round"
             )
         if not names:
             raise Refused(f"environment {address} must have at least one agent, got none")
