@@ -9,6 +9,7 @@ import pytest
 from decentral.cli import main
 from decentral.environments.registry import environment_class
 from decentral.settings import Refused
+from decentral.verification.environment_check import secrets
 from decentral.verification.environment_check.check import examine
 from tests.environments.test_pettingzoo import environment as zoo
 from tests.faulty_worlds import Gossip, Growing, Walk
@@ -62,6 +63,11 @@ def test_a_sound_world_is_found_sound_though_agents_see_each_other_move():
     # for either agent 24 moments at which the task goes on, and two actions besides the first at each
     assert "of 96 times that one action alone was changed, 96 changed what others perceived" in right["secrets"]
     assert "steps per second" in verdicts(Walk(), "note")["speed"]
+
+
+def test_what_is_too_large_to_be_searched_is_told(monkeypatch):
+    monkeypatch.setattr(secrets, "MOST_NUMBERS", 2)
+    assert verdicts(Walk(), "unclear")["secrets"].startswith("observations of 3 numbers, such as large images, are not")
 
 
 def kinds():

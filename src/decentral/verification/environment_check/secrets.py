@@ -20,6 +20,7 @@ from decentral.verification.environment_check.findings import Finding
 
 RULE = "secrets"
 ENOUGH = 3  # moments at which an action must have been tried
+MOST_NUMBERS = 20_000  # of an observation: every moment keeps those of all agents, actions and steps followed
 CONFIRMED = 4  # times that a change must occur again to count as fixed
 LOW = 1e-4  # of the range of a number: anything smaller is in its low digits
 LAST_BITS = 4 * float(np.finfo(np.float32).eps)  # of a number's size: rounding
@@ -41,6 +42,9 @@ def secrets(environment: BaseEnvironment, stage: Stage, rng: np.random.Generator
     if environment.num_agents < 2 or isinstance(environment.spec.actions, Continuous):
         why = "there is one agent alone" if environment.num_agents < 2 else "actions are not of a small number"
         return Finding(RULE, "unclear", f"nobody's action can be told to others: {why}")
+    if environment.spec.observation_size > MOST_NUMBERS:
+        why = f"observations of {environment.spec.observation_size:,} numbers, such as large images"
+        return Finding(RULE, "unclear", f"{why}, are not searched for copies of actions")
     trials = changed = looked_at = 0
     doubts: list[str] = []
     for acting in range(environment.num_agents):
