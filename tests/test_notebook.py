@@ -92,7 +92,7 @@ def test_a_run_without_tests_says_so_in_a_line(tmp_path):
 
 def test_a_comparison_shows_a_line_for_each_run_and_its_plot(tmp_path):
     runs = [small_run("iql"), small_run()]
-    comparison = decentral.Comparison(tmp_path, rows_of([run.curves for run in runs]), runs)
+    comparison = decentral.Comparison(tmp_path, rows_of([run.curves for run in runs]), [run.curves for run in runs])
     said = shown(comparison)
     assert [cell for cell in said.cells if cell in ("iql", "dac", "yes")] == ["iql", "yes", "dac", "yes"]
     assert "optimal 8.00" in said.text and said.text.endswith("comparison.png")  # which was not drawn

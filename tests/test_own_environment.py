@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 import decentral
-from decentral.api.report import Live
+from decentral.api.live_report import Live
 from decentral.bundles.onnx_graph import answers_of_graph
 from decentral.cli import main
 from decentral.inspection.films import film

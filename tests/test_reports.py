@@ -6,7 +6,7 @@ import re
 import pytest
 
 import decentral
-from decentral.api.report import Live
+from decentral.api.live_report import Live
 from decentral.cli import main
 from decentral.configs.config import resolve
 from decentral.runs.runner import PlannedRun

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from decentral.api.callbacks import Callback
     from decentral.api.check_battles import BattleCheck, check_battles, record_battles
     from decentral.api.check_env import EnvironmentCheck, check_env
-    from decentral.api.compare import Comparison, compare, compare_runs
+    from decentral.api.compare import compare
+    from decentral.api.compare_runs import Comparison, compare_runs
     from decentral.api.compare_suite import SuiteComparison, compare_suite, suite_tasks
     from decentral.api.crossplay import CrossPlay, crossplay
     from decentral.api.evaluate import Evaluation, evaluate
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from decentral.api.rollout import AgentRollout, Rollout, rollout
     from decentral.api.search import Search, search
     from decentral.api.show import show
-    from decentral.api.sweep import FileSweep, Sweep, sweep, sweep_file, sweep_status
+    from decentral.api.sweep import Sweep, sweep
+    from decentral.api.sweep_file import sweep_file
+    from decentral.api.sweep_status import FileSweep, sweep_status
     from decentral.api.train import Run, load, train
     from decentral.api.trust import Trusted, trust, trusted, untrust
     from decentral.api.values import ValueTable, values

@@ -4,20 +4,24 @@ import fcntl
 import json
 import os
 import re
+from dataclasses import replace
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
 
 import decentral
+from decentral.analysis.report import index
 from decentral.analysis.report.index import index_page
 from decentral.cli import main
 from decentral.cli.tables import age
+from decentral.errors import Refused
 from decentral.records import RunDirectory
 from tests.analysis.test_report_data import recorded
 from tests.analysis.test_report_page import read
 from tests.patching import patch
 
+SUMMARY = "decentral.inspection.learned_summary.learned_summary"  # plays the agents, which these runs do not have
 NASTY = "a&<b>'\"%#? :x"
 
 
@@ -84,7 +88,7 @@ def test_the_list_is_printed_with_ages(root, capsys, monkeypatch):
 
 
 def test_one_page_opens_the_page_of_every_run_that_has_results(root, monkeypatch):
-    patch(monkeypatch, "decentral.api.report.learned_summary", lambda directory: {"missing": []})
+    patch(monkeypatch, SUMMARY, lambda directory: {"missing": []})
     index = decentral.report(root)
     reader = read(index.read_text())
     links = [attributes["href"] for tag, attributes in reader.seen if tag == "a"]
@@ -98,9 +102,7 @@ def test_one_page_opens_the_page_of_every_run_that_has_results(root, monkeypatch
 
 def test_pages_are_written_again_only_where_a_run_has_changed(root, monkeypatch, tmp_path):
     asked = []
-    patch(
-        monkeypatch, "decentral.api.report.learned_summary", lambda run: asked.append(run.path.name) or {"missing": []}
-    )
+    patch(monkeypatch, SUMMARY, lambda run: asked.append(run.path.name) or {"missing": []})
     for _ in range(2):
         decentral.report(root, out=tmp_path / "pages")
     assert asked == [NASTY, "done"] and (tmp_path / "pages" / "done" / "report.html").is_file()
@@ -112,7 +114,7 @@ def test_pages_are_written_again_only_where_a_run_has_changed(root, monkeypatch,
 
 def test_a_name_that_looks_like_a_scheme_stays_a_path(root):
     (run,) = decentral.list_runs(root / "done")
-    text = index_page("x", [run], [root / "javascript:alert(1)" / "report.html"], root)
+    text = index_page("x", [run], [root / "javascript:alert(1)" / "report.html"], root, 0.0)
     assert 'href="javascript%3Aalert%281%29/report.html"' in text
     assert 'href="javascript' not in text.replace("javascript%3A", "")
 
@@ -122,5 +124,66 @@ def test_what_diverged_is_said(root):
     RunDirectory(root / "bad").finish([{"seed": 0}])
     (run,) = decentral.list_runs(root / "bad")
     assert (run.state, run.diverged) == ("finished", 1) and np.isnan(run.final[0])
-    text = index_page("x", [run], [None], root)
+    text = index_page("x", [run], [None], root, 0.0)
     assert "finished, 1 diverged" in text and "not finite" in text and json.dumps("NaN")[1:-1] not in text
+
+
+def test_many_runs_are_folded_and_their_pages_made_on_demand(tmp_path, monkeypatch):
+    asked = []
+    patch(monkeypatch, SUMMARY, lambda run: asked.append(run.path.name) or {"missing": []})
+    monkeypatch.setattr(index, "FOLD", 4)
+    monkeypatch.setattr(index, "BEST", 1)
+    patch(monkeypatch, "decentral.api.report.MOST_PAGES", 5)
+    for number in range(6):
+        recorded(tmp_path / f"run-{number}", *[(float(number),)] * 40, steps=390)
+        if number:
+            RunDirectory(tmp_path / f"run-{number}").finish([])
+    (tmp_path / "run-0" / "times.jsonl").write_text("")
+    text = decentral.report(tmp_path).read_text()
+    assert asked == [] and "<a href" not in text and "decentral report RUN" in text
+    assert re.findall("<summary>(.*)</summary>", text) == [
+        "not finished: 1", "the 1 with the largest return", "1 to 4: run-0 to run-3", "5 to 6: run-4 to run-5",
+    ]  # fmt: skip
+    names = re.findall('<th scope="row">(.*?)</th>', text)
+    assert names == ["run-0", "run-5", *(f"run-{number}" for number in range(6))]
+    assert all(points.count(",") == index.POINTS for points in re.findall('points="(.*?)"', text))
+    assert re.search(r"as of \d{4}-\d\d-\d\d \d\d:\d\d UTC: 1 stopped, 5 finished<", text)
+    decentral.report(tmp_path / "run-3")  # on demand
+    decentral.report(tmp_path)
+    assert asked == ["run-3", "run-0", "run-1", "run-2", "run-4", "run-5"]  # few enough now
+
+
+def test_a_page_of_runs_that_are_trained_says_that_there_will_be_more(root):
+    (run,) = decentral.list_runs(root / "done")
+    assert "being trained" not in index_page("x", [run], [None], root, 0.0)
+    text = index_page("x", [replace(run, state="running")], [None], root, 60.0)
+    assert "as of 1970-01-01 00:01 UTC: 1 running; runs are being trained" in text
+
+
+def test_of_many_runs_those_that_need_attention_are_printed_first(root, capsys):
+    main(["runs", str(root), "--rows", "2"])
+    out = capsys.readouterr().out
+    first = next(line.split("│")[1].strip() for line in out.splitlines() if "│" in line)
+    assert first in ("new", "torn", f"deep/{NASTY}") and "4 runs: 2 stopped, 1 finished, 1 unreadable" in out
+    assert "done" not in out
+    assert "2 of 4 lines: those that are not finished, then the newest; all of them: --rows 0" in out
+    main(["runs", str(root), "--rows", "0"])
+    out = capsys.readouterr().out
+    assert "lines" not in out and "done" in out
+    with pytest.raises(SystemExit):
+        main(["runs", str(root), "--rows", "-1"])
+    assert capsys.readouterr().err == "decentral runs: rows must be a whole number at least 0, got -1\n"
+
+
+def test_a_directory_of_runs_is_compared_without_those_that_are_not_finished(root, tmp_path, capsys, monkeypatch):
+    patch(monkeypatch, "decentral.analysis.plots.comparison.plot_comparison", lambda runs, out: None)
+    recorded(root / "other", (0, 2), (4, 5), algorithm={"window": 3})
+    RunDirectory(root / "other").finish([])
+    compared = decentral.compare_runs([root], tmp_path / "compared")
+    assert [row.label for row in compared.rows] == ["dac, window=2", "dac, window=3"]
+    assert compared.left_out == [f"deep/{NASTY}", "new", "torn"]
+    main(["compare", "--runs", str(root), "--rows", "1", "--out", str(tmp_path / "compared")])
+    out = capsys.readouterr().out
+    assert "window=2" in out and "window=3" not in out and "1 of 2 lines: the best" in out and "left out" in out
+    with pytest.raises(Refused, match="in which there are none"):
+        decentral.compare_runs([root / "deep"])

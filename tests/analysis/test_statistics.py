@@ -6,6 +6,7 @@ import pytest
 from decentral.analysis.statistics import (
     bootstrap_interval,
     clearly_above,
+    distinct_draws,
     interquartile_mean,
     mean,
     mean_band,
@@ -34,16 +35,19 @@ def test_the_interquartile_mean_is_taken_over_the_last_axis():
 
 
 def test_resamples_of_two_scores_are_as_frequent_as_they_should_be():
-    drawn = []
+    kinds, times = distinct_draws(2, 10_000, seed=0)
+    assert kinds.tolist() == [[0, 0], [0, 1], [1, 1]] and times.sum() == 10_000
+    np.testing.assert_allclose(times / 10_000, [0.25, 0.5, 0.25], atol=0.02)  # four standard errors
 
-    def watched(scores):
-        drawn.extend(mean(scores))
-        return mean(scores)
 
-    bootstrap_interval(np.asarray([0.0, 1.0]), watched)
-    assert len(drawn) == 10_000
-    shares = [drawn.count(value) / len(drawn) for value in (0.0, 0.5, 1.0)]
-    np.testing.assert_allclose(shares, [0.25, 0.5, 0.25], atol=0.02)  # four standard errors
+@pytest.mark.parametrize("statistic", [mean, interquartile_mean])
+@pytest.mark.parametrize(("count", "resamples"), [(2, 1), (3, 7), (5, 1000), (12, 400)])
+def test_the_interval_is_the_same_as_of_all_draws_one_by_one(statistic, count, resamples):
+    scores = np.random.default_rng(count).normal(size=(2, count))
+    scores[1, 0] = np.nan
+    picks = np.random.default_rng(0).integers(count, size=(resamples, count))
+    expected = np.quantile(statistic(scores[:, picks]), [0.025, 0.975], axis=-1)
+    np.testing.assert_allclose(bootstrap_interval(scores, statistic, resamples=resamples), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ WORK = (
     "decentral.api.arena.run_arena",
     "decentral.api.arena.resume_arena",
     "decentral.api.watch.film",
-    "decentral.api.report.learned_summary",
+    "decentral.inspection.learned_summary.learned_summary",
     "decentral.bundles.export.record",
     "decentral.api.probe._play_every_policy",
     "decentral.api.check_env.examine",

@@ -1,5 +1,6 @@
 """Nothing is imported before it is needed."""
 
+import importlib
 import subprocess
 import sys
 import tomllib
@@ -29,6 +30,23 @@ def test_the_help_imports_none_of_the_heavy_packages():
 
 def test_a_training_does_not_import_what_only_plots_need():
     assert imported_by("import decentral.cli.commands.train") == HEAVY - {"matplotlib"}
+
+
+def test_what_only_looks_at_runs_waits_for_no_jax(tmp_path):
+    """`matplotlib` is for those that draw."""
+    looking = ", ".join(f"decentral.cli.commands.{name}" for name in ("runs", "report", "compare", "sweep"))
+    look = f"import {looking}\nfrom decentral.cli import main\nmain(['runs', {str(tmp_path)!r}])"
+    assert imported_by(look) == {"numpy", "rich"}
+
+
+def test_a_verb_is_not_hidden_by_its_file_whichever_is_imported_first():
+    importlib.import_module("decentral.api.sweep")
+    assert callable(decentral.api.sweep) and decentral.api.sweep is decentral.sweep
+
+
+def test_the_table_of_files_names_every_verb_once():
+    names = [name for names in decentral.api.FILES.values() for name in names]
+    assert sorted(names) == sorted(decentral.api.__all__)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -12,6 +12,7 @@ import pytest
 
 from decentral.settings import Refused
 from decentral.sweeps.backends import BACK_ENDS, LOST
+from decentral.sweeps.resources import NO_WISHES
 
 
 class Unit:
@@ -25,11 +26,14 @@ class Gone(Exception):
     """The worker has died for good."""
 
 
-def stand_in_for_ray(connected):
+def stand_in_for_ray(connected, asked=None):
     """Runs a task when it is waited for; at most two are given to it at once, and the worker of `lost` dies."""
     given = []
+    machines = [{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 2.0}}, {"Alive": False, "Resources": {"GPU": 9.0}}]
 
     def remote(**options):
+        (asked if asked is not None else {}).update(options)
+
         def give(function):
             return types.SimpleNamespace(remote=lambda *words: given.append((function, words)) or len(given) - 1)
 
@@ -47,13 +51,14 @@ def stand_in_for_ray(connected):
 
     ray = types.ModuleType("ray")
     ray.remote, ray.wait, ray.get, ray.exceptions = remote, wait, get, types.SimpleNamespace(RayError=Gone)
+    ray.nodes = lambda: machines
     ray.init, ray.shutdown = lambda **how: connected.append(how["address"]), lambda: connected.append("left")
     return ray
 
 
-def codes_of(backend, units, at_once=2):
+def codes_of(backend, units, at_once=2, resources=NO_WISHES):
     codes = {}
-    BACK_ENDS[backend](units, at_once, lambda unit, code: codes.update({unit.name: code}))
+    BACK_ENDS[backend](units, at_once, lambda unit, code: codes.update({unit.name: code}), resources)
     return codes
 
 
@@ -100,9 +105,9 @@ def test_jobs_of_slurm_tell_their_exit_codes_or_that_they_are_lost(tmp_path, mon
             asked.update(options)
 
         def map_array(self, function, *words):
-            def job(command, log, places):
-                done = functools.partial(function, command, log, places)
-                return types.SimpleNamespace(result=lambda: done() if log.name != "lost" else 1 / 0)
+            def job(commands, logs, variables):
+                done = functools.partial(function, commands, logs, variables)
+                return types.SimpleNamespace(result=lambda: done() if logs[0].name != "lost" else 1 / 0)
 
             return [job(*own) for own in zip(*words, strict=True)]
 
@@ -129,9 +134,10 @@ def test_a_unit_does_not_outlive_the_worker_that_runs_it(tmp_path):
     log = tmp_path / "log"
     sleeper = [sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(60)"]
     code = "from pathlib import Path\nfrom decentral.sweeps.backends import run_elsewhere\n"
-    code += f"run_elsewhere({sleeper!r}, Path({str(log)!r}), '')"
+    code += f"run_elsewhere({sleeper!r}, Path({str(log)!r}), {{'PYTHONPATH': ''}})"
     worker = subprocess.Popen([sys.executable, "-c", code])
     while not (log.exists() and log.read_text().endswith("\n")):
+        assert worker.poll() is None
         time.sleep(0.05)
     worker.send_signal(signal.SIGKILL)
     worker.wait()

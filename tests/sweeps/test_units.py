@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import decentral
-from decentral.api.sweep import place_of
+from decentral.api.places import place_of
 from decentral.cli import main
 from decentral.environments.host.process import search_path
 from decentral.sweeps.backends import BACK_ENDS, run_elsewhere, run_in_processes
@@ -45,9 +45,9 @@ def test_a_unit_is_a_command_line_that_trains_one_combination(file, tmp_path):
         f"{name},learning_rate={rate}" for name in ("iql", "hysteretic") for rate in ("0.001", "0.01")
     ]
     units[1].prepare()
-    assert units[1].command[1:6] == ["-P", "-m", "decentral", "train", "iql"] and units[1].state == "waiting"
+    assert units[1].command[1:6] == ["-P", "-m", "decentral", "train", "iql"] and units[1].status.state == "waiting"
     main(units[1].command[4:])
-    assert units[1].state == "finished"
+    assert units[1].status.state == "finished"
     stored = json.loads((tmp_path / "out" / "iql,learning_rate=0.01" / "config.json").read_text())
     assert (stored["algorithm"]["learning_rate"], stored["environment"]["payoff"]) == (0.01, [[1, -8], [-8, 1]])
 
@@ -55,7 +55,7 @@ def test_a_unit_is_a_command_line_that_trains_one_combination(file, tmp_path):
 def test_what_failed_is_run_again_and_nothing_else(file, capsys, monkeypatch):
     asked = []
 
-    def all_but_the_first(units, at_once, ended):
+    def all_but_the_first(units, at_once, ended, resources):
         asked.append([unit.name for unit in units])
         for unit in units[len(asked) == 1 :]:
             main(unit.command[4:])
@@ -92,12 +92,14 @@ def test_a_unit_runs_nothing_that_lies_in_the_working_directory(file, tmp_path):
     (tmp_path / "own_code.py").write_text("")
     command = units_of(file, tmp_path / "out")[0].command
     log = tmp_path / "log"
-    assert run_elsewhere([*command[: command.index("decentral") + 1], "--help"], log, search_path()) == 0
+    assert (
+        run_elsewhere([*command[: command.index("decentral") + 1], "--help"], log, {"PYTHONPATH": search_path()}) == 0
+    )
     assert "COMMAND" in log.read_text() and not (tmp_path / "ran").exists()
     look = "import numpy, sys; print(numpy.__file__); import own_code; print(own_code.__file__)"
     for places, code in ((f"{search_path()}{os.pathsep}{tmp_path}", 0), (search_path(), 1)):
         log.unlink()
-        assert run_elsewhere([*command[:2], "-c", look], log, places) == code
+        assert run_elsewhere([*command[:2], "-c", look], log, {"PYTHONPATH": places}) == code
         assert "site-packages" in log.read_text() and ("own_code.py" in log.read_text()) == (code == 0)
     assert not (tmp_path / "ran").exists()
 

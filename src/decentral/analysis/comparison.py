@@ -7,7 +7,7 @@ from typing import Any
 
 from decentral.analysis.results import Curves, names, shared_references, shared_reports
 from decentral.analysis.statistics import CONFIDENCE, RESAMPLES, Summary, summarise
-from decentral.settings import Refused
+from decentral.errors import Refused
 
 
 @dataclass(frozen=True)

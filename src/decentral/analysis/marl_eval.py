@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from decentral.analysis.results import Curves, names
-from decentral.settings import Refused
+from decentral.errors import Refused
 
 Seeds = dict[str, dict[str, Any]]  # by seed: step_0, step_1, ..., absolute_metrics
 Task = dict[str, Seeds]  # by algorithm

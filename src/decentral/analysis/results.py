@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from decentral.errors import Refused
 from decentral.records import RunDirectory
+from decentral.records.columns import read_columns
 from decentral.records.run_directory import LARGEST, RETURN
-from decentral.settings import Refused
 
 LONGEST_NAME = 300  # letters of an algorithm's or an environment's: those of code have the name of its module
 MARKED = " (not decentralised)"  # beside the name of a run whose agents learn from more than their own data
@@ -66,28 +67,35 @@ def late_returns(run: Curves) -> np.ndarray:
 Panel = dict[str, Curves]  # curves that are shown together, by name
 
 
-def load_curves(directory: RunDirectory) -> Curves:
-    """The curves of a run, finished or not: the tests that every seed has done."""
-    config = directory.read_json("config.json")
-    _check_config(config, directory.path / "config.json")
-    by_seed: dict[int, list[dict[str, Any]]] = {}
-    for row in directory.read_metrics():
-        by_seed.setdefault(row["seed"], []).append(row)
-    tests = min((len(rows) for rows in by_seed.values()), default=0)
+def load_curves(directory: RunDirectory, config: dict[str, Any] | None = None) -> Curves:
+    """The curves of a run, finished or not: the tests that every seed has done. `config`, if it was read already."""
+    config = config or read_config(directory)
     try:
-        steps, returns = (_table(by_seed, key, tests) for key in ("step", RETURN))
-        reports = {name: _table(by_seed, f"test_{name}", tests) for name in config.get("reports", [])}
+        reports = {name: f"test_{name}" for name in config.get("reports", [])}
+        columns = read_columns(directory, [*reports.values()])
     except (KeyError, TypeError) as error:
         raise Refused(f"{directory.path / 'metrics.jsonl'} has a record that makes no sense ({error})") from None
+    places = [np.flatnonzero(columns["seed"] == seed) for seed in np.unique(columns["seed"])]
+    tests = min((len(place) for place in places), default=0)
     if not tests:
         raise Refused(f"{directory.path} has no records: the run has not been tested yet")
-    return Curves(directory.path, config, sorted(by_seed), steps.mean(axis=0), returns, reports)
+    rows = np.stack([place[:tests] for place in places])  # [seeds, tests]
+    tables = {key: _finite(column[rows]) for key, column in columns.items()}
+    seeds = [int(seed) for seed in tables["seed"][:, 0]]
+    by_name = {name: tables[key] for name, key in reports.items()}
+    return Curves(directory.path, config, seeds, tables["step"].mean(axis=0), tables[RETURN], by_name)
 
 
-def _table(by_seed: dict[int, list[dict[str, Any]]], key: str, tests: int) -> np.ndarray:
-    """A number at every test [seeds, tests]; NaN where it is not finite."""
-    table = np.asarray([[float(row[key]) for row in by_seed[seed][:tests]] for seed in sorted(by_seed)])
+def _finite(table: np.ndarray) -> np.ndarray:
+    """NaN where a number is not finite."""
     return np.where(np.isfinite(table), table, np.nan)
+
+
+def read_config(directory: RunDirectory) -> dict[str, Any]:
+    """The configuration of a run, checked to have what tables and plots need."""
+    config = directory.read_json("config.json")
+    _check_config(config, directory.path / "config.json")
+    return config
 
 
 def _check_config(config: dict[str, Any], file: Path) -> None:
@@ -148,23 +156,38 @@ def labels(runs: list[Curves]) -> list[str]:
 
 def names(runs: list[Curves]) -> list[str]:
     """A name for each run: its algorithm, and where that is not enough its environment and the settings that differ."""
+    settings = [flat_settings(run.config) for run in runs]
+    of_algorithm = _differing_keys([run.algorithm for run in runs], settings)
+    of_environment = _differing_keys([(run.algorithm, run.environment) for run in runs], settings)
     run_names = []
-    for run in runs:
-        alike = [other for other in runs if other.algorithm == run.algorithm]
-        where = f" on {run.environment}" if _differs("environment.name", alike) else ""
-        there = [other for other in alike if other.environment == run.environment]  # others have other settings anyway
+    for run, own in zip(runs, settings, strict=True):
+        alike = of_algorithm[run.algorithm]
+        there = of_environment[run.algorithm, run.environment]  # others have other settings anyway
+        where = f" on {run.environment}" if "environment.name" in alike else ""
         details = [
             f"{key.split('.', 1)[1]}={value!s:.{LONGEST_VALUE}}"
-            for key, value in flat_settings(run.config).items()
-            if key != "environment.name" and _differs(key, there if key.startswith("environment.") else alike)
+            for key, value in own.items()
+            if key != "environment.name" and key in (there if key.startswith("environment.") else alike)
         ]
         run_names.append(", ".join([run.algorithm + where, *details]))
     unique = len(set(run_names)) == len(run_names)
     return run_names if unique else [f"{name} ({run.path})" for name, run in zip(run_names, runs, strict=True)]
 
 
-def _differs(key: str, runs: list[Curves]) -> bool:
-    return len({repr(flat_settings(run.config).get(key)) for run in runs}) > 1
+def _differing_keys(groups: Sequence[Hashable], settings: list[dict[str, Any]]) -> dict[Hashable, set[str]]:
+    """The settings in which the runs of each group differ: `groups` says to which one each run belongs."""
+    first: dict[Hashable, dict[str, Any]] = {}
+    differing: dict[Hashable, set[str]] = {group: set() for group in groups}
+    for group, own in zip(groups, settings, strict=True):
+        other = first.setdefault(group, own)
+        differing[group] |= {key for key, value in own.items() if not _same(value, other.get(key))}
+        differing[group] |= {key for key in other.keys() - own.keys() if other[key] is not None}
+    return differing
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Whether two values are read alike: 1, 1.0 and True are not."""
+    return value is other or (type(value) is type(other) and value == other)
 
 
 def flat_settings(config: dict[str, Any]) -> dict[str, Any]:

@@ -1,19 +1,24 @@
 """The runs below a directory: where each lies, how far it is, and what its last test says."""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from decentral.analysis.results import Curves, load_curves
+from decentral.analysis.results import Curves, load_curves, read_config
 from decentral.deviation import mean_and_spread
+from decentral.errors import Refused
 from decentral.records import RunDirectory
-from decentral.settings import Refused
+from decentral.records.columns import LastTest, read_last_test
 
 DEEPEST = 8  # levels below the directory
 MARKS = ("metrics.jsonl", "versions.json", "finished.json")  # that a run has besides its configuration
+STATES = ("unreadable", "stopped", "running", "finished")  # what needs attention first
 FILES = ("config.json", *MARKS)  # whose age is the run's
 
 
@@ -25,25 +30,42 @@ class RunStatus:
     name: str  # its path below the directory
     state: str
     changed: float  # when a test or its end was last recorded, in seconds since 1970
-    curves: Curves | None = None  # None before the first test, and where it can't be read
+    config: dict[str, Any] = field(default_factory=dict)  # empty where it can't be read
+    last: LastTest | None = None  # None before the first test, and where it can't be read
     diverged: int = 0  # seeds
     problem: str = ""  # why it can't be read, or has no results yet
+
+    @cached_property
+    def curves(self) -> Curves | None:
+        """All its tests; None before the first, and where they can't be read."""
+        try:
+            return None if self.last is None else load_curves(RunDirectory(self.path), self.config)
+        except Refused:
+            return None
+
+    @property
+    def algorithm(self) -> str:
+        return self.config["algorithm"]["name"] if self.config else ""
+
+    @property
+    def environment(self) -> str:
+        return self.config["environment"]["name"] if self.config else ""
 
     @property
     def step(self) -> int:
         """The step of the last test."""
-        return 0 if self.curves is None else int(self.curves.steps[-1])
+        return 0 if self.last is None else self.last.step
 
     @property
     def planned(self) -> int | None:
         """The steps that were asked for, where its configuration says so."""
-        steps = None if self.curves is None else self.curves.config["training"].get("steps")
+        steps = self.config["training"].get("steps") if self.config else None
         return None if steps is None else int(steps)
 
     @property
     def final(self) -> np.ndarray:
         """The returns of the last test, one per seed; none before the first test."""
-        return np.empty(0) if self.curves is None else self.curves.returns[:, -1]
+        return np.asarray([] if self.last is None else [*self.last.returns.values()], dtype=float)
 
     @property
     def result(self) -> str:
@@ -81,20 +103,36 @@ def is_run(place: Path) -> bool:
 
 def _status(path: Path, root: Path) -> RunStatus:
     directory, name = RunDirectory(path), str(path.relative_to(root)) if path != root else path.resolve().name
-    changed = max((os.stat(path / file).st_mtime for file in FILES if (path / file).is_file()), default=0.0)
+    changed = max(_changed(path / file) for file in FILES)
     state = "finished" if directory.is_finished else "running" if directory.in_use else "stopped"
-    if not (path / "metrics.jsonl").is_file():
-        return RunStatus(path, name, state, changed, problem="not tested yet")
     try:
-        curves, diverged = load_curves(directory), len(directory.diverged)
+        config, last = read_config(directory), read_last_test(directory)
+        diverged = len(directory.diverged)
     except Refused as refusal:
         return RunStatus(path, name, "unreadable", changed, problem=str(refusal))
-    if state == "stopped" and _ended_unmarked(directory, curves):
+    if last is None:
+        return RunStatus(path, name, state, changed, config, problem="not tested yet")
+    if state == "stopped" and _ended_unmarked(directory, config, last):
         state = "finished"
-    return RunStatus(path, name, state, changed, curves, diverged)
+    return RunStatus(path, name, state, changed, config, last, diverged)
 
 
-def _ended_unmarked(directory: RunDirectory, curves: Curves) -> bool:
+def _changed(file: Path) -> float:
+    """When a file was last written; 0 where there is none, or none any more."""
+    try:
+        return os.stat(file).st_mtime
+    except OSError:
+        return 0.0
+
+
+def counted(states: Iterable[str]) -> str:
+    """How many are in each state, in words: `970 finished, 10 running`."""
+    counts = Counter(states)
+    order = [*dict.fromkeys([state for state in STATES if state in counts] + sorted(counts))]
+    return ", ".join(f"{counts[state]:,} {state}" for state in order)
+
+
+def _ended_unmarked(directory: RunDirectory, config: dict[str, Any], last: LastTest) -> bool:
     """Runs of earlier versions do not mark their end."""
     marks_its_end = (directory.path / "times.jsonl").is_file()
-    return not marks_its_end and bool(curves.steps[-1] >= curves.config["training"].get("steps", np.inf))
+    return not marks_its_end and bool(last.step >= config["training"].get("steps", np.inf))

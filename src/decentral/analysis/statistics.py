@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from decentral.deviation import sample_deviation, sample_variance
-from decentral.settings import Refused
+from decentral.errors import Refused
 
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
@@ -82,11 +83,37 @@ def bootstrap_interval(
         raise Refused(f"confidence must be a number above 0 and below 1, got {confidence}")
     if resamples < 1:
         raise Refused(f"resamples must be a whole number at least 1, got {resamples}")
-    count = scores.shape[-1]
-    picks = np.random.default_rng(seed).integers(count, size=(resamples, count))
+    kinds, times = distinct_draws(scores.shape[-1], resamples, seed)
+    values = statistic(scores[..., kinds])
+    order = np.argsort(values, axis=-1)
+    reached = np.cumsum(times[order], axis=-1)  # how many draws have at most this value
+    ordered = np.take_along_axis(values, order, axis=-1)
     tail = (1 - confidence) / 2
-    low, high = np.quantile(statistic(scores[..., picks]), [tail, 1 - tail], axis=-1)
-    return low, high
+    return _quantile(ordered, reached, tail), _quantile(ordered, reached, 1 - tail)
+
+
+@cache
+def distinct_draws(count: int, resamples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Everything that is drawn of so many scores [kinds, count], and how many times [kinds].
+
+    Few scores can be drawn in few ways (five in 126, whatever their order), so that a statistic is computed once for
+    each, and not 10,000 times.
+    """
+    picks = np.random.default_rng(seed).integers(count, size=(resamples, count))
+    return np.unique(np.sort(picks, axis=1), axis=0, return_counts=True)
+
+
+def _quantile(ordered: np.ndarray, reached: np.ndarray, share: float) -> np.ndarray:
+    """What `np.quantile` gives for values of which each comes several times: a straight line between neighbours."""
+    last = int(reached.reshape(-1)[-1]) - 1
+    place = share * last
+    below = int(place)
+    first, second = (
+        np.take_along_axis(ordered, (reached <= rank).sum(axis=-1, keepdims=True), axis=-1)[..., 0]
+        for rank in (below, min(below + 1, last))
+    )
+    between = first + (second - first) * (place - below)
+    return np.where(np.isnan(ordered[..., -1]), np.nan, between)  # NaN comes last
 
 
 def mean_band(returns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -96,8 +123,7 @@ def mean_band(returns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     if len(returns) == 1:
         return np.full(returns.shape[1], np.nan), np.full(returns.shape[1], np.nan)
-    low, high = zip(*(bootstrap_interval(test, mean, resamples=BAND_RESAMPLES) for test in returns.T), strict=True)
-    return np.asarray(low), np.asarray(high)
+    return bootstrap_interval(returns.T, mean, resamples=BAND_RESAMPLES)
 
 
 def deviation_band(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

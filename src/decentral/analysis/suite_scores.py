@@ -8,7 +8,7 @@ import numpy as np
 
 from decentral.analysis.results import Curves, late_returns
 from decentral.analysis.statistics import CONFIDENCE, RESAMPLES
-from decentral.settings import Refused
+from decentral.errors import Refused
 
 BEST_COMPARED = "the best of those compared"
 

@@ -1,11 +1,12 @@
 """Arguments that several verbs take: names and settings, a run on disk, the place of a result, listeners."""
 
-import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from decentral.api.places import PathLike as PathLike
+from decentral.api.places import place_for as place_for
+from decentral.api.places import several as several
 from decentral.configs.config import Config, MemberRequest, resolve
 from decentral.configs.config_file import FileSettings, read_config_file
 from decentral.configs.registry import recorded_algorithm, take_names
@@ -13,18 +14,12 @@ from decentral.environments.base import BaseEnvironment
 from decentral.environments.host.checks import build_environment
 from decentral.environments.registry import environment_class, recorded_class
 from decentral.errors import Refused
-from decentral.records import RunDirectory, next_free
+from decentral.records import RunDirectory
 from decentral.runs.listeners.progress import watcher
 from decentral.runs.listeners.trackers import trackings
 from decentral.runs.runner import Listener
 
-PathLike = str | os.PathLike[str]
 TeamRequest = str | Sequence[MemberRequest]  # one algorithm for all, or what is asked of each agent
-
-
-def place_for(out: PathLike | None, name: str) -> Path:
-    """Where the caller wants it; if nowhere in particular, a new directory of that name under `runs`."""
-    return Path(out) if out is not None else next_free(Path("runs"), re.sub("[/:]", "-", name))
 
 
 def open_run(run: PathLike, environment: str | None, algorithm: str | None) -> RunDirectory:
@@ -50,11 +45,6 @@ def check_whole(**numbers: Any) -> None:
     for word, number in numbers.items():
         if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
             raise Refused(f"{word} must be a whole number, got {number!r:.40}")
-
-
-def several(values: Any) -> list[Any]:
-    """What is given as one thing or as a sequence of such."""
-    return [values] if isinstance(values, str | int | float | os.PathLike) else list(values)
 
 
 def plan_of(training: dict[str, Any] | None, **short: Any) -> dict[str, Any]:

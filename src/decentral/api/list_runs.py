@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from decentral.analysis.run_list import RunStatus, runs_below
-from decentral.api.arguments import PathLike
+from decentral.api.places import PathLike
 
 DEFAULT = "runs"
 

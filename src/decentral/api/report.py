@@ -1,7 +1,9 @@
-"""A report of runs: one page that shows all there is to see of them, made once or at every test."""
+"""A report of runs: one page that shows all there is to see of them."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from decentral.analysis.report.data import report_data
 from decentral.analysis.report.index import NAME as INDEX
@@ -9,17 +11,11 @@ from decentral.analysis.report.index import index_page
 from decentral.analysis.report.page import NAME, page, write_page
 from decentral.analysis.results import load_curves
 from decentral.analysis.run_list import RunStatus, runs_below
-from decentral.api.arguments import PathLike, place_for, several
-from decentral.configs.registry import take_names
-from decentral.inspection.learned_summary import learned_summary
-from decentral.inspection.training_films import TrainingFilms
+from decentral.api.places import PathLike, place_for, several
+from decentral.errors import Refused
 from decentral.records import RunDirectory
-from decentral.runs.metric_rows import Rows
-from decentral.runs.runner import LooksInside, PlannedRun
-from decentral.runs.trained import Trained
-from decentral.settings import Refused
 
-RELOAD_SECONDS = 5
+MOST_PAGES = 24  # that an index makes by itself: each takes seconds, for the agents are played
 
 
 def report(
@@ -34,9 +30,13 @@ def report(
     Without `out` the page of one run goes into its own directory, that of several into a new one under `runs`. Of a
     directory that holds runs, `index.html` lists them all and links to each one's page. Those pages lie in the runs'
     own directories, or all below `out`; they are written again where a run has changed since, or names are given.
+    Where more than 24 would have to be written, none is: the index links to those that are there.
     Where the runs' environment or algorithms are code of yours, name them again.
     """
-    take_names(environment, algorithm)
+    if environment is not None or algorithm is not None:
+        from decentral.configs.registry import take_names  # with JAX, which a list of runs does not need
+
+        take_names(environment, algorithm)
     places = [Path(run) for run in several(runs)]
     if len(places) == 1 and places[0].is_dir() and not RunDirectory(places[0]).has_begun:
         named = environment is not None or algorithm is not None
@@ -44,7 +44,7 @@ def report(
     directories = [RunDirectory.open(place) for place in places]
     place = directories[0].path if out is None and len(directories) == 1 else place_for(out, "report")
     curves = [load_curves(directory) for directory in directories]
-    return write_page(page(report_data(curves, [learned_summary(directory) for directory in directories])), place)
+    return write_page(page(report_data(curves, [_inside(directory) for directory in directories])), place)
 
 
 def _report_directory(root: Path, out: Path | None, again: bool) -> Path:
@@ -53,67 +53,35 @@ def _report_directory(root: Path, out: Path | None, again: bool) -> Path:
     if not found:
         raise Refused(f"RUN must be the directory of a run, or of several, got {root}, in which there is none")
     place = root if out is None else out
-    pages = [_page_of(run, run.path if out is None else out / run.name, again) for run in found]
-    return write_page(index_page(root.resolve().name, found, pages, place), place, INDEX)
+    places = [run.path if out is None else out / run.name for run in found]
+    stale = [_lacks_page(run, where, again) for run, where in zip(found, places, strict=True)]
+    few = sum(stale) <= MOST_PAGES
+    pages = [
+        _write_page_of(run, where) if lacks and few else _page_there(where)
+        for run, where, lacks in zip(found, places, stale, strict=True)
+    ]
+    return write_page(index_page(root.resolve().name, found, pages, place, time.time()), place, INDEX)
 
 
-def _page_of(run: RunStatus, place: Path, again: bool) -> Path | None:
-    """The page of one run; None where it has no results."""
+def _lacks_page(run: RunStatus, place: Path, again: bool) -> bool:
+    """Whether the page of a run that has results is missing, or older than the run."""
     file = place / NAME
+    return run.last is not None and (again or not file.is_file() or file.stat().st_mtime <= run.changed)
+
+
+def _write_page_of(run: RunStatus, place: Path) -> Path | None:
+    """Write the page of one run; None where its results can't be read."""
     if run.curves is None:
         return None
-    if not again and file.is_file() and file.stat().st_mtime > run.changed:
-        return file
-    summary = learned_summary(RunDirectory(run.path))
-    return write_page(page(report_data([run.curves], [summary])), place)
+    return write_page(page(report_data([run.curves], [_inside(RunDirectory(run.path))])), place)
 
 
-class Live(LooksInside):
-    """A listener that keeps a report in each run's directory. While the run is trained the page loads itself again.
+def _page_there(place: Path) -> Path | None:
+    return place / NAME if (place / NAME).is_file() else None
 
-    Where a host environment renders, the page shows an episode of the agents as they are.
-    """
 
-    def __init__(self) -> None:
-        self._films: list[TrainingFilms] = []
-        self.places: list[Path] = []
-        self._tested = self._finished = False
+def _inside(directory: RunDirectory) -> dict[str, Any]:
+    """What the trained agents of a run show."""
+    from decentral.inspection.learned_summary import learned_summary  # with JAX, for the agents are played
 
-    def started(self, runs: Sequence[PlannedRun], memory: str) -> None:
-        self.places = [run.out for run in runs]
-        self._films = [TrainingFilms() for _ in runs]
-
-    def noted(self, line: str) -> None:
-        pass
-
-    def advanced(self, steps: int) -> None:
-        pass
-
-    def look(self, step: int, teams: list[Trained]) -> None:
-        for films, trained in zip(self._films, teams, strict=True):
-            films.look(step, trained)
-
-    def tested(self, rows: list[Rows]) -> None:
-        self._tested = True
-        self._write(RELOAD_SECONDS)
-
-    def saved(self, step: int) -> None:
-        pass
-
-    def finished(self, rows: list[Rows], seconds: float) -> None:
-        self._finished = True
-        for place in self.places:
-            report(place)
-
-    def closed(self) -> None:
-        for films in self._films:
-            films.close()
-        if self._tested and not self._finished:  # interrupted: nothing new will come
-            self._write(None)
-
-    def _write(self, reload_seconds: int | None) -> None:
-        later = ["Inside the agents one can look when the training has finished."]
-        for place, films in zip(self.places, self._films, strict=True):
-            curves = load_curves(RunDirectory.open(place))
-            inside = {"missing": later} | films.summary
-            write_page(page(report_data([curves], [inside]), reload_seconds), place)
+    return learned_summary(directory)

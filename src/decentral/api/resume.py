@@ -6,7 +6,7 @@ from typing import Any
 
 from decentral.api.arguments import PathLike, listeners_of, open_run
 from decentral.api.callbacks import Callback, CallbackListener
-from decentral.api.report import Live
+from decentral.api.live_report import Live
 from decentral.api.train import Run
 from decentral.arenas.run import resume_arena
 from decentral.runs.checkpointing.schedule import Saving

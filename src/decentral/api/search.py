@@ -1,18 +1,17 @@
 """Searches for good settings that are described in a file."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from decentral.analysis.results import in_last_third, load_curves
-from decentral.api.arguments import PathLike
-from decentral.api.sweep import check_where, place_of, run_units
+from decentral.api.places import PathLike, place_of
+from decentral.api.sweep_file import check_processes, run_units, teller
 from decentral.configs.registry import take_names
 from decentral.errors import Failed
 from decentral.records import RunDirectory
-from decentral.runs.listeners.progress import announce
 from decentral.runs.resume import finished_runs
 from decentral.runs.runner import PlannedRun
+from decentral.sweeps.resources import resources_for
 from decentral.sweeps.search import TABLE, Trial, name_of, propose, write_trials
 from decentral.sweeps.search_space import read_search
 from decentral.sweeps.units import SweepUnit
@@ -38,6 +37,8 @@ def search(
     out: PathLike | None = None,
     processes: int = 1,
     backend: str = "processes",
+    cpus_per_unit: int | None = None,
+    gpus_per_unit: float | None = None,
     environment: str | None = None,
     algorithm: str | None = None,
     progress: bool = True,
@@ -50,10 +51,11 @@ def search(
     Where the file's environment or algorithms are code of yours, name them again.
     """
     take_names(environment, algorithm)
-    check_where(processes, backend)
+    check_processes(processes)
+    resources = resources_for(backend, cpus_per_unit, gpus_per_unit)
     space, plan = read_search(Path(file))
     place = place_of(file, out)
-    tell: Callable[[str], None] = announce if progress else lambda line: None
+    tell = teller(progress)
     trials: list[Trial] = []
     while len(trials) < plan.trials:
         proposed = propose(space, plan, trials, min(plan.batch, plan.trials - len(trials)))
@@ -63,8 +65,8 @@ def search(
         ]
         finished_runs(runs)
         units = [SweepUnit(run) for run in runs]
-        run_units(units, processes, backend, tell)
-        if left := [unit.name for unit in units if unit.state != "finished"]:
+        run_units(units, processes, backend, resources, tell)
+        if left := [unit.name for unit in units if not unit.is_finished]:
             raise Failed(f"{', '.join(left)} did not finish: run it again to resume, see {units[0].log.parent}")
         trials += [replace(trial, worth=worth(unit.directory)) for trial, unit in zip(proposed, units, strict=True)]
         write_trials(trials, place)

@@ -11,9 +11,9 @@ from decentral.api.arguments import PathLike, TeamRequest, file_settings_of, lis
 from decentral.api.audit import SilentAudit, audit_all_messages, audit_logs
 from decentral.api.callbacks import Callback, CallbackListener
 from decentral.api.evaluate import evaluate
+from decentral.api.live_report import Live
 from decentral.api.metrics import MetricsTable
 from decentral.api.plot import plot
-from decentral.api.report import Live
 from decentral.api.rollout import Rollout, rollout
 from decentral.api.verify import verify
 from decentral.arenas.audit import MessageAudit

@@ -6,9 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args, get_origin
 
-from decentral.api import trust
-from decentral.api.choices import BACK_ENDS, TRACKERS
-from decentral.api.trust import is_code
+from decentral.api.choices import TRACKERS
 from decentral.cli.parser import whole_number
 from decentral.settings import Refused, Settings, allowed, as_data, headed_fields, setting_fields
 
@@ -34,46 +32,6 @@ def add_track_flag(parser: argparse.ArgumentParser) -> None:
         type=lambda names: names.split(","),
         default=(),
         help=f"trackers that also get every test: {', '.join(TRACKERS)}, each an extra of its name",
-    )
-
-
-def add_naming(parser: argparse.ArgumentParser) -> None:
-    """Flags that name a run's environment and algorithm again if they are user code: no file decides what code runs."""
-    parser.add_argument("--environment", metavar="NAME", help="the run's environment, needed if it is your own code")
-    parser.add_argument("--algorithm", metavar="A,B", help="the run's algorithms, needed if they are your own code")
-    add_trust_flag(parser)
-
-
-def add_trust_flag(parser: argparse.ArgumentParser) -> None:
-    """A flag to trust the code that is named."""
-    parser.add_argument(
-        "--trust", action="store_true", help="trust the code that is named here: later commands find it by themselves"
-    )
-
-
-def trust_named(args: argparse.Namespace, *names: str | None) -> None:
-    """Trust those of the names that are of code, if the flag asks for it."""
-    if not args.trust:
-        return
-    code = [name for name in names if name is not None and is_code(name)]
-    if not code:
-        raise Refused("trust must come with the name of code, such as --environment pettingzoo:yard:make_env")
-    for name in code:
-        trust(name)
-
-
-def naming(args: argparse.Namespace) -> dict[str, Any]:
-    """The names given by those flags, as arguments of a verb; trusted, if that is asked for."""
-    trust_named(args, args.environment, *(args.algorithm or "").split(","))
-    return {"environment": args.environment, "algorithm": args.algorithm}
-
-
-def add_where(parser: argparse.ArgumentParser) -> None:
-    """The flags that say where units are run, and where their runs go."""
-    parser.add_argument("--out", metavar="DIR", help="where the runs go (default: under runs, named after the file)")
-    parser.add_argument("--processes", default="1", metavar="N", help="runs at the same time (default: 1)")
-    parser.add_argument(
-        "--backend", default="processes", metavar="NAME", help=f"{', '.join(BACK_ENDS)} (default: processes)"
     )
 
 

@@ -27,15 +27,9 @@ from decentral.api.choices import (
     recorded_algorithm,
     recorded_class,
 )
-from decentral.cli.flags import (
-    add_flags,
-    add_flags_of_several,
-    add_short_flags,
-    add_trust_flag,
-    overrides,
-    trust_named,
-)
+from decentral.cli.flags import add_flags, add_flags_of_several, add_short_flags, overrides
 from decentral.cli.parser import Parser, parser_for, whole
+from decentral.cli.plain_flags import add_trust_flag, trust_named
 from decentral.settings import Refused, Settings
 
 Reading = Callable[[argparse.Namespace, str, type], dict[str, Any]]  # `overrides` or `listed_overrides`

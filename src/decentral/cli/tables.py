@@ -1,20 +1,34 @@
 """What the command line prints: tables of algorithms, evaluations, comparisons and learned values."""
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from decentral.api import CrossPlay, EnvironmentCheck, Evaluation, Probe, RunStatus, SuiteComparison, Sweep, ValueTable
-from decentral.api.compare import ComparisonRow
-from decentral.api.compare_suite import BEST_COMPARED, Task
-from decentral.api.search import Trial, name_of
-from decentral.api.sweep import UnitStatus
 from decentral.deviation import mean_and_spread, spread_of
 from decentral.errors import printable
 from decentral.screen import Screen
 
+if TYPE_CHECKING:  # JAX comes with them, and a list of runs is not to wait for it
+    from decentral.api import (
+        CrossPlay,
+        EnvironmentCheck,
+        Evaluation,
+        Probe,
+        RunStatus,
+        SuiteComparison,
+        Sweep,
+        ValueTable,
+    )
+    from decentral.api.compare_runs import ComparisonRow
+    from decentral.api.compare_suite import Task
+    from decentral.api.search import Trial
+    from decentral.api.sweep_status import UnitStatus
+
+MOST_ROWS = 50  # of a table, unless more are asked for
 FILE_WIDTH = 120  # of a table that goes into a file
 
 
@@ -34,7 +48,7 @@ def print_names(console: Screen, title: str, meanings: dict[str, str]) -> None:
         console.say(f"  {name:<{width}}{meaning}")
 
 
-def print_evaluation(console: Screen, evaluated: Evaluation) -> None:
+def print_evaluation(console: Screen, evaluated: "Evaluation") -> None:
     """The results of fresh episodes, per seed."""
     seeds, returns, reports = evaluated.seeds, evaluated.returns, evaluated.scores.reports
     references = evaluated.references
@@ -54,7 +68,7 @@ def print_evaluation(console: Screen, evaluated: Evaluation) -> None:
     _print_references(console, references)
 
 
-def print_episodes(console: Screen, run: str, evaluated: Evaluation) -> None:
+def print_episodes(console: Screen, run: str, evaluated: "Evaluation") -> None:
     """The returns of the episodes of a run that can be watched."""
     console.say(f"returns of greedy episodes of {run}")
     table = Table()
@@ -65,7 +79,7 @@ def print_episodes(console: Screen, run: str, evaluated: Evaluation) -> None:
     console.print(table)
 
 
-def print_probe(console: Screen, probed: Probe) -> None:
+def print_probe(console: Screen, probed: "Probe") -> None:
     """The results of policies that need no training, one line each."""
     reports = next(iter(probed.policies.values())).reports
     title = f"{probed.environment}: {probed.episodes} episodes of each policy"
@@ -81,7 +95,7 @@ def print_probe(console: Screen, probed: Probe) -> None:
     _print_references(console, probed.references)
 
 
-def print_findings(console: Screen, check: EnvironmentCheck) -> None:
+def print_findings(console: Screen, check: "EnvironmentCheck") -> None:
     """The findings about an environment, one line per rule, and a summary."""
     sizes = ", ".join(
         f"{what} {', '.join(f'{agent} {own}' for agent, own in size.items()) if isinstance(size, dict) else size}"
@@ -95,8 +109,16 @@ def print_findings(console: Screen, check: EnvironmentCheck) -> None:
     console.say(f"wrong: {len(check.wrong)}" if check.wrong else "nothing wrong was found")
 
 
-def print_comparison(console: Screen, rows: list[ComparisonRow], references: dict[str, float]) -> None:
-    """The final tests of several runs, one line each; steps are a column only where they differ."""
+def print_comparison(
+    console: Screen, rows: "list[ComparisonRow]", references: dict[str, float], most: int = MOST_ROWS
+) -> None:
+    """The final tests of several runs, one line each; steps are a column only where they differ.
+
+    Of too many the best are shown, by their interquartile mean.
+    """
+    every = len(rows)
+    if every > most:
+        rows = sorted(rows, key=lambda row: -row.summary.iqm)[:most]
     same_steps = len({row.steps for row in rows}) == 1
     after = f" after {rows[0].steps:,} steps" if same_steps else ""
     table = Table(title=f"greedy test{after}, over seeds", title_justify="left")
@@ -111,11 +133,14 @@ def print_comparison(console: Screen, rows: list[ComparisonRow], references: dic
         summary = _summary_cells(row)
         table.add_row(row.label, "yes" if row.decentralised else "no", *steps, *summary, *reported)
     console.print(table)
+    _say_folded(console, every, most, "the best")
     _print_references(console, references)
 
 
-def print_suite(console: Screen, compared: SuiteComparison) -> None:
+def print_suite(console: Screen, compared: "SuiteComparison") -> None:
     """The scores of methods, one line each, the best mean first; then what the scores are measured by."""
+    from decentral.api.compare_suite import BEST_COMPARED
+
     table = Table(title=f"{compared.suite}: 0 is random play, 1 the best return known", title_justify="left")
     table.add_column("method", overflow="fold")
     for heading in ("mean", "95 % interval", "worst", "95 % interval", "worst task", "decentralised"):
@@ -138,8 +163,10 @@ def print_suite(console: Screen, compared: SuiteComparison) -> None:
             console.say(f"{scale.task}: no best return is known, so 1 is {BEST_COMPARED}")
 
 
-def print_tasks(console: Screen, tasks: Sequence[Task]) -> None:
+def print_tasks(console: Screen, tasks: "Sequence[Task]") -> None:
     """The tasks of a suite, and what their scores are measured by."""
+    from decentral.api.compare_suite import BEST_COMPARED
+
     table = Table(title=f"{len(tasks)} tasks", title_justify="left")
     for heading in ("task", "environment", "settings", "random", "best known"):
         table.add_column(heading, overflow="fold")
@@ -150,7 +177,7 @@ def print_tasks(console: Screen, tasks: Sequence[Task]) -> None:
     console.print(table)
 
 
-def print_sweep(console: Screen, swept: Sweep) -> None:
+def print_sweep(console: Screen, swept: "Sweep", most: int = MOST_ROWS) -> None:
     """The final test of every run of a sweep, the program that trained it, and the exact returns of its environment."""
     runs, reports = swept.curves, swept.reports
     known = [name for name in runs[0].references if all(name in run.references for run in runs)]
@@ -158,7 +185,7 @@ def print_sweep(console: Screen, swept: Sweep) -> None:
     table.add_column("run", overflow="fold")
     for heading in ("program", "steps", "seeds", "return", *(name.replace("_", " ") for name in reports), *known):
         table.add_column(heading, justify="right", no_wrap=True)
-    for number, run in zip(swept.programs, runs, strict=True):
+    for number, run in list(zip(swept.programs, runs, strict=True))[:most]:
         table.add_row(
             run.path.name,
             str(number),
@@ -168,45 +195,81 @@ def print_sweep(console: Screen, swept: Sweep) -> None:
             *(f"{run.references[name]:.2f}" for name in known),
         )
     console.print(table)
+    _say_folded(console, len(runs), most, "the first", f"decentral runs {swept.path} --rows 0")
 
 
-def print_standings(console: Screen, standings: list[UnitStatus]) -> None:
-    """The progress of every run of a sweep, and its last test."""
+def print_standings(console: Screen, standings: "list[UnitStatus]", most: int = MOST_ROWS) -> None:
+    """The progress of every run of a sweep, and its last test. Of too many, those that are not finished come first."""
+    everything, every = standings, len(standings)
+    if every > most:
+        standings = sorted(standings, key=lambda one: (one.state == "finished", -_mean(one)))[:most]
+    notes = any(one.note for one in standings)
     table = Table(title="the last test, mean ± standard deviation over seeds", title_justify="left")
     table.add_column("run", overflow="fold")
     table.add_column("state")
     for heading in ("step", "seeds", "return"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for standing in standings:
-        returns = list(standing.returns.values())
-        tested = (f"{standing.step:,}", str(len(returns)), mean_and_spread(np.asarray(returns))) if returns else ()
-        table.add_row(standing.unit.name, standing.state, *tested)
+    if notes:
+        table.add_column("note", overflow="fold")
+    for one in standings:
+        returns = np.asarray([*one.returns.values()])
+        tested = [f"{one.step:,}", str(returns.size), mean_and_spread(returns)] if returns.size else [""] * 3
+        table.add_row(*map(printable, (one.name, one.state)), *tested, *([printable(one.note)] if notes else []))
     console.print(table)
+    if every > most:
+        say_states(console, [one.state for one in everything])
+    _say_folded(console, every, most, "those that are not finished, then the best")
 
 
-def print_runs(console: Screen, runs: Sequence[RunStatus], now: float) -> None:
-    """Where every run of a directory stands, with its last test and how long ago that was."""
+def say_states(console: Screen, states: Sequence[str]) -> None:
+    """How many runs are in each state, the most frequent first."""
+    counts = ", ".join(f"{number:,} {state}" for state, number in Counter(states).most_common())
+    console.say(f"{len(states):,} runs: {counts}")
+
+
+def _mean(one: "UnitStatus") -> float:
+    """The mean return of a unit, for an order; what has none, or none that is finite, comes last."""
+    mean = float(np.mean([*one.returns.values()])) if one.returns else -np.inf
+    return mean if np.isfinite(mean) else -np.inf
+
+
+def _say_folded(console: Screen, every: int, most: int, which: str, rest: str = "--rows 0") -> None:
+    """Say that a table does not show everything, and what shows the rest."""
+    if every > most:
+        console.say(f"{most:,} of {every:,} lines: {which}; all of them: {rest}")
+
+
+def print_runs(console: Screen, runs: "Sequence[RunStatus]", now: float, most: int = MOST_ROWS) -> None:
+    """Where every run of a directory stands, with its last test and how long ago that was.
+
+    Of too many, those that are not finished come first, then those that changed last.
+    """
+    shown = runs
+    if len(runs) > most:
+        shown = sorted(runs, key=lambda run: (run.state == "finished", -run.changed))[:most]
     table = Table(title="the last test, mean ± standard deviation over seeds", title_justify="left")
     table.add_column("run", overflow="fold")
     for heading in ("state", "algorithm", "environment"):
         table.add_column(heading, overflow="fold")
     for heading in ("step", "seeds", "return", "age"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for run in runs:
+    for run in shown:
         state = run.state + (f", {run.diverged} diverged" if run.diverged else "")
         table.add_row(*map(printable, (run.name, state)), *_progress(run), age(now - run.changed))
     console.print(table)
-    for run in runs:
+    for run in shown:
         if run.state == "unreadable":
             console.say(f"{run.name}: {run.problem}")
+    if len(runs) > most:
+        say_states(console, [run.state for run in runs])
+    _say_folded(console, len(runs), most, "those that are not finished, then the newest")
 
 
-def _progress(run: RunStatus) -> list[str]:
-    if run.curves is None:
+def _progress(run: "RunStatus") -> list[str]:
+    if run.last is None:
         return ["", "", "", "", run.problem if run.state != "unreadable" else ""]
     step = f"{run.step:,}" + ("" if run.planned is None else f" of {run.planned:,}")
-    names = map(printable, (run.curves.algorithm, run.curves.environment))
-    return [*names, step, str(len(run.curves.seeds)), run.result]
+    return [*map(printable, (run.algorithm, run.environment)), step, str(run.final.size), run.result]
 
 
 def age(seconds: float) -> str:
@@ -217,8 +280,10 @@ def age(seconds: float) -> str:
     return f"{max(seconds, 0):.0f} s"
 
 
-def print_trials(console: Screen, trials: Sequence[Trial], shown: int = 10) -> None:
+def print_trials(console: Screen, trials: "Sequence[Trial]", shown: int = 10) -> None:
     """The best trials of a search, the best first."""
+    from decentral.api.search import name_of
+
     numbered = [(trial.worth, number, trial) for number, trial in enumerate(trials) if trial.worth is not None]
     best = sorted(numbered, key=lambda one: (-one[0], one[1]))[:shown]
     table = Table(title="mean return over seeds and the last third of training, the best first", title_justify="left")
@@ -235,7 +300,7 @@ def _brief(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def print_crossplay(console: Screen, met: CrossPlay) -> None:
+def print_crossplay(console: Screen, met: "CrossPlay") -> None:
     """Mean returns of every run's first agents beside every run's other agents; with its own run, seeds apart."""
     labels, between = met.labels, met.result.between
     table = Table(title=f"{met.agents[0]} of the row beside the others of the column", title_justify="left")
@@ -256,7 +321,7 @@ def _crossplay_cell(returns: np.ndarray, same_run: bool) -> str:
     return f"{returns[met].mean():.2f} / {returns[~met].mean():.2f}"
 
 
-def _summary_cells(row: ComparisonRow) -> list[str]:
+def _summary_cells(row: "ComparisonRow") -> list[str]:
     summary = row.summary
     numbers = ["-" if number is None else f"{number:.2f}" for number in (summary.mean, summary.spread, summary.iqm)]
     return [str(summary.seeds), *numbers, "-" if summary.low is None else f"{summary.low:.2f} to {summary.high:.2f}"]
@@ -268,7 +333,7 @@ def _print_references(console: Screen, references: dict[str, float]) -> None:
         console.say(f"known exactly: {known}")
 
 
-def print_values(console: Screen, learned: ValueTable) -> None:
+def print_values(console: Screen, learned: "ValueTable") -> None:
     """One agent's values as in the paper's Table 1; a context that never occurs with an action is struck out."""
     contexts = [] if learned.by_context is None else [f"c={number}" for number in range(learned.by_context.shape[1])]
     table = Table(title=f"seed {learned.seed}, {learned.name}", title_justify="left")
@@ -281,7 +346,7 @@ def print_values(console: Screen, learned: ValueTable) -> None:
     console.print(table)
 
 
-def _cells(learned: ValueTable, action: int) -> list[Text]:
+def _cells(learned: "ValueTable", action: int) -> list[Text]:
     if learned.by_context is None or learned.occurs is None:
         return []
     pairs = zip(learned.by_context[action], learned.occurs[action], strict=True)

@@ -156,8 +156,10 @@ def read_sealed(path: Path) -> dict[str, Any]:
     """The content of a sealed file; one that was changed, by accident or by hand, is refused."""
     text = read_plain(path, MOST_BYTES)
     try:
-        content = parse_json(text, non_finite=True)["content"]
-        whole = isinstance(content, dict) and sealed(content) == text
+        parsed = parse_json(text, non_finite=True)
+        content = parsed["content"]
+        whole = isinstance(content, dict) and parsed.keys() == {"content", "sha256"}
+        whole = whole and parsed["sha256"] == digest(content)
     except (ValueError, KeyError, TypeError):
         whole = False
     if not whole:

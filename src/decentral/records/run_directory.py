@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from decentral.errors import Refused
 from decentral.plain_files import parse_json, read_json, read_plain
 from decentral.records import durable
 from decentral.records.durable import Fingerprint, read_sealed, sealed
-from decentral.settings import Refused
 from decentral.tensors import Tensor, pieces, read_tensors
 
 LARGEST_COUNT = 2**53  # of a seed or a step

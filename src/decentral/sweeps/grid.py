@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from decentral.configs.config import Config
+from decentral.errors import Refused
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import UNTIL_FINISHED, WHEN_STOPPED
 from decentral.runs.resume import finished_runs
 from decentral.runs.runner import Listener, PlannedRun, run_together
-from decentral.settings import Refused
 from decentral.sweeps.comparison import resolve_all
 
 GROUPS = ("algorithm", "environment", "training")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from decentral.errors import Refused
 from decentral.records import durable
-from decentral.settings import Refused
 from decentral.sweeps.search_space import Key, OneOf, Range, SearchPlan, Space
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from decentral.configs.config import resolve
+from decentral.errors import Refused
 from decentral.runs.runner import PlannedRun
-from decentral.settings import Refused
 from decentral.sweeps.comparison import SEEDS
 
 SettingValues = dict[str, Any]

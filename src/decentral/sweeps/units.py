@@ -1,9 +1,6 @@
-"""A sweep from a file as units of work, and their status: each is one `decentral train` that can be run again."""
+"""A sweep from a file as units of work: each is one `decentral train` that can be run again."""
 
-import csv
-import io
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,14 +9,12 @@ from decentral.configs.config_file import read_config_file
 from decentral.configs.registry import recorded_algorithm
 from decentral.environments.host.process import PYTHON
 from decentral.environments.registry import recorded_class
-from decentral.records import RunDirectory, durable
-from decentral.records.run_directory import RETURN
+from decentral.errors import Refused
+from decentral.records import RunDirectory
 from decentral.runs.resume import finished_runs
 from decentral.runs.runner import PlannedRun
-from decentral.settings import Refused
 from decentral.sweeps.grid import GROUPS, grid
-
-PLANS = "units"  # the directory of the units' configurations and of what their processes print
+from decentral.sweeps.status import PLANS, PlannedUnit, UnitStatus, status_of
 
 
 @dataclass(frozen=True)
@@ -49,13 +44,18 @@ class SweepUnit:
         return [*PYTHON, "-m", "decentral", *words, "--out", str(self.planned.out), "--resume"]
 
     @property
-    def state(self) -> str:
-        """Its state: waiting, running, stopped (it resumes when it is run again) or finished."""
-        if not self.directory.has_begun:
-            return "stopped" if self.log.is_file() and self.log.stat().st_size else "waiting"
-        if self.directory.is_finished:
-            return "finished"
-        return "running" if self.directory.in_use else "stopped"
+    def as_planned(self) -> PlannedUnit:
+        """Its name, and what it trains."""
+        return PlannedUnit(self.name, self.planned.config.algorithm_name, self.planned.config.environment_name)
+
+    @property
+    def status(self) -> UnitStatus:
+        """Where it stands, from its files alone."""
+        return status_of(self.as_planned, self.planned.out.parent)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.directory.has_begun and self.directory.is_finished
 
     def prepare(self) -> None:
         """Write the configuration that its command reads."""
@@ -94,40 +94,3 @@ def units_of(file: Path, out: Path) -> list[SweepUnit]:
 
 def _several(named: Any) -> list[Any]:
     return named if isinstance(named, list) else [named]
-
-
-TABLE = "results.csv"
-
-
-@dataclass(frozen=True)
-class UnitStatus:
-    """The status of a unit: its state, the last test's step and every seed's return there."""
-
-    unit: SweepUnit
-    state: str
-    step: int
-    returns: dict[int, float]  # by seed; empty before the first test
-
-
-def standing(unit: SweepUnit) -> UnitStatus:
-    """The status of a unit, from its directory alone."""
-    state = unit.state
-    tested = (unit.directory.path / "metrics.jsonl").is_file()
-    rows = unit.directory.read_metrics() if tested else []
-    last = max((row["step"] for row in rows), default=0)
-    returns = {row["seed"]: float(row[RETURN]) for row in rows if row["step"] == last}
-    return UnitStatus(unit, state, last, returns)
-
-
-def write_table(standings: Sequence[UnitStatus], out: Path) -> Path:
-    """A line for every seed of every unit that was tested, in `results.csv`."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["run", "algorithm", "environment", "state", "seed", "step", "return"])
-    for status in standings:
-        config = status.unit.planned.config
-        for seed, value in sorted(status.returns.items()):
-            names = (status.unit.name, config.algorithm_name, config.environment_name)
-            table.writerow([*names, status.state, seed, status.step, value])
-    durable.replace_file(out / TABLE, text.getvalue().encode())
-    return out / TABLE

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
 
@@ -24,18 +25,26 @@ from decentral.analysis.plots.curves import (
     shown,
 )
 from decentral.analysis.results import Curves, labels, shared_references, shared_reports
-from decentral.analysis.statistics import mean_band, summarise
+from decentral.analysis.statistics import interquartile_mean, mean_band, summarise
 
+MOST_RUNS = 20  # that are drawn with their bands and named
+MOST_OTHERS = 200  # whose curves are drawn besides
 LEGEND_DROP = 0.5  # inches below the panel
 LEGEND_LINES = 5  # per column
 LEGEND_LETTERS = 90  # side by side
 
 
-def plot_comparison(runs: list[Curves], out: Path) -> None:
-    """Draw learning curves with 95 % bootstrap bands, and the final tests, into a PNG, SVG or PDF."""
-    check_request(runs, out)
-    check_comparable(runs)
-    texts, reports = labels(runs), shared_reports(runs)
+def plot_comparison(every: list[Curves], out: Path) -> None:
+    """Draw learning curves with 95 % bootstrap bands, and the final tests, into a PNG, SVG or PDF.
+
+    Of too many runs the best are drawn so, by the interquartile mean of the final test, and of the others the curves.
+    """
+    check_request(every, out)
+    check_comparable(every)
+    best = _best(every)
+    runs, others = [every[number] for number in best], [run for n, run in enumerate(every) if n not in set(best)]
+    every_text, reports = labels(every), shared_reports(every)
+    texts = [every_text[number] for number in best]
     height = max(4.4, 2.2 + 0.33 * len(runs)) + max(3.2, 1.2 + 0.33 * len(runs)) * len(reports)
     figure, grid = plt.subplots(
         1 + len(reports), 2, figsize=(11, height), layout="constrained", width_ratios=(3, 2), squeeze=False
@@ -44,12 +53,32 @@ def plot_comparison(runs: list[Curves], out: Path) -> None:
         tables = [run.returns if quantity == "return" else run.reports[quantity] for run in runs]
         for number, (run, text, values) in enumerate(zip(runs, texts, tables, strict=True)):
             draw_curve(left, run, text, values, mean_band(values), look(number))
+        if others:
+            _draw_others(left, others, quantity)
         label_axes(left, runs, quantity)
-        left.set_title(shown(f"{runs[0].environment}: mean over seeds, 95 % interval"))
+        several = f"\nthe best {len(runs)} of {len(every):,} runs; grey: some of the others" if others else ""
+        left.set_title(shown(f"{runs[0].environment}: mean over seeds, 95 % interval") + several)
         _draw_finals(right, [values[:, -1] for values in tables], texts, left.get_ylabel())
     _draw_known(grid[0, 0], grid[0, 1], runs)
     _draw_legends(grid[0, 0], grid[-1, 0], grid[-1, 1], len(runs))
     save(figure, out)
+
+
+def _best(runs: list[Curves]) -> list[int]:
+    """The places of the runs that are drawn with all their marks: all, unless there are too many; in their order."""
+    if len(runs) <= MOST_RUNS:
+        return [*range(len(runs))]
+    worth = np.asarray([interquartile_mean(run.returns[:, -1]) for run in runs])
+    return sorted(np.argsort(-worth, kind="stable")[:MOST_RUNS].tolist())
+
+
+def _draw_others(axes: Axes, others: list[Curves], quantity: str) -> None:
+    """The mean curves of other runs, thin and grey: a sample of them, evenly chosen."""
+    chosen = others[:: -(-len(others) // MOST_OTHERS)]
+    tables = [run.returns if quantity == "return" else run.reports[quantity] for run in chosen]
+    lines = [np.column_stack([run.steps, table.mean(axis=0)]) for run, table in zip(chosen, tables, strict=True)]
+    axes.add_collection(LineCollection(lines, colors="grey", linewidths=0.5, alpha=0.4, zorder=0))
+    axes.autoscale_view()
 
 
 def _draw_known(curves: Axes, finals: Axes, runs: list[Curves]) -> None:

@@ -16,7 +16,7 @@ from decentral.analysis.plots.options import PLAIN, PlotOptions, drawn_in, time_
 from decentral.analysis.results import MARKED, Curves, labels, shared_references, shared_reports
 from decentral.analysis.series import load_axis, load_metric, smoothed
 from decentral.analysis.statistics import deviation_band
-from decentral.settings import Refused
+from decentral.errors import Refused
 
 matplotlib.use("Agg")
 

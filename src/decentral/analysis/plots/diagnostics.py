@@ -13,7 +13,7 @@ from decentral.analysis.diagnostics import GROUPS, Band, MetricGroup, load_bands
 from decentral.analysis.plots.curves import check_file, look, save, shown
 from decentral.analysis.plots.options import PLAIN, PlotOptions, drawn_in
 from decentral.analysis.results import Curves, labels
-from decentral.settings import Refused
+from decentral.errors import Refused
 
 WIDTH, HEIGHT = 4.0, 2.9  # of a panel, in inches
 

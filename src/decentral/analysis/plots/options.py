@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 
 from decentral.analysis.results import Curves
 from decentral.analysis.series import X_AXES, check_metrics
-from decentral.settings import Refused
+from decentral.errors import Refused
 
 LARGEST_SIZE = 100.0  # inches: 15,000 pixels
 STYLES: dict[str, Any] = {

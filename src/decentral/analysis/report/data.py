@@ -9,8 +9,8 @@ import numpy as np
 from decentral.analysis.diagnostics import GROUPS, Band, MetricGroup, load_bands, number_of_contexts
 from decentral.analysis.results import Curves, flat_settings, labels, shared_references, shared_reports
 from decentral.analysis.statistics import mean_band, summarise
+from decentral.errors import Refused
 from decentral.records import RunDirectory
-from decentral.settings import Refused
 
 LOSSES = (
     MetricGroup("loss", {"loss": "loss"}, by_decades=True),

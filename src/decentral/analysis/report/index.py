@@ -9,13 +9,16 @@ from urllib.parse import quote
 import numpy as np
 
 from decentral.analysis.report.page import part
-from decentral.analysis.run_list import RunStatus
+from decentral.analysis.run_list import RunStatus, counted
 from decentral.errors import printable
 
 NAME = "index.html"
 HEADS = ("run", "algorithm", "environment", "state", "step", "seeds", "return", "curve", "last change (UTC)")
 NUMBERS = ("step", "seeds", "return")  # columns that stand to the right
 CURVE = (120, 28)  # pixels
+POINTS = 24  # of a curve, however many tests there were: more could not be told apart
+FOLD = 100  # runs in a table; more are folded, so many at a time
+BEST = 20  # runs that are shown besides, if there are more
 STYLE = """
 main { max-width: 1400px; }
 td { white-space: nowrap; }
@@ -23,6 +26,7 @@ tbody th { font-weight: 400; min-width: 160px; }
 polyline { fill: none; stroke: var(--c0); stroke-width: 1.5; }
 .problem { white-space: normal; color: var(--quiet); max-width: 420px; overflow-wrap: anywhere; }
 a { color: var(--focus); }
+summary { cursor: pointer; padding: 4px 0; overflow-wrap: anywhere; }
 @media (max-width: 800px) {
   thead { display: none; }
   tr { display: flex; flex-wrap: wrap; gap: 0 14px; padding: 6px 0; border-bottom: 1px solid var(--line); }
@@ -34,12 +38,10 @@ a { color: var(--focus); }
 """
 
 
-def index_page(title: str, runs: list[RunStatus], pages: list[Path | None], place: Path) -> str:
+def index_page(title: str, runs: list[RunStatus], pages: list[Path | None], place: Path, now: float) -> str:
     """The page that lies in the directory `place`; `pages` are those of the runs, None where a run has none."""
-    rows = "\n".join(_row(run, page, place) for run, page in zip(runs, pages, strict=True))
-    heads = "".join(f'<th scope="col"{_side(head)}>{head}</th>' for head in HEADS)
     name = escape(printable(title))
-    count = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
+    count = f"{len(runs):,} run{'' if len(runs) == 1 else 's'}"
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -53,39 +55,97 @@ def index_page(title: str, runs: list[RunStatus], pages: list[Path | None], plac
 <body>
 <main>
 <h1>{name}</h1>
+<p class="state">{_as_of(runs, now)}</p>
 <p class="quiet">{count}. The return is that of the last test: mean ± standard deviation over seeds, and the curve the
-mean at every test. A name opens the run's own page.</p>
-<div class="wide" tabindex="0" role="region" aria-label="runs">
-<table>
-<thead><tr>{heads}</tr></thead>
-<tbody>
-{rows}
-</tbody>
-</table>
-</div>
+mean at every test. {_about_pages(pages)}</p>
+{_tables(runs, pages, place)}
 </main>
 </body>
 </html>
 """
 
 
+def _as_of(runs: list[RunStatus], now: float) -> str:
+    """When the page was made, and whether there will be more to see."""
+    trained = any(run.state == "running" for run in runs)
+    again = "; runs are being trained: <code>decentral report</code> makes a newer page" if trained else ""
+    return f"as of {_time(now)} UTC: {counted(run.state for run in runs)}{again}"
+
+
+def _about_pages(pages: list[Path | None]) -> str:
+    """How to see more of a run."""
+    if all(page is not None for page in pages) or len(pages) <= FOLD:
+        return "A name opens the run's own page."
+    return (
+        "A name with a link opens the run's own page; <code>decentral report RUN</code> makes that of another, and the "
+        "next index links to it."
+    )
+
+
+def _tables(runs: list[RunStatus], pages: list[Path | None], place: Path) -> str:
+    """All runs in one table; many in folded tables, behind those that are not finished and those that are the best."""
+    rows = [_row(run, page, place) for run, page in zip(runs, pages, strict=True)]
+    if len(runs) <= FOLD:
+        return _table(rows)
+    unfinished = [number for number, run in enumerate(runs) if run.state != "finished"]
+    parts = [
+        _folded(f"not finished: {len(unfinished):,}", [rows[number] for number in unfinished[:FOLD]], True),
+        _folded(f"the {BEST} with the largest return", [rows[number] for number in _best(runs)], True),
+    ]
+    for first in range(0, len(runs), FOLD):
+        names = [escape(printable(run.name)) for run in runs[first : first + FOLD]]
+        heading = f"{first + 1:,} to {first + len(names):,}: {names[0]} to {names[-1]}"
+        parts.append(_folded(heading, rows[first : first + FOLD], False))
+    return "\n".join(part for part in parts if part)
+
+
+def _best(runs: list[RunStatus]) -> list[int]:
+    """Those with the largest mean return; none where runs are on different environments: it would say nothing."""
+    ranked = [number for number, run in enumerate(runs) if run.final.size and np.isfinite(run.final).all()]
+    if len({repr(runs[number].config["environment"]) for number in ranked}) != 1:
+        return []
+    return sorted(ranked, key=lambda number: -runs[number].final.mean())[:BEST]
+
+
+def _folded(heading: str, rows: list[str], is_open: bool) -> str:
+    if not rows:
+        return ""
+    return f"<details{' open' if is_open else ''}><summary>{heading}</summary>\n{_table(rows)}\n</details>"
+
+
+def _table(rows: list[str]) -> str:
+    heads = "".join(f'<th scope="col"{_side(head)}>{head}</th>' for head in HEADS)
+    body = "\n".join(rows)
+    return f"""<div class="wide" tabindex="0" role="region" aria-label="runs">
+<table>
+<thead><tr>{heads}</tr></thead>
+<tbody>
+{body}
+</tbody>
+</table>
+</div>"""
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+
 def _row(run: RunStatus, page: Path | None, place: Path) -> str:
     name = escape(printable(run.name))
     if page is not None:
         name = f'<a href="{_link(page, place)}">{name}</a>'
-    when = datetime.fromtimestamp(run.changed, UTC).strftime("%Y-%m-%d %H:%M")
-    return f'<tr><th scope="row">{name}</th>{"".join(_cells(run))}<td>{when}</td></tr>'
+    return f'<tr><th scope="row">{name}</th>{"".join(_cells(run))}<td>{_time(run.changed)}</td></tr>'
 
 
 def _cells(run: RunStatus) -> list[str]:
     """The columns between a run's name and its last change; what it lacks takes the place of its results."""
-    if run.curves is None:
+    if run.last is None:
         problem = f'<td class="problem" colspan="4">{escape(printable(run.problem))}</td>'
         return ["<td></td><td></td>", f"<td>{run.state}</td>", problem]
-    curves = run.curves
     step = f"{run.step:,}" + ("" if run.planned is None else f" of {run.planned:,}")
-    names = [escape(printable(text)) for text in (curves.algorithm, curves.environment)]
-    cells = [*names, _state(run), step, str(len(curves.seeds)), run.result, _curve(curves.returns.mean(axis=0))]
+    names = [escape(printable(text)) for text in (run.algorithm, run.environment)]
+    curve = "can't be read" if run.curves is None else _curve(run.curves.returns.mean(axis=0))
+    cells = [*names, _state(run), step, str(run.final.size), run.result, curve]
     return [f"<td{_side(head)}>{cell}</td>" for head, cell in zip(HEADS[1:-1], cells, strict=True)]
 
 
@@ -106,10 +166,12 @@ def _curve(values: np.ndarray) -> str:
     known = np.flatnonzero(np.isfinite(values))
     if len(known) < 2:
         return ""
+    if len(known) > POINTS:  # the first and the last among them
+        known = known[np.linspace(0, len(known) - 1, POINTS).round().astype(int)]
     (width, height), shown = CURVE, values[known]
     low, high = shown.min(), shown.max()
     x = 2 + (width - 4) * known / known[-1]
     y = 2 + (height - 4) * ((high - shown) / (high - low) if high > low else np.full(len(shown), 0.5))
-    points = " ".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
+    points = " ".join(f"{one:.0f},{other:.0f}" for one, other in zip(x, y, strict=True))
     size = f'width="{width}" height="{height}"'
     return f'<svg {size} role="img" aria-label="learning curve"><polyline points="{points}"/></svg>'

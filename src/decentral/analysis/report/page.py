@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from decentral.settings import Refused
+from decentral.errors import Refused
 
 NAME = "report.html"
 SCRIPTS = ("elements", "scales", "chart", "tables", "tints", "inside", "timeline", "settings", "page")

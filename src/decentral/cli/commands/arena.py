@@ -3,7 +3,8 @@
 from decentral.api import arena
 from decentral.api.choices import ArenaSettings, Saving
 from decentral.cli.exits import exit_if_diverged
-from decentral.cli.flags import add_flags, add_trust_flag, overrides
+from decentral.cli.flags import add_flags, overrides
+from decentral.cli.plain_flags import add_trust_flag
 from decentral.cli.request import Request
 
 

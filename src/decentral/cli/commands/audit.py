@@ -6,8 +6,8 @@ from typing import NoReturn
 
 from decentral.api import audit
 from decentral.api.audit import AgentAudit, AgentMessageAudit, Audited, Play
-from decentral.cli.flags import add_naming, naming
 from decentral.cli.parser import parser_for, whole
+from decentral.cli.plain_flags import add_naming, naming
 from decentral.screen import Screen
 from decentral.terminal import complain
 

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-from decentral.api import Comparison, compare, compare_runs, compare_suite, suite_tasks
-from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENTS, EVERY_ALGORITHM, SUITES, VARIANTS
+from decentral.api import Comparison, compare_runs
 from decentral.cli.exits import exit_if_diverged
-from decentral.cli.flags import add_short_flags, add_track_flag, add_trust_flag, overrides, trust_named
 from decentral.cli.parser import Parser, parser_for, whole_number
-from decentral.cli.request import add_all_flags, all_given
-from decentral.cli.tables import print_comparison, print_suite, print_tasks, wide_console
+from decentral.cli.plain_flags import add_rows, add_trust_flag, rows, trust_named
+from decentral.cli.tables import MOST_ROWS, print_comparison, print_suite, print_tasks, wide_console
 
 USAGE = (
     "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"
@@ -23,34 +21,53 @@ def compare_command(words: list[str]) -> None:
     if words[:1] == ["--suite"]:
         _compare_on_suite(words)
     elif len(words) < 2 or words[0].startswith("-") or words[1].startswith("-"):
-        _print(_compare_finished(words))
+        _compare_finished(words)
     else:
         comparison = _train_and_compare(words[0].split(","), words[1], words[2:])
         _print(comparison)
         exit_if_diverged(*comparison.runs)
 
 
-def _compare_finished(words: list[str]) -> Comparison:
+def _compare_finished(words: list[str]) -> None:
+    """Compare what is trained already; the help names all that could be trained."""
     parser = parser_for("compare", usage=USAGE)
+    algorithms, environments = ("", "") if "--runs" in words else _names()
     parser.add_argument(
         "algorithms",
         metavar="ALGORITHMS",
         nargs="?",
-        help=f"of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}, with commas",
+        help=f"of {algorithms}, with commas",
     )
-    parser.add_argument("environment", metavar="ENVIRONMENT", nargs="?", help=f"one of {', '.join(ENVIRONMENTS)}")
+    parser.add_argument("environment", metavar="ENVIRONMENT", nargs="?", help=f"one of {environments}")
     parser.add_argument(
-        "--runs", metavar="RUN", nargs="+", type=Path, help="finished runs to compare, without training"
+        "--runs",
+        metavar="RUN",
+        nargs="+",
+        type=Path,
+        help="finished runs to compare, without training, or directories that hold them, such as that of a sweep",
     )
+    add_rows(parser)
     _add_out(parser)
     parser.epilog = "decentral compare ALGORITHMS ENVIRONMENT --help lists all their settings."
     args = parser.parse_all(words)
     if args.runs is None or args.algorithms is not None:
         parser.error("ALGORITHMS and ENVIRONMENT come first, or --runs RUN ... alone")
-    return compare_runs(args.runs, args.out)
+    most = rows(args)
+    _print(compare_runs(args.runs, args.out), most)
+
+
+def _names() -> tuple[str, str]:
+    """The names of all algorithms and environments, for the help."""
+    from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENTS, EVERY_ALGORITHM  # with JAX
+
+    return ", ".join([*EVERY_ALGORITHM, ALGORITHM_FORM]), ", ".join(ENVIRONMENTS)
 
 
 def _compare_on_suite(words: list[str]) -> None:
+    from decentral.api import compare_suite, suite_tasks  # with JAX, which finished runs do not need
+    from decentral.api.choices import ALGORITHM_FORM, EVERY_ALGORITHM, SUITES, VARIANTS
+    from decentral.cli.flags import add_track_flag
+
     parser = parser_for("compare", usage=USAGE)
     parser.add_argument("--suite", metavar="SUITE", help=f"one of {', '.join(SUITES)}; alone: its tasks")
     known = ", ".join([*EVERY_ALGORITHM, *VARIANTS, ALGORITHM_FORM])
@@ -91,6 +108,10 @@ def _compare_on_suite(words: list[str]) -> None:
 
 
 def _train_and_compare(names: list[str], environment: str, words: list[str]) -> Comparison:
+    from decentral.api import compare
+    from decentral.cli.flags import add_short_flags, add_track_flag, overrides
+    from decentral.cli.request import add_all_flags, all_given
+
     parser = parser_for("compare", usage=USAGE)
     _add_out(parser)
     add_track_flag(parser)
@@ -109,7 +130,9 @@ def _add_out(parser: Parser) -> None:
     )
 
 
-def _print(comparison: Comparison) -> None:
+def _print(comparison: Comparison, most: int = MOST_ROWS) -> None:
     console = wide_console()
-    print_comparison(console, comparison.rows, comparison.references)
+    print_comparison(console, comparison.rows, comparison.references, most)
+    if left := comparison.left_out:
+        console.say(f"left out, for they are not finished or not sound: {len(left)} ({', '.join(left[:3])} ...)")
     console.say(f"written to {comparison.data} and {comparison.plot.name}")

@@ -1,8 +1,8 @@
 """`decentral crossplay`: agents who never met play together."""
 
 from decentral.api import crossplay
-from decentral.cli.flags import add_naming, naming
 from decentral.cli.parser import parser_for, whole
+from decentral.cli.plain_flags import add_naming, naming
 from decentral.cli.tables import print_crossplay
 from decentral.screen import Screen
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from decentral.api import plot
 from decentral.api.choices import X_AXES
 from decentral.cli.parser import Parser, parser_for, whole
-from decentral.settings import Refused
+from decentral.errors import Refused
 from decentral.terminal import say
 
 

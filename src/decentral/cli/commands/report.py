@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from decentral.api import report
-from decentral.cli.flags import add_naming, naming
 from decentral.cli.parser import parser_for
+from decentral.cli.plain_flags import add_naming, naming
 from decentral.terminal import say
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from decentral.api import load, resume
 from decentral.api.choices import Saving
 from decentral.cli.exits import exit_if_diverged
-from decentral.cli.flags import add_flags, add_live_flag, add_naming, add_track_flag, naming, overrides
+from decentral.cli.flags import add_flags, add_live_flag, add_track_flag, overrides
 from decentral.cli.parser import parser_for, whole
+from decentral.cli.plain_flags import add_naming, naming
 from decentral.terminal import say
 
 

@@ -4,6 +4,7 @@ import time
 
 from decentral.api import list_runs
 from decentral.cli.parser import parser_for
+from decentral.cli.plain_flags import add_rows, rows
 from decentral.cli.tables import print_runs, wide_console
 
 
@@ -11,9 +12,11 @@ def runs_command(words: list[str]) -> None:
     """Print a line for every run."""
     parser = parser_for("runs")
     parser.add_argument("directory", metavar="DIR", nargs="?", default="runs", help="where they lie (default: runs)")
+    add_rows(parser)
     args = parser.parse_all(words)
+    most = rows(args)
     console, found = wide_console(), list_runs(args.directory)
     if found:
-        print_runs(console, found, time.time())
+        print_runs(console, found, time.time(), most)
     else:
         console.say(f"no runs in {args.directory}")

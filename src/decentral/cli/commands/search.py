@@ -1,11 +1,11 @@
 """`decentral search FILE`: settings that a file leaves open, proposed by Optuna, each trial in its own process."""
 
 from decentral.api import search
-from decentral.cli.flags import add_naming, add_where, naming
-from decentral.cli.parser import parser_for, whole
+from decentral.cli.parser import parser_for
+from decentral.cli.plain_flags import add_naming, add_where, naming, where
 from decentral.cli.tables import print_trials, wide_console
 
-USAGE = "decentral search FILE [--processes N] [--backend NAME] [--out DIR]"
+USAGE = "decentral search FILE [--processes N] [--backend NAME] [--cpus-per-unit N] [--gpus-per-unit X] [--out DIR]"
 
 
 def search_command(words: list[str]) -> None:
@@ -19,8 +19,7 @@ def search_command(words: list[str]) -> None:
     add_where(parser)
     add_naming(parser)
     args = parser.parse_all(words)
-    processes = whole("processes", args.processes)
-    done = search(args.file, out=args.out, processes=processes, backend=args.backend, **naming(args))
+    done = search(args.file, **where(args), **naming(args))
     console = wide_console()
     print_trials(console, done.trials)
     console.say(f"written to {done.table}")

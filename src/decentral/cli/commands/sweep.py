@@ -2,24 +2,27 @@
 
 from pathlib import Path
 
-from decentral.api import sweep, sweep_file, sweep_status
-from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENTS, EVERY_ALGORITHM, READERS
+from decentral.api import sweep_file, sweep_status
+from decentral.api.sweep_file import ENDINGS
 from decentral.cli.exits import exit_if_diverged
-from decentral.cli.flags import (
+from decentral.cli.parser import parser_for
+from decentral.cli.plain_flags import (
     add_naming,
-    add_track_flag,
+    add_rows,
     add_trust_flag,
     add_where,
-    listed_overrides,
     naming,
+    rows,
     trust_named,
+    where,
 )
-from decentral.cli.parser import parser_for, whole
-from decentral.cli.request import add_all_flags, all_given
 from decentral.cli.tables import print_standings, print_sweep, wide_console
 from decentral.errors import Failed
 
-FILE_USAGE = "decentral sweep FILE [--processes N] [--backend NAME] [--status] [--out DIR]"
+FILE_USAGE = (
+    "decentral sweep FILE [--processes N] [--backend NAME] [--cpus-per-unit N] [--gpus-per-unit X] [--status]"
+    " [--rows N] [--out DIR]"
+)
 USAGE = (
     "decentral sweep ALGORITHM,... ENVIRONMENT [--SETTING VALUE,...] [--seeds N] [--steps N] [--out DIR]\n"
     f"       {FILE_USAGE}"
@@ -40,6 +43,10 @@ def sweep_command(words: list[str]) -> None:
 
 def sweep_by_flags(words: list[str]) -> None:
     """Train what the flags span, in as few programs as their shapes allow."""
+    from decentral.api import sweep  # with JAX, which a look at a sweep does not need
+    from decentral.cli.flags import add_track_flag, listed_overrides
+    from decentral.cli.request import add_all_flags, all_given
+
     _check_beginning(words)
     names, environment = words[0].split(","), words[1]
     parser = parser_for("sweep", *words[:2], usage=USAGE, epilog=EPILOG)
@@ -63,15 +70,15 @@ def sweep_by_file(words: list[str]) -> None:
     parser.add_argument("file", metavar="FILE", help="a configuration in TOML or JSON whose settings may be lists")
     add_where(parser)
     parser.add_argument("--status", action="store_true", help="show how far each run is, without running anything")
+    add_rows(parser)
     add_naming(parser)
     args = parser.parse_all(words)
-    console = wide_console()
+    console, most = wide_console(), rows(args)
     if args.status:
-        print_standings(console, sweep_status(args.file, out=args.out, **naming(args)).units)
+        print_standings(console, sweep_status(args.file, out=args.out, **naming(args)).units, most)
         return
-    processes = whole("processes", args.processes)
-    swept = sweep_file(args.file, out=args.out, processes=processes, backend=args.backend, **naming(args))
-    print_standings(console, swept.units)
+    swept = sweep_file(args.file, **where(args), **naming(args))
+    print_standings(console, swept.units, most)
     console.say(f"written to {swept.table}")
     if left := swept.unfinished:
         raise Failed(f"{len(left)} of {len(swept.units)} runs did not finish ({', '.join(left)[:200]}): run it again")
@@ -79,13 +86,15 @@ def sweep_by_file(words: list[str]) -> None:
 
 def is_file_of_sweep(word: str) -> bool:
     """Does the first word of a sweep name a file?"""
-    return Path(word).suffix.lower() in READERS
+    return Path(word).suffix.lower() in ENDINGS
 
 
 def _check_beginning(words: list[str]) -> None:
     """Explain the command where the words that must come first do not."""
     if len(words) >= 2 and not any(word.startswith("-") for word in words[:2]):
         return
+    from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENTS, EVERY_ALGORITHM
+
     general = parser_for("sweep", usage=USAGE)
     general.add_argument(
         "algorithms", metavar="ALGORITHM,...", help=f"one or several of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}"

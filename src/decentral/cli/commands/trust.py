@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from decentral.api import trust, trusted, untrust
 from decentral.api.trust import Trusted
 from decentral.cli.parser import parser_for
+from decentral.errors import Refused
 from decentral.screen import Screen
-from decentral.settings import Refused
 
 
 def trust_command(words: list[str]) -> None:

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from decentral.api import values
-from decentral.cli.flags import add_naming, naming
 from decentral.cli.parser import parser_for, whole
+from decentral.cli.plain_flags import add_naming, naming
 from decentral.cli.tables import print_values
 from decentral.screen import Screen
 

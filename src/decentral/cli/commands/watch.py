@@ -4,8 +4,8 @@ from pathlib import Path
 
 from decentral.api import evaluate, watch
 from decentral.api.choices import EPISODES
-from decentral.cli.flags import add_naming, naming
 from decentral.cli.parser import parser_for, whole
+from decentral.cli.plain_flags import add_naming, naming
 from decentral.cli.tables import print_episodes
 from decentral.screen import Screen
 from decentral.terminal import say
