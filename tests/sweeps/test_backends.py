@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from decentral.api.sweep_file import ENDINGS
+from decentral.configs.config_file import READERS
 from decentral.settings import Refused
 from decentral.sweeps.backends import BACK_ENDS, LOST
-from decentral.sweeps.resources import NO_WISHES
+from decentral.sweeps.resources import NAMES, NO_WISHES, resources_for
 
 
 class Unit:
@@ -119,6 +121,58 @@ def test_jobs_of_slurm_tell_their_exit_codes_or_that_they_are_lost(tmp_path, mon
     setup = asked.pop("slurm_setup")
     assert setup == ["export PYTHONSAFEPATH=1"]  # for submitit's own Python, which is started without -P
     assert asked == {"folder": "slurm", "cluster": "slurm", "name": "decentral", "slurm_array_parallelism": 7}
+    resources = resources_for("slurm", 3, 0.4)  # two units on a GPU, and in a job
+    assert codes_of("slurm", units, 7, resources) == {"one": 0, "two": 5, "lost": LOST}
+    assert (asked["slurm_array_parallelism"], asked["cpus_per_task"], asked["slurm_gpus_per_task"]) == (4, 6, 1)
+    assert (tmp_path / "one").read_text() == "ran\nran\n"
+
+
+def test_ray_is_asked_for_what_a_unit_needs_and_a_shared_gpu_is_not_filled_by_one(tmp_path, monkeypatch):
+    asked = {}
+    monkeypatch.setitem(sys.modules, "ray", stand_in_for_ray([], asked))
+    for name, value in {"RAY_ADDRESS": "head:6379", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "secret"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("XLA_PYTHON_CLIENT_MEM_FRACTION", raising=False)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")  # as Ray sets it where a unit runs
+    unit = Unit(tmp_path / "one", 0)
+    look = "import os; print(os.environ.get('XLA_PYTHON_CLIENT_MEM_FRACTION'), os.environ['CUDA_VISIBLE_DEVICES'])"
+    unit.command = [sys.executable, "-c", look]
+    assert codes_of("ray", [unit], resources=resources_for("ray", 4, 0.25)) == {"one": 0}
+    assert asked == {"num_cpus": 4, "num_gpus": 0.25, "max_retries": 3}
+    assert codes_of("ray", [unit], resources=resources_for("ray", None, 2)) == {"one": 0}
+    assert asked["num_cpus"] == 1 and asked["num_gpus"] == 2
+    assert unit.log.read_text() == "0.225 3\nNone 3\n"
+    for cpus, gpus, complaint in (
+        (None, 3, "gpus_per_unit must be at most 2"),
+        (9, 0, "cpus_per_unit must be at most 8"),
+    ):
+        with pytest.raises(Refused, match=complaint):
+            codes_of("ray", [unit], resources=resources_for("ray", cpus, gpus))
+
+
+@pytest.mark.parametrize(
+    ("backend", "cpus", "gpus", "complaint"),
+    [
+        ("ray", 0, None, "cpus_per_unit must be a whole number at least 1 and at most 10000, got 0"),
+        ("ray", 1.5, None, "cpus_per_unit must be a whole number"),
+        ("ray", True, None, "cpus_per_unit must be a whole number"),
+        ("ray", None, 1.5, "gpus_per_unit must be 0, a part of one .* or a whole number at most 10000, got 1.5"),
+        ("slurm", None, -1, "gpus_per_unit must be 0, a part of one"),
+        ("slurm", None, float("nan"), "gpus_per_unit must be 0, a part of one"),
+        ("slurm", None, 1e-9, "gpus_per_unit must be 0, a part of one"),
+        ("slurm", None, "one", "gpus_per_unit must be 0, a part of one"),
+        ("processes", None, 0.5, "gpus_per_unit must come with backend slurm or ray"),
+        ("processes", 2, None, "cpus_per_unit must come with backend slurm or ray"),
+        ("kubernetes", None, None, "backend must be one of processes, slurm, ray, got 'kubernetes'"),
+    ],
+)
+def test_nonsense_of_resources_is_one_line(backend, cpus, gpus, complaint):
+    with pytest.raises(Refused, match=complaint):
+        resources_for(backend, cpus, gpus)
+
+
+def test_the_names_of_back_ends_and_of_files_are_those_that_there_are():
+    assert tuple(BACK_ENDS) == NAMES and tuple(READERS) == ENDINGS
 
 
 @pytest.mark.parametrize(("backend", "package"), [("slurm", "submitit"), ("ray", "ray")])

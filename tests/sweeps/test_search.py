@@ -102,7 +102,7 @@ def test_proposals_come_near_to_what_was_best(file):
 def test_a_search_goes_on_where_it_was_and_can_be_made_longer(file, monkeypatch):
     asked = []
 
-    def all_but_one(units, at_once, ended):
+    def all_but_one(units, at_once, ended, resources):
         asked.append([unit.name for unit in units])
         for unit in units[len(asked) == 1 :]:
             main(unit.command[unit.command.index("decentral") + 1 :])

@@ -146,6 +146,8 @@ def test_a_signal_is_passed_on_and_nothing_more_is_started(tmp_path):
     [
         (GRID, ["--processes", "0"], "processes must be a whole number at least 1, got 0"),
         (GRID, ["--processes", "two"], "processes must be a whole number"),
+        (GRID, ["--processes", "1", "--gpus-per-unit", "0.5"], "gpus_per_unit must come with backend slurm or ray"),
+        (GRID, ["--processes", "1", "--gpus-per-unit", "half"], "gpus_per_unit must be a number, got 'half'"),
         (GRID, ["--out", ""], "out must be a directory, got ''"),
         (GRID.replace("hysteretic", "sarsa"), [], "unknown algorithm 'sarsa'"),
         (GRID.replace("matrix-game", "chess"), [], "unknown environment 'chess'"),

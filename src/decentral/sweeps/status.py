@@ -95,8 +95,8 @@ def _resumption(directory: RunDirectory, again: bool) -> str:
     try:
         noted = directory.read_json("versions.json").get("resumed")
         steps = [entry["step"] for entry in noted] if noted else []
-    except (Refused, KeyError, TypeError):
-        return ""
+    except (Refused, KeyError, TypeError):  # it has not begun, or is being written
+        steps = []
     if steps and type(steps[-1]) is int and steps[-1] > 0:
         return f"resumed from step {steps[-1]:,}"
     return "started again" if again or steps else ""
