@@ -231,7 +231,7 @@ def nothing_trained():
         return drawn(self, *places, dpi=20, **how)
 
     with contextlib.ExitStack() as stack:
-        stack.enter_context(mock.patch.dict(BACK_ENDS, processes=lambda units, at_once, ended: None))
+        stack.enter_context(mock.patch.dict(BACK_ENDS, processes=lambda units, at_once, ended, resources: None))
         for place in TRAINING:
             stack.enter_context(mock.patch(place, stop))
         stack.enter_context(mock.patch.object(Figure, "savefig", few_pixels))

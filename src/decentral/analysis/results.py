@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 
 from decentral.errors import Refused
 from decentral.records import RunDirectory
-from decentral.records.columns import read_columns
+from decentral.records.columns import Columns, parse_columns, read_columns
 from decentral.records.run_directory import LARGEST, RETURN
 
 LONGEST_NAME = 300  # letters of an algorithm's or an environment's: those of code have the name of its module
@@ -67,12 +67,20 @@ def late_returns(run: Curves) -> np.ndarray:
 Panel = dict[str, Curves]  # curves that are shown together, by name
 
 
-def load_curves(directory: RunDirectory, config: dict[str, Any] | None = None) -> Curves:
-    """The curves of a run, finished or not: the tests that every seed has done. `config`, if it was read already."""
-    config = config or read_config(directory)
+def load_curves(directory: RunDirectory) -> Curves:
+    """The curves of a run, finished or not: the tests that every seed has done. All of its records are checked."""
+    return _curves(directory, read_config(directory), parse_columns)
+
+
+def load_curves_quickly(directory: RunDirectory, config: dict[str, Any]) -> Curves:
+    """The same for one of many, whose configuration was read before: what else its records hold is not looked at."""
+    return _curves(directory, config, read_columns)
+
+
+def _curves(directory: RunDirectory, config: dict[str, Any], read: Callable[..., Columns]) -> Curves:
     try:
         reports = {name: f"test_{name}" for name in config.get("reports", [])}
-        columns = read_columns(directory, [*reports.values()])
+        columns = read(directory, [*reports.values()])
     except (KeyError, TypeError) as error:
         raise Refused(f"{directory.path / 'metrics.jsonl'} has a record that makes no sense ({error})") from None
     places = [np.flatnonzero(columns["seed"] == seed) for seed in np.unique(columns["seed"])]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from decentral.analysis.results import Curves, load_curves, read_config
+from decentral.analysis.results import Curves, load_curves_quickly, read_config
 from decentral.deviation import mean_and_spread
 from decentral.errors import Refused
 from decentral.records import RunDirectory
@@ -39,7 +39,7 @@ class RunStatus:
     def curves(self) -> Curves | None:
         """All its tests; None before the first, and where they can't be read."""
         try:
-            return None if self.last is None else load_curves(RunDirectory(self.path), self.config)
+            return None if self.last is None else load_curves_quickly(RunDirectory(self.path), self.config)
         except Refused:
             return None
 

@@ -104,7 +104,7 @@ def distinct_draws(count: int, resamples: int, seed: int) -> tuple[np.ndarray, n
 
 
 def _quantile(ordered: np.ndarray, reached: np.ndarray, share: float) -> np.ndarray:
-    """What `np.quantile` gives for values of which each comes several times: a straight line between neighbours."""
+    """A quantile of values of which each comes several times: a straight line between neighbours."""
     last = int(reached.reshape(-1)[-1]) - 1
     place = share * last
     below = int(place)

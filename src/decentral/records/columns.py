@@ -32,13 +32,15 @@ class LastTest:
 
 def read_columns(directory: RunDirectory, keys: Sequence[str] = ()) -> Columns:
     """The seed, the step, the return and further numbers of every record; a KeyError names one that is missing."""
-    wanted = (RETURN, *keys)
     file = directory.path / "metrics.jsonl"
-    found = _search(_without_torn_line(read_plain(file, MOST_RECORDS)), wanted) if file.is_file() else None
-    if found is not None:
-        return found
+    found = _search(_without_torn_line(read_plain(file, MOST_RECORDS)), (RETURN, *keys)) if file.is_file() else None
+    return parse_columns(directory, keys) if found is None else found
+
+
+def parse_columns(directory: RunDirectory, keys: Sequence[str] = ()) -> Columns:
+    """The same, with everything else in the records checked."""
     rows = directory.read_metrics()
-    return {key: np.asarray([float(row[key]) for row in rows]) for key in (*COUNTS, *wanted)}
+    return {key: np.asarray([float(row[key]) for row in rows]) for key in (*COUNTS, RETURN, *keys)}
 
 
 def read_last_test(directory: RunDirectory) -> LastTest | None:
