@@ -31,7 +31,7 @@ def attempted(log, *entries, age=0.0):
 
 
 def begun(log, resumed=()):
-    """A run that was tested once, and that was resumed at these steps."""
+    """A run that was tested once, and that was resumed from these steps."""
     directory = RunDirectory.create(log.parents[1] / "one")
     directory.write_json("config.json", {})
     directory.write_json("versions.json", {"resumed": [{"step": step} for step in resumed]} if resumed else {})
@@ -51,7 +51,7 @@ def began(host=ELSEWHERE, process=1):
         ([began(), {"code": 1}], 0, "failed", "exit code 1, see units/one.log"),
         ([began(), {"code": -9}], 0, "failed", "exit code -9, see units/one.log"),
         ([began(), {"code": 75}], 0, "stopped", ""),
-        ([began("lost"), began()], 0, "running", f"on {ELSEWHERE}, attempt 2, started again"),
+        ([began("lost"), began()], 0, "running", f"on {ELSEWHERE}, attempt 2"),
         ([began(socket.gethostname(), os.getpid())], 999, "running", f"on {socket.gethostname()}"),
         ([began(socket.gethostname(), 2**30)], 0, "lost", f"on {socket.gethostname()}"),
         ([{"code": "x"}, [], 5, {"host": 3}], 0, "waiting", ""),  # nothing that an attempt has written
@@ -72,6 +72,8 @@ def test_after_a_node_was_lost_it_says_whether_the_unit_was_resumed_or_started_a
     status = status_of(UNIT, log.parents[1])
     assert (status.state, status.note) == ("running", f"on {ELSEWHERE}, attempt 2, {said}")
     assert (status.step, status.returns) == (40, {0: 2.5})
+    attempted(log, began("lost"), began() | {"began": time.time() + 60})  # the run has not noted anything since
+    assert status_of(UNIT, log.parents[1]).note == f"on {ELSEWHERE}, attempt 2"
 
 
 def test_a_lock_an_end_and_a_half_written_file_are_seen(log):

@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,8 @@ class Attempt:
     host: str
     process: int
     code: int | None
-    seen: float  # seconds since 1970
+    began: float  # seconds since 1970
+    seen: float
 
     def is_alive(self) -> bool:
         """Whether it is still being made: on this machine its process is known, elsewhere there are signs of life."""
@@ -85,11 +86,11 @@ def attempts_of(log: Path) -> list[Attempt]:
         return []
     attempts: list[Attempt] = []
     for entry in _entries(text):
-        host, process, code = (entry.get(key) for key in ("host", "process", "code"))
-        if isinstance(host, str) and type(process) is int:
-            attempts.append(Attempt(host, process, None, seen))
+        host, process, code, began = (entry.get(key) for key in ("host", "process", "code", "began"))
+        if isinstance(host, str) and type(process) is int and isinstance(began, int | float):
+            attempts.append(Attempt(host, process, None, float(began), seen))
         elif type(code) is int and attempts:
-            attempts[-1] = Attempt(attempts[-1].host, attempts[-1].process, code, seen)
+            attempts[-1] = replace(attempts[-1], code=code)
     return attempts
 
 

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -74,6 +75,7 @@ def _state(directory: RunDirectory, attempts: list[Attempt], log: Path) -> str:
     return "stopped" if last.code in (*ENDED_WELL, RUN_AGAIN) else "failed"
 
 
+CLOCKS = 2.0  # seconds by which the clocks of machines may differ
 RUN_AGAIN = 75  # the exit code of a run that was asked to stop and has saved
 
 
@@ -86,20 +88,21 @@ def _note(directory: RunDirectory, state: str, attempts: list[Attempt], log: Pat
         words.append(f"exit code {attempts[-1].code}, see {PLANS}/{log.name}")
     if len(attempts) > 1:
         words.append(f"attempt {len(attempts)}")
-    words.append(_resumption(directory, len(attempts) > 1))
+        words.append(_resumption(directory, attempts[-1].began))
     return ", ".join(word for word in words if word)
 
 
-def _resumption(directory: RunDirectory, again: bool) -> str:
-    """Whether a run has gone on from a checkpoint or begun anew, as it has recorded it itself."""
+def _resumption(directory: RunDirectory, began: float) -> str:
+    """Whether an attempt has gone on from a checkpoint or begun anew, as its run records it; empty before it does."""
+    file = directory.path / "versions.json"
     try:
-        noted = directory.read_json("versions.json").get("resumed")
-        steps = [entry["step"] for entry in noted] if noted else []
-    except (Refused, KeyError, TypeError):  # it has not begun, or is being written
-        steps = []
-    if steps and type(steps[-1]) is int and steps[-1] > 0:
-        return f"resumed from step {steps[-1]:,}"
-    return "started again" if again or steps else ""
+        if os.stat(file).st_mtime < began - CLOCKS:
+            return ""
+        noted = directory.read_json(file.name).get("resumed")
+        step = noted[-1]["step"] if noted else 0
+    except (OSError, Refused, KeyError, TypeError):  # it has not begun, or makes no sense
+        return ""
+    return f"resumed from step {step:,}" if type(step) is int and step > 0 else "started again"
 
 
 def write_plan(units: Sequence[PlannedUnit], file: Path, out: Path) -> None:

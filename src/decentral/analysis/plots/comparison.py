@@ -27,8 +27,9 @@ from decentral.analysis.plots.curves import (
 from decentral.analysis.results import Curves, labels, shared_references, shared_reports
 from decentral.analysis.statistics import interquartile_mean, mean_band, summarise
 
-MOST_RUNS = 20  # that are drawn with their bands and named
-MOST_OTHERS = 200  # whose curves are drawn besides
+MOST_RUNS = 20  # that are all drawn with their bands and named
+BEST = 10  # of more runs
+MOST_OTHERS = 100  # whose curves are drawn besides
 LEGEND_DROP = 0.5  # inches below the panel
 LEGEND_LINES = 5  # per column
 LEGEND_LETTERS = 90  # side by side
@@ -69,7 +70,7 @@ def _best(runs: list[Curves]) -> list[int]:
     if len(runs) <= MOST_RUNS:
         return [*range(len(runs))]
     worth = np.asarray([interquartile_mean(run.returns[:, -1]) for run in runs])
-    return sorted(np.argsort(-worth, kind="stable")[:MOST_RUNS].tolist())
+    return sorted(np.argsort(-worth, kind="stable")[:BEST].tolist())
 
 
 def _draw_others(axes: Axes, others: list[Curves], quantity: str) -> None:
