@@ -149,6 +149,7 @@ def main() -> None:
     parser.add_argument("--dir", type=Path, required=True, help="where the sweeps are made")
     parser.add_argument("--units", type=int, default=1000, help="a multiple of 40")
     parser.add_argument("--only", default="", help="measure the commands that begin so")
+    parser.add_argument("--repeat", type=int, default=3, help="the quickest of so many calls counts")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds after which a command is given up")
     parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
     args = parser.parse_args()
@@ -163,7 +164,8 @@ def main() -> None:
         hold(place, stack)
         for name, (words, files) in commands_of(place, place / "looks").items():
             if name.startswith(args.only):
-                rows[name] = measured(words, files, args.limit)
+                tries = [measured(words, files, args.limit) for _ in range(args.repeat)]
+                rows[name] = min(tries, key=lambda row: row["processor_seconds"])
                 print(name, json.dumps(rows[name]), flush=True)
     print(json.dumps(rows["import jax"]), json.dumps(rows["import matplotlib"]))
     if args.out is not None:

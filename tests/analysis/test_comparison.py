@@ -173,3 +173,22 @@ def test_a_comparison_in_another_format_is_refused(tmp_path):
 
 def test_sixteen_runs_look_different():
     assert len({repr(look(number)) for number in range(16)}) == 16
+
+
+def test_of_many_runs_the_best_are_named_and_some_others_are_grey(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(comparison_plot, "save", lambda figure, out: drawn.append(figure))
+    for name, value in {"MOST_RUNS": 4, "BEST": 2, "MOST_OTHERS": 2}.items():
+        monkeypatch.setattr(comparison_plot, name, value)
+    plot_comparison(
+        [curves(tmp_path, f"a{value}", (value, value)) for value in (1.0, 5.0, 2.0, 4.0, 3.0)], tmp_path / "x.png"
+    )
+    (figure,) = drawn
+    left, right = figure.axes
+    assert [label.get_text() for label in right.get_yticklabels()] == ["a5.0", "a4.0"]  # in their order
+    (grey,) = [one for one in left.collections if len(one.get_paths()) == 2]
+    assert [path.vertices[-1, 1] for path in grey.get_paths()] == [
+        1.0,
+        3.0,
+    ] and "the best 2 of 5 runs" in left.get_title()
+    plt.close(figure)

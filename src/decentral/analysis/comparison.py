@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from decentral.analysis.results import Curves, names, shared_references, shared_reports
-from decentral.analysis.statistics import CONFIDENCE, RESAMPLES, Summary, summarise
+from decentral.analysis.statistics import CONFIDENCE, RESAMPLES, Summary, summarise_all
 from decentral.errors import Refused
 
 
@@ -26,7 +26,10 @@ def rows_of(runs: list[Curves]) -> list[ComparisonRow]:
     """A row for each run, in the order given; runs that can't be compared are refused."""
     check_comparable(runs)
     reports = shared_reports(runs)
-    return [_row(run, label, reports) for run, label in zip(runs, names(runs), strict=True)]
+    summaries = summarise_all([run.returns[:, -1] for run in runs])
+    return [
+        _row(run, label, summary, reports) for run, label, summary in zip(runs, names(runs), summaries, strict=True)
+    ]
 
 
 def check_comparable(runs: list[Curves]) -> None:
@@ -57,9 +60,9 @@ def write(data: dict[str, Any], file: Path) -> None:
         raise Refused(f"out must be a directory that can be written, got {file.parent} ({error.strerror})") from None
 
 
-def _row(run: Curves, label: str, reports: list[str]) -> ComparisonRow:
+def _row(run: Curves, label: str, summary: Summary, reports: list[str]) -> ComparisonRow:
     final, reported = run.returns[:, -1], {name: run.reports[name][:, -1].tolist() for name in reports}
-    return ComparisonRow(label, run.decentralised, int(run.steps[-1]), final.tolist(), summarise(final), reported)
+    return ComparisonRow(label, run.decentralised, int(run.steps[-1]), final.tolist(), summary, reported)
 
 
 def _row_data(run: Curves, row: ComparisonRow) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Statistics over seeds: the interquartile mean, and how sure a number is (percentile bootstrap)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,6 +11,7 @@ from decentral.errors import Refused
 
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
+MOST_AT_ONCE = 2**22  # numbers that are drawn at once, where many runs are summed up
 BAND_RESAMPLES = 1000  # per test: finer than the eye
 
 Statistic = Callable[[np.ndarray], np.ndarray]  # [..., scores] to [...]
@@ -32,23 +33,37 @@ class Summary:
 
 def summarise(scores: np.ndarray) -> Summary:
     """One score per seed [seeds], summed up, with intervals of 95 %."""
-    if not scores.size or not np.isfinite(scores).all():
-        raise Refused(f"scores must be finite numbers, one per seed, got {scores.tolist()!r:.60}")
-    if len(scores) == 1:
-        alone = float(scores[0])
-        return Summary(1, mean=alone, mean_low=None, mean_high=None, spread=None, iqm=alone, low=None, high=None)
-    mean_low, mean_high = bootstrap_interval(scores, mean)
-    low, high = bootstrap_interval(scores, interquartile_mean)
-    return Summary(
-        seeds=len(scores),
-        mean=float(mean(scores)),
-        mean_low=float(mean_low),
-        mean_high=float(mean_high),
-        spread=float(sample_deviation(scores)),
-        iqm=float(interquartile_mean(scores)),
-        low=float(low),
-        high=float(high),
+    return summarise_all([scores])[0]
+
+
+def summarise_all(runs: Sequence[np.ndarray]) -> list[Summary]:
+    """The same for many runs [seeds] at once: those with as many seeds are computed together."""
+    for scores in runs:
+        if not scores.size or not np.isfinite(scores).all():
+            raise Refused(f"scores must be finite numbers, one per seed, got {scores.tolist()!r:.60}")
+    summaries: dict[int, Summary] = {}
+    for count in {len(scores) for scores in runs}:
+        places = [place for place, scores in enumerate(runs) if len(scores) == count]
+        together = max(1, MOST_AT_ONCE // (count * RESAMPLES))
+        for first in range(0, len(places), together):
+            chosen = places[first : first + together]
+            summaries |= zip(chosen, _summaries(np.stack([runs[place] for place in chosen])), strict=True)
+    return [summaries[place] for place in range(len(runs))]
+
+
+def _summaries(scores: np.ndarray) -> list[Summary]:
+    """Those of several runs [runs, seeds]."""
+    count, means, iqms = scores.shape[1], mean(scores), interquartile_mean(scores)
+    if count == 1:
+        return [Summary(1, alone, None, None, None, alone, None, None) for alone in means.tolist()]
+    columns = (
+        means,
+        *bootstrap_interval(scores, mean),
+        sample_deviation(scores, axis=1),
+        iqms,
+        *bootstrap_interval(scores, interquartile_mean),
     )
+    return [Summary(count, *map(float, row)) for row in zip(*columns, strict=True)]
 
 
 def mean(scores: np.ndarray) -> np.ndarray:
