@@ -3,7 +3,7 @@
     python benchmarks/thousand_units.py --dir /tmp/thousand --out FILE
 
 Two sweeps are made, without training, by what writes real runs: `done`, all finished, and `live`, in which some units
-are running, stopped, failed before they began, or waiting. They are made once; later calls measure them again.
+are running, lost, stopped, failed or waiting. They are made once; later calls measure them again.
 """
 
 import argparse
@@ -26,7 +26,8 @@ environment = {{ name = "matrix-game" }}
 training = {{ seeds = 5, steps = 20_000 }}
 """
 TESTS = 21  # every 1,000 steps
-RUNNING, STOPPED, FAILED, WAITING = range(10), range(10, 20), range(20, 25), range(25, 30)  # of `live`, by number
+RUNNING, LOST, STOPPED = range(10), range(10, 15), range(15, 20)  # of `live`, by number
+FAILED, WAITING = range(20, 25), range(25, 30)
 HALF = TESTS // 2  # the tests of a run that has not come to its end
 MEASURES = ("gradient_norm", "loss", "q_taken_mean", "td_error_abs", "weight_mean")  # of every agent
 
@@ -98,6 +99,21 @@ def spoil(units: list[Any]) -> None:
         lines = (run / "metrics.jsonl").read_bytes().splitlines(keepends=True)
         torn = lines[5 * HALF][:60]  # what a reader meets while the run writes
         (run / "metrics.jsonl").write_bytes(b"".join(lines[: 5 * HALF]) + torn)
+    note_attempts(units)
+
+
+def note_attempts(units: list[Any]) -> None:
+    """Note how the units of `live` that are not finished were tried, as the processes that wait for units do."""
+    from decentral.sweeps.attempts import Notes, file_of
+
+    for numbers, code in ((FAILED, 1), (STOPPED, 75)):
+        for number in numbers:
+            Notes(units[number].log).begin()
+            Notes(units[number].log).end(code)
+    for number in LOST:
+        file = file_of(units[number].log)
+        file.write_text(json.dumps({"host": "node-that-died", "process": 1, "began": 0.0}) + "\n")
+        os.utime(file, (0, 0))  # its last sign of life
 
 
 def commands_of(place: Path, looks: Path) -> dict[str, tuple[list[str], list[Path]]]:
@@ -132,7 +148,6 @@ def measured(words: list[str], files: list[Path], limit: float) -> dict[str, Any
         "printed_bytes": len(printed),
         "files": {file.name: file.stat().st_size for file in files if file.is_file()},
         "exit_code": code,
-        "said": printed.decode(errors="replace").splitlines()[-1:],
     }
 
 

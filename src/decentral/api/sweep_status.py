@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from decentral.api.places import PathLike, place_of
-from decentral.sweeps.status import TABLE, UnitStatus, read_plan, status_of
+from decentral.sweeps.status import STATES, TABLE, UnitStatus, read_plan, status_of
+
+__all__ = ["STATES", "FileSweep", "UnitStatus", "sweep_status"]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from decentral.api.sweep_status import STATES
 from decentral.deviation import mean_and_spread, spread_of
 from decentral.errors import printable
 from decentral.screen import Screen
@@ -202,7 +203,7 @@ def print_standings(console: Screen, standings: "list[UnitStatus]", most: int = 
     """The progress of every run of a sweep, and its last test. Of too many, those that are not finished come first."""
     everything, every = standings, len(standings)
     if every > most:
-        standings = sorted(standings, key=lambda one: (one.state == "finished", -_mean(one)))[:most]
+        standings = sorted(standings, key=lambda one: (STATES.index(one.state), -_mean(one)))[:most]
     notes = any(one.note for one in standings)
     table = Table(title="the last test, mean ± standard deviation over seeds", title_justify="left")
     table.add_column("run", overflow="fold")
