@@ -51,20 +51,20 @@ def read_last_test(directory: RunDirectory) -> LastTest | None:
     columns = next((found for size in TAILS if (found := _last_records(file, size)) is not None), None)
     if columns is None:
         columns = read_columns(directory)
-    tests = _tests(columns["seed"])
-    if not tests:
+    seeds = columns["seed"]
+    if not len(seeds):
         return None
-    last = tests[-1]
-    if len(tests) > 1 and len(last) < len(tests[-2]):  # it is being written
-        last = tests[-2]
-    returns = dict(zip(columns["seed"][last].astype(int).tolist(), columns[RETURN][last].tolist(), strict=True))
+    *_, before, first = (0, 0, *_beginnings(seeds))
+    last = slice(first, None)
+    if len(seeds) - first < first - before:  # it is being written
+        last = slice(before, first)
+    returns = dict(zip(seeds[last].astype(int).tolist(), columns[RETURN][last].tolist(), strict=True))
     return LastTest(int(columns["step"][last].max()), returns)
 
 
-def _tests(seeds: np.ndarray) -> list[np.ndarray]:
-    """Which records belong to each test: the seeds of one come in order."""
-    places = np.arange(len(seeds))
-    return np.split(places, places[1:][np.diff(seeds) <= 0]) if len(seeds) else []
+def _beginnings(seeds: np.ndarray) -> list[int]:
+    """Where each test but the first begins: the seeds of one come in order."""
+    return (np.flatnonzero(np.diff(seeds) <= 0) + 1).tolist()
 
 
 def _last_records(file: Path, most: int) -> Columns | None:
@@ -77,7 +77,7 @@ def _last_records(file: Path, most: int) -> Columns | None:
     columns = _search(_without_torn_line(text if is_all else text[text.find(b"\n") + 1 :]), [RETURN])
     if columns is None or is_all:
         return columns
-    return columns if len(_tests(columns["seed"])) > 2 else None  # the first may have lost its beginning
+    return columns if len(_beginnings(columns["seed"])) > 1 else None  # the first test may have lost its beginning
 
 
 def _without_torn_line(text: bytes) -> bytes:
