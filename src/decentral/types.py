@@ -6,7 +6,7 @@ whole batch it may transpose it once, to [T, B, ...]: `time_first`.
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import equinox as eqx
 import jax
@@ -21,26 +21,50 @@ Metrics = dict[str, Float[Array, "..."]]  # one agent's numbers; with the axes t
 
 @dataclass(frozen=True)
 class Discrete:
-    """One of `count` actions, some of which may be unavailable at times."""
+    """One of `count` actions, some of which may be unavailable at times. An action is its number."""
 
     count: int
+
+    shape: ClassVar[tuple[int, ...]] = ()  # of one action
+    dtype: ClassVar[str] = "int32"
+    nothing: ClassVar[int] = -1  # stands for the last action before the first
 
     def sample(self, available: Bool[Array, " actions"], key: Key[Array, ""]) -> Int[Array, ""]:
         """An available action, drawn uniformly."""
         return jax.random.categorical(key, jnp.where(available, 0.0, -jnp.inf))
 
+    def features(self, actions: Int[Array, "*batch"]) -> Float[Array, "*batch actions"]:
+        """Actions as networks read them: one-hot; zeros where there was none."""
+        return jax.nn.one_hot(actions, self.count)
+
 
 @dataclass(frozen=True)
 class Continuous:
-    """A number between `low` and `high`; `available` is then a single true value."""
+    """`count` numbers at once, each from -1 to 1; those that an agent of a padded team lacks are unavailable, and 0.
 
-    low: float
-    high: float
-    count: int = 1
+    An environment's own bounds are known where it meets the library: `AgentSpaces.bounds`.
+    """
 
-    def sample(self, available: Bool[Array, " actions"], key: Key[Array, ""]) -> Float[Array, ""]:
-        """A number of the interval, drawn uniformly."""
-        return jax.random.uniform(key, minval=self.low, maxval=self.high)
+    count: int
+
+    dtype: ClassVar[str] = "float32"
+    nothing: ClassVar[int] = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.count,)
+
+    def sample(self, available: Bool[Array, " actions"], key: Key[Array, ""]) -> Float[Array, " actions"]:
+        """Numbers drawn uniformly."""
+        return jnp.where(available, jax.random.uniform(key, self.shape, minval=-1.0, maxval=1.0), 0.0)
+
+    def features(self, actions: Float[Array, "*batch actions"]) -> Float[Array, "*batch actions"]:
+        """Actions as networks read them: the numbers themselves; zeros where there was none."""
+        return actions
+
+
+Action = Int[Array, ""] | Float[Array, " actions"]  # one, discrete or continuous
+ActionKind = Discrete | Continuous
 
 
 @dataclass(frozen=True)
@@ -48,7 +72,7 @@ class AgentSpec:
     """What is needed to build an agent for an environment: the size of its percept and the kind of its actions."""
 
     observation_size: int
-    actions: Discrete | Continuous
+    actions: ActionKind
     image: tuple[int, int, int] | None = None  # height, width, channels, where the observation is one, of 0 to 1
 
 
@@ -66,12 +90,18 @@ class Episode(eqx.Module):
     """
 
     percepts: Percept  # [P, ...]: the percept before each step and the one after the last
-    actions: Int[Array, "*batch T"] | Float[Array, "*batch T"]
+    actions: Int[Array, "*batch T"] | Float[Array, "*batch T numbers"]
     rewards: Float[Array, "*batch T"]
     terminated: Bool[Array, "*batch T"]  # this step ended the task: nothing follows it
     happened: Bool[Array, "*batch T"]  # this step is not padding
     annotations: Any = ()  # [*batch, T, ...]
     weights: Float[Array, "*batch T"] | None = None  # of errors, where a replay does not draw all alike
+
+
+def kind_of(actions: Array | np.ndarray, available: Array | np.ndarray) -> ActionKind:
+    """The kind of actions that an array holds, beside which of them were available."""
+    count = available.shape[-1]
+    return Continuous(count) if jnp.issubdtype(actions.dtype, jnp.floating) else Discrete(count)
 
 
 def time_first(batch: Tree) -> Tree:

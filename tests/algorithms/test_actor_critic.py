@@ -8,12 +8,11 @@ from decentral.algorithms.actor_critic import PolicyStep
 from decentral.algorithms.dpo import DPO, DPOPenalties
 from decentral.algorithms.ia2c import IA2C
 from decentral.algorithms.ippo import IPPO
+from decentral.algorithms.policies import Categorical, policy_from
 from decentral.algorithms.policy_gradient import (
     adapted,
     advantages,
     distance_to_sampled,
-    entropy,
-    log_policy,
     normalised,
     sampled,
 )
@@ -50,7 +49,7 @@ def test_advantages_are_scaled_by_the_steps_that_happened_alone():
 
 def step_of(advantage, old=(0.5, 0.5), new=(0.75, 0.25), action=0):
     """One step of a policy that has moved; by default the ratio of its action is 1.5."""
-    of_step = (jnp.log(jnp.asarray([[policy]])) for policy in (old, new))
+    of_step = (Categorical(jnp.log(jnp.asarray([[policy]]))) for policy in (old, new))
     return PolicyStep(*of_step, jnp.asarray([[action]]), jnp.asarray([[advantage]]))
 
 
@@ -115,10 +114,10 @@ def test_a_number_draws_an_action_by_its_cumulated_probability(number, action):
 
 def test_a_policy_is_drawn_from_in_training_and_greedy_in_a_test_and_never_does_what_is_unavailable():
     logits, available = jnp.asarray([1.0, 9.0, 2.0]), jnp.asarray([True, False, True])
-    policy = log_policy(logits, available)
-    np.testing.assert_allclose(jnp.exp(policy), [1 / (1 + np.e), 0.0, np.e / (1 + np.e)], rtol=1e-6)
+    policy = policy_from(logits, available)
+    np.testing.assert_allclose(policy.readable(), [1 / (1 + np.e), 0.0, np.e / (1 + np.e)], rtol=1e-6)
     share = 1 / (1 + np.e)
-    np.testing.assert_allclose(entropy(policy), -share * np.log(share) - (1 - share) * np.log(1 - share), rtol=1e-5)
+    np.testing.assert_allclose(policy.entropy(), -share * np.log(share) - (1 - share) * np.log(1 - share), rtol=1e-5)
     learner, die = IPPO(), jnp.asarray(0.26)
     scene = Scene(Percept(jnp.zeros(1), available), jnp.zeros(3), jnp.zeros(()), Dice(die, die, die, die))
     assert learner.choose(logits, scene, jnp.ones(())) == 0  # 0.26 is below 0.269

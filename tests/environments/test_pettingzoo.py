@@ -194,9 +194,12 @@ def test_rewards_that_differ_are_otherwise_refused():
     ("place", "reason"),
     [
         (
-            "tests.environments.zoo:Smooth",
-            "actions of .*: tall must be Discrete, MultiDiscrete or MultiBinary for agents to learn, got .*Box",
+            "tests.environments.zoo:Wordy",
+            "actions of .*: tall must be Discrete, MultiDiscrete, MultiBinary or Box for agents to learn, got .*Text",
         ),
+        ("tests.box_worlds:Half", "must have agents whose actions are all discrete or all a Box"),
+        ("tests.box_worlds:Unbounded", "gripper: bounds must be 1 pairs of finite numbers, .* got .*inf"),
+        ("tests.box_worlds:Whole", "gripper must be 1 to 1024 numbers of a floating type where they are a Box, got .*"),
         (
             "tests.environments.zoo:Odd",
             "observations of .*: tall must be a Box, Discrete, .*, or a Dict or Tuple of such, got .*Text",

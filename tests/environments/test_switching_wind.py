@@ -12,7 +12,7 @@ def test_the_mode_changes_every_twenty_steps_and_pushes_as_the_paper_says():
     lived = jax.jit(jax.vmap(lambda key: play(environment, random_player(environment, key[0]), key[1])))(keys)
     np.testing.assert_array_equal(lived.facts["mode"][0], np.repeat([0, 1, 2], 20))
     positions = np.asarray(lived.percepts.observation[..., 0, 0])
-    wind = positions[:, 1:] - positions[:, :-1] - np.asarray(lived.actions[..., 0])
+    wind = positions[:, 1:] - positions[:, :-1] - np.asarray(lived.actions[..., 0, 0])
     for mode, (mean, deviation) in enumerate([(0.0, 0.1), (-1.5, 0.3), (1.5, 0.3)]):
         learning_rewards = wind[:, 20 * mode : 20 * (mode + 1)]
         assert abs(learning_rewards.mean() - mean) < 0.03
@@ -28,13 +28,13 @@ def test_the_percept_is_the_position_alone():
 def test_a_move_beyond_the_unit_interval_is_cut_to_it():
     environment, key = SwitchingWind(), jax.random.key(0)
     state = environment.reset(key)
-    far, whole = (environment.step(state, jnp.asarray([move]), key)[0].position for move in (5.0, 1.0))
+    far, whole = (environment.step(state, jnp.asarray([[move]]), key)[0].position for move in (5.0, 1.0))
     assert far == whole
 
 
 def test_the_spread_may_be_read_as_a_variance():
     key = jax.random.key(3)
-    move = jnp.asarray([0.0])
+    move = jnp.asarray([[0.0]])
     narrow, wide = (
         environment.step(environment.reset(key), move, key)[0].position
         for environment in (SwitchingWind(), SwitchingWind(spread="variance"))

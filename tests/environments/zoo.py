@@ -148,10 +148,10 @@ class Overstaying(Zoo):
         return told
 
 
-class Smooth(Zoo):
-    """Actions that are not discrete."""
+class Wordy(Zoo):
+    """Actions of an unknown kind."""
 
-    spaces = {"tall": (Box(2, 2), Box(1)), "small": (Box(1), Discrete(2))}  # noqa: RUF012
+    spaces = {"tall": (Box(2, 2), Text()), "small": (Box(1), Discrete(2))}  # noqa: RUF012
 
 
 class Odd(Zoo):

@@ -8,7 +8,7 @@ from decentral.inspection.context_study import init_model_state, most_likely_con
 from decentral.types import AgentSpec, Continuous, Episode, Percept
 from tests.small import small
 
-SPEC = AgentSpec(observation_size=1, actions=Continuous(-1.0, 1.0))
+SPEC = AgentSpec(observation_size=1, actions=Continuous(1))
 
 
 def two_winds():
@@ -18,7 +18,7 @@ def two_winds():
     positions = np.cumsum(np.concatenate([starts[:, :1], actions + wind], axis=1), axis=1)
     yes = jnp.ones((16, 8), bool)
     percepts = Percept(jnp.asarray(positions, jnp.float32)[..., None], jnp.ones((16, 9, 1), bool))
-    return Episode(percepts, jnp.asarray(actions, jnp.float32), jnp.zeros((16, 8)), ~yes, yes)
+    return Episode(percepts, jnp.asarray(actions[..., None], jnp.float32), jnp.zeros((16, 8)), ~yes, yes)
 
 
 @pytest.fixture(scope="module")

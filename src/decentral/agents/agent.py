@@ -28,7 +28,8 @@ class Agent:
 
     `agent = Agent("dac", (7, 5), time_limit=100)`, for observations of 7 numbers and 5 actions; further settings are
     those of the algorithm, of its replay and exploration, and of the agent itself. Then, in turn, `act` and `observe`;
-    between two episodes `learn`.
+    between two episodes `learn`. `Agent("ippo", AgentSpec(7, Continuous(2)), bounds=[(0, 1), (-5, 5)])` has continuous
+    actions; without bounds, from -1 to 1.
     """
 
     def __init__(self, algorithm: str, spec: Any, /, **settings: Any):
@@ -59,8 +60,10 @@ class Agent:
         sizes = spec.observation_size, spec.actions.count
         return f"Agent({self._config.name!r}, {sizes}{named}, episodes={self.episodes})"
 
-    def act(self, observation: Any = None, available: Any = None, *, greedy: bool = False) -> int:
+    def act(self, observation: Any = None, available: Any = None, *, greedy: bool = False) -> Any:
         """Choose an action, by its environment's number: exploring by schedule, or the best one.
+
+        Of continuous actions, an array of numbers within the agent's `bounds`: drawn from its policy, or the best ones.
 
         The first call of an episode needs its first percept. Later ones know it from `observe`; if it is given again it
         must be the same. `available` says which actions can be taken; without it, all can.
@@ -76,7 +79,7 @@ class Agent:
         action, self._state = learner.choose(self._config.squad, self._state, step_percept, bool(greedy))
         self._buffer.act(action)
         self._phase = "to observe"
-        return self.first_action + action
+        return self._config.outward(action)
 
     def observe(
         self, reward: Any, observation: Any, terminated: Any = False, available: Any = None, *, truncated: Any = False

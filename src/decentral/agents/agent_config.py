@@ -5,14 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from decentral.algorithms import ALGORITHMS
+from decentral.algorithms import ALGORITHMS, Algorithm
+from decentral.bounds import Bounds, as_bounds, within_bounds
+from decentral.configs.registry import check_continuous
 from decentral.percepts import as_available, as_observation
 from decentral.settings import Refused, Settings, as_data, build, setting, setting_fields
 from decentral.training.batches import Batch, lengths_within
 from decentral.training.plan import Plan
 from decentral.training.priorities import check_priorities
 from decentral.training.squads.separate import LearningSchedule, Separate, check_on_policy
-from decentral.types import AgentSpec, Discrete
+from decentral.types import AgentSpec, Continuous, Discrete
 
 PLANNED = (
     "replay_episodes",
@@ -53,10 +55,16 @@ class AgentConfig:
     agent_settings: AgentSettings
     spec: AgentSpec  # its own
     padded: AgentSpec  # of its networks: the largest sizes of its team; its own if it has no team
+    bounds: Bounds = ()  # of continuous actions, in its environment's own numbers
 
     @staticmethod
     def of(name: Any, spec: Any, settings: dict[str, Any], padded: Any = None) -> "AgentConfig":
-        """From a name and flat settings, each passed to the part that has it; unknown ones are refused."""
+        """From a name and flat settings, each passed to the part that has it; unknown ones are refused.
+
+        `bounds` among them are those of continuous actions.
+        """
+        settings = dict(settings)
+        given = settings.pop("bounds", None)
         if not isinstance(name, str) or name not in ALGORITHMS:
             raise Refused(f"algorithm must be one of {', '.join(ALGORITHMS)}, got {name!r:.40}")
         around, learned = _names(AgentSettings), _names(ALGORITHMS[name])
@@ -72,6 +80,7 @@ class AgentConfig:
         check_on_policy(name, algorithm, plan, schedule)
         squad = Separate(algorithm, (turn,), agent_settings.team_size, schedule)
         agent_spec = as_spec(spec)
+        bounds = _bounds_for(name, algorithm, agent_spec, given)
         return AgentConfig(
             name,
             squad,
@@ -79,17 +88,19 @@ class AgentConfig:
             agent_settings,
             agent_spec,
             agent_spec if padded is None else _room_for(agent_spec, padded),
+            bounds,
         )
 
     def as_data(self) -> dict[str, Any]:
         """As plain data, the inverse of `from_data`."""
         planned = {key: value for key, value in as_data(self.plan).items() if key in PLANNED}
         inside = {} if self.padded == self.spec else {"padded": _sizes(self.padded)}
+        within = {"bounds": [list(pair) for pair in self.bounds]} if self.bounds else {}
         return {
             "algorithm": self.name,
             "spec": _sizes(self.spec),
             **inside,
-            "settings": as_data(self.agent_settings) | planned | as_data(self.squad.algorithm),
+            "settings": as_data(self.agent_settings) | planned | as_data(self.squad.algorithm) | within,
         }
 
     @staticmethod
@@ -97,9 +108,8 @@ class AgentConfig:
         """The inverse of `as_data`."""
         if not isinstance(data.get("settings"), dict):
             raise Refused(f"settings must be an object, got {data.get('settings')!r:.40}")
-        spec, padded = (
-            tuple(sizes) if isinstance(sizes, list) else sizes for sizes in (data.get("spec"), data.get("padded"))
-        )
+        continuous = data["settings"].get("bounds") is not None
+        spec, padded = (_spec_of(data.get(key), continuous) for key in ("spec", "padded"))
         return AgentConfig.of(data.get("algorithm"), spec, data["settings"], padded)
 
     def observation(self, given: Any) -> np.ndarray:
@@ -109,8 +119,14 @@ class AgentConfig:
 
     def available(self, given: Any, may_be_none: bool = False) -> np.ndarray:
         """Which of its own actions the agent can take, checked; padding actions are never available."""
-        options = as_available(given, self.spec.actions.count, may_be_none)
+        options = as_available(given, self.spec.actions.count, may_be_none or bool(self.bounds))
         return _with_blanks(options, self.padded.actions.count)
+
+    def outward(self, action: int | np.ndarray) -> int | np.ndarray:
+        """An action as its environment takes it: by its number, or as numbers within the agent's own bounds."""
+        if isinstance(action, np.ndarray):
+            return within_bounds(action[: self.spec.actions.count], self.bounds)
+        return self.agent_settings.first_action + action
 
     @property
     def batch(self) -> Batch:
@@ -123,20 +139,36 @@ class AgentConfig:
 def as_spec(spec: Any) -> AgentSpec:
     """An `AgentSpec`, from one or from the size of an observation and the number of actions."""
     if isinstance(spec, AgentSpec):
-        if not isinstance(spec.actions, Discrete):
-            raise Refused("spec must have discrete actions, got continuous ones, which no method takes")
         if spec.image is not None:
             raise Refused("spec must be of numbers for an agent alone, got an image: set environment.images to flat")
+        kind: type[Discrete | Continuous] = type(spec.actions)
         sizes: Any = (spec.observation_size, spec.actions.count)
     else:
-        sizes = spec
+        kind, sizes = Discrete, spec
     if (
         not isinstance(sizes, tuple)
         or len(sizes) != 2
         or not all(type(size) is int and 1 <= size <= LARGEST_SIZE for size in sizes)
     ):
         raise Refused(f"spec must be an AgentSpec, or the size of an observation and the number of actions, got {spec}")
-    return AgentSpec(sizes[0], Discrete(sizes[1]))
+    return AgentSpec(sizes[0], kind(sizes[1]))
+
+
+def _spec_of(sizes: Any, continuous: bool) -> Any:
+    """The spec of stored sizes, the inverse of `_sizes`; what they can't be is left for `as_spec` to refuse."""
+    if not isinstance(sizes, list):
+        return sizes
+    return AgentSpec(sizes[0], Continuous(sizes[1])) if continuous and len(sizes) == 2 else tuple(sizes)
+
+
+def _bounds_for(name: str, algorithm: Algorithm, spec: AgentSpec, given: Any) -> Bounds:
+    """The bounds of an agent's actions, where they are continuous; a method that takes none such is refused."""
+    if isinstance(spec.actions, Continuous):
+        check_continuous(name, algorithm, "spec", ALGORITHMS)
+        return as_bounds(given, spec.actions.count)
+    if given is not None:
+        raise Refused(f"bounds can't be set for discrete actions, got {given!r:.80}")
+    return ()
 
 
 def _room_for(spec: AgentSpec, given: Any) -> AgentSpec:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 import numpy as np
 
-from decentral.types import AgentSpec, Episode, Percept
+from decentral.types import AgentSpec, Episode, Percept, kind_of
 
 
 @dataclass
@@ -14,7 +14,7 @@ class EpisodeBuffer:
 
     observations: np.ndarray  # [P, features]
     available: np.ndarray  # [P, actions]
-    actions: np.ndarray  # [T]
+    actions: np.ndarray  # [T], or of continuous numbers [T, numbers]
     rewards: np.ndarray  # [T]
     steps: int = 0
 
@@ -24,7 +24,7 @@ class EpisodeBuffer:
         return EpisodeBuffer(
             np.zeros((time_limit + 1, spec.observation_size), np.float32),
             np.zeros((time_limit + 1, spec.actions.count), bool),
-            np.zeros(time_limit, np.int32),
+            np.zeros((time_limit, *spec.actions.shape), spec.actions.dtype),
             np.zeros(time_limit, np.float32),
         )
 
@@ -34,7 +34,7 @@ class EpisodeBuffer:
         self.actions[:], self.rewards[:] = 0, 0.0
         self.observations[0], self.available[0] = observation, available
 
-    def act(self, action: int) -> None:
+    def act(self, action: int | np.ndarray) -> None:
         """Write down an action."""
         self.actions[self.steps] = action
 
@@ -59,9 +59,11 @@ class EpisodeBuffer:
         return self.available[self.steps]
 
     @property
-    def last_action(self) -> int:
-        """The agent's last action; -1 before the first."""
-        return int(self.actions[self.steps - 1]) if self.steps else -1
+    def last_action(self) -> np.ndarray:
+        """The agent's last action; before the first -1, or zeros where actions are continuous."""
+        if self.steps:
+            return self.actions[self.steps - 1]
+        return np.full_like(self.actions[0], kind_of(self.actions, self.available).nothing)
 
     def closed(self, terminated: bool) -> Episode:
         """The whole episode; the rest of its room is padding that repeats the last percept."""

@@ -19,7 +19,7 @@ from decentral.training.plan import Plan
 from decentral.training.replay import Buffer, blank_episode
 from decentral.training.squads.base import TrainingClock
 from decentral.training.squads.separate import Separate
-from decentral.types import AgentSpec, Episode, Metrics, Percept
+from decentral.types import Action, AgentSpec, Episode, Metrics, Percept, kind_of
 
 
 class LearnerState(eqx.Module):
@@ -84,17 +84,19 @@ class StepPercept(NamedTuple):
 
     observation: Float[Array, " features"] | np.ndarray
     available: Bool[Array, " actions"] | np.ndarray
-    last_action: Int[Array, ""] | int  # -1 before the first
+    last_action: Action | np.ndarray | int  # before the first, what its kind has for nothing
     step: Int[Array, ""] | int
 
 
-def choose(squad: Separate, state: LearnerState, step_percept: StepPercept, greedy: bool) -> tuple[int, LearnerState]:
+def choose(
+    squad: Separate, state: LearnerState, step_percept: StepPercept, greedy: bool
+) -> tuple[int | np.ndarray, LearnerState]:
     """The action at a step of the episode, and the learner after its percept; greedily: without exploring."""
     acting_models, statistics = squad.acting_models(state.agent), None if greedy else squad.statistics(state.agent)
     action, memory = _choose(
         squad, acting_models, statistics, (state.memory, state.epsilon, state.dice), step_percept, greedy
     )
-    return int(action), replace(state, memory=memory)
+    return int(action) if action.ndim == 0 else np.asarray(action), replace(state, memory=memory)
 
 
 def remember(squad: Separate, state: LearnerState, episode: Episode, steps: int) -> LearnerState:
@@ -129,10 +131,11 @@ def _choose(
     playing: tuple[Memory, Float[Array, ""], Dice],
     step_percept: StepPercept,
     greedy: bool,
-) -> tuple[Int[Array, ""], Memory]:
+) -> tuple[Action, Memory]:
     memory, epsilon, dice = playing
     percepts = Percept(jnp.asarray(step_percept.observation)[None], jnp.asarray(step_percept.available)[None])
-    last_actions = jax.nn.one_hot(step_percept.last_action, step_percept.available.shape[-1])[None]
+    last_action = jnp.asarray(step_percept.last_action)
+    last_actions = kind_of(last_action, step_percept.available).features(last_action)[None]
     each = jnp.zeros(1) if greedy else epsilon[None]
     scenes = Scene(percepts, last_actions, each, jax.tree.map(lambda rolled: rolled[step_percept.step], dice))
     actions, memory = squad.act(acting_models, statistics, memory, scenes)
@@ -179,12 +182,14 @@ class GreedyEpisode:
     def __init__(self, agent_config: AgentConfig, state: LearnerState, number: int):
         self._config = agent_config
         self._state = begin_greedy_episode(agent_config.squad, state, number)
-        self._last_action, self._step = -1, 0
+        kind = agent_config.padded.actions
+        self._last_action: int | np.ndarray = np.full(kind.shape, kind.nothing, kind.dtype)
+        self._step = 0
 
-    def act(self, observation: Any, available: Any = None) -> int:
-        """The best action for this percept, by its environment's number."""
+    def act(self, observation: Any, available: Any = None) -> Any:
+        """The best action for this percept, as its environment takes it: its number, or numbers within bounds."""
         padded, options = self._config.observation(observation), self._config.available(available)
         step_percept = StepPercept(padded, options, self._last_action, self._step)
         self._last_action, self._state = choose(self._config.squad, self._state, step_percept, greedy=True)
         self._step += 1
-        return self._config.agent_settings.first_action + self._last_action
+        return self._config.outward(self._last_action)

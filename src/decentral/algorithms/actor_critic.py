@@ -12,44 +12,24 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.base import AgentState, Algorithm, Models, Statistics, Values
-from decentral.algorithms.policy_gradient import (
-    advantages,
-    distance_to_sampled,
-    divergence,
-    entropy,
-    log_policy,
-    normalised,
-    sampled,
-)
-from decentral.algorithms.q_learning import Scene, mask_unavailable, masked_mean
+from decentral.algorithms.base import AgentState, Algorithm, Models, Statistics
+from decentral.algorithms.policies import Outputs, Policy, PolicyNetwork, policy_from, policy_of
+from decentral.algorithms.policy_gradient import advantages, normalised
+from decentral.algorithms.q_learning import Scene, masked_mean
 from decentral.algorithms.value_learner import Hidden, ValueNetwork
 from decentral.networks.backend import gathered
+from decentral.networks.heads import LEAST_LOG_STD, MOST_LOG_STD
 from decentral.networks.images import trunk_for
 from decentral.networks.layers import Linear, draw
 from decentral.settings import setting
-from decentral.types import AgentSpec, Episode, Metrics, Percept, time_first
-
-SMALL = 0.01  # of the last layer's initial values: a new policy is almost uniform
+from decentral.types import Action, AgentSpec, Episode, Metrics, Percept, time_first
 
 
 class ActorCriticModels(eqx.Module):
     """Both networks of one agent."""
 
-    actor: ValueNetwork  # logits of pi(. | h), which acts
+    actor: PolicyNetwork  # pi(. | h), which acts
     critic: ValueNetwork  # V(h), with a single output
-
-    @staticmethod
-    def described(spec: AgentSpec, hidden: int) -> "ActorCriticModels":
-        """The description of both; `networks.layers.draw` draws their initial values."""
-        trunk = trunk_for(spec.observation_size + spec.actions.count, hidden, spec.image)
-        return ActorCriticModels(described_actor(spec, hidden), ValueNetwork(trunk, Linear(hidden, 1)))
-
-
-def described_actor(spec: AgentSpec, hidden: int) -> ValueNetwork:
-    """The description of a policy's network."""
-    actor = ValueNetwork.described(spec, hidden)
-    return eqx.tree_at(lambda net: net.head, actor, jax.tree.map(lambda bound: SMALL * bound, actor.head))
 
 
 class OptimiserState(eqx.Module):
@@ -62,7 +42,7 @@ class OptimiserState(eqx.Module):
 class UpdateTargets(eqx.Module):
     """What is computed once from the episodes of an update, with the networks that played them [T, B]."""
 
-    log_policy: Float[Array, "*agents T B actions"]
+    policy: Policy
     advantages: Float[Array, "T B"]
     returns: Float[Array, "T B"]  # what the critic is to foresee
 
@@ -70,21 +50,22 @@ class UpdateTargets(eqx.Module):
 class PolicyStep(eqx.Module):
     """The policy at every step of an update, as it was and as it is now [T, B]."""
 
-    old: Float[Array, "T B actions"]  # log pi
-    new: Float[Array, "T B actions"]
-    actions: Int[Array, "T B"]
+    old: Any  # a `Policy`, and so is the new one, of the same kind
+    new: Any
+    actions: Int[Array, "T B"] | Float[Array, "T B actions"]
     advantages: Float[Array, "T B"]
 
     @property
     def ratio(self) -> Float[Array, "T B"]:
         """pi(a_t | h_t) now, relative to when it was taken."""
-        return jnp.exp(taken(self.new, self.actions) - taken(self.old, self.actions))
+        return jnp.exp(self.new.log_probability(self.actions) - self.old.log_probability(self.actions))
 
 
 class ActorCritic(Algorithm):
     """On-policy learning of a policy, with a value as its baseline. Each agent has its own of both."""
 
     on_policy: ClassVar[bool] = True
+    takes_continuous: ClassVar[bool] = True
     own_critic: ClassVar[bool] = True
     parts: ClassVar[tuple[str, ...]] = ("actor", "critic")  # of its models, each with an optimiser
 
@@ -96,6 +77,13 @@ class ActorCritic(Algorithm):
     trace: float = setting(0.95, "lambda of the generalised advantage estimates", at_least=0, at_most=1)
     entropy_weight: float = setting(0.01, "weight of the policy's entropy, a bonus", at_least=0)
     normalise: bool = setting(True, "scale the advantages of an update to mean 0 and deviation 1")
+    initial_log_std: float = setting(
+        0.0,
+        "log-deviation of continuous actions, before tanh, in a new policy; learned, the same in every state",
+        at_least=LEAST_LOG_STD,
+        at_most=MOST_LOG_STD,
+        static=True,
+    )
 
     @abstractmethod
     def surrogate(
@@ -112,7 +100,12 @@ class ActorCritic(Algorithm):
         return penalties
 
     def build(self, spec: AgentSpec) -> Models:
-        return ActorCriticModels.described(spec, self.hidden)
+        trunk = trunk_for(spec.observation_size + spec.actions.count, self.hidden, spec.image)
+        return ActorCriticModels(self.build_actor(spec), ValueNetwork(trunk, Linear(self.hidden, 1)))
+
+    def build_actor(self, spec: AgentSpec) -> PolicyNetwork:
+        """A description of the policy's network."""
+        return PolicyNetwork.described(spec, self.hidden, self.initial_log_std)
 
     def init_agent(self, spec: AgentSpec, key: Key[Array, ""]) -> AgentState:
         key_build, key_agent = jax.random.split(key)
@@ -126,35 +119,33 @@ class ActorCritic(Algorithm):
             key=key_agent,
         )
 
-    def acting(self, models: Models) -> ValueNetwork:
+    def acting(self, models: Models) -> PolicyNetwork:
         """The network that acts."""
         return models.actor
 
     def start(self, models: Models) -> Hidden:
         return self.acting(models).trunk.start()
 
-    def values(self, models: Models, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
-        """The logits of the policy: greedy play takes the likeliest action."""
+    def values(self, models: Models, memory: Hidden, scene: Scene) -> tuple[Outputs, Hidden]:
+        """What describes the policy: logits, or means and log-deviations of continuous actions."""
         return self.acting(models).step(memory, scene)
 
     def explore(self, statistics: Statistics, percept: Percept, epsilon: Float[Array, ""]) -> Float[Array, ""]:
         """Always: the policy itself explores, and no schedule does."""
         return jnp.ones_like(epsilon)
 
-    def choose(self, values: Values, scene: Scene, epsilon: Float[Array, ""]) -> Int[Array, ""]:
-        """In training an action drawn from the policy, in a test (epsilon 0) its likeliest one."""
-        available = scene.percept.available
-        drawn = sampled(jnp.exp(log_policy(values, available)), scene.dice.action)
-        return jnp.where(epsilon > 0, drawn, jnp.argmax(mask_unavailable(values, available), axis=-1))
+    def choose(self, values: Outputs, scene: Scene, epsilon: Float[Array, ""]) -> Action:
+        """In training an action drawn from the policy, in a test (epsilon 0) its best one."""
+        policy = policy_from(values, scene.percept.available)
+        return jnp.where(epsilon > 0, policy.drawn(scene.dice), policy.best())
 
     def gap(
-        self, values: Values, scene: Scene, epsilon: Float[Array, ""], action: Int[Array, ""]
+        self, values: Outputs, scene: Scene, epsilon: Float[Array, ""], action: Action
     ) -> tuple[Float[Array, ""], Bool[Array, ""]]:
-        """In probability. The dice choose by the policy: no action is beyond what values explain."""
-        policy = jnp.exp(log_policy(values, scene.percept.available))
-        drawn = distance_to_sampled(policy, scene.dice.action, action)
-        lost = jnp.max(policy, axis=-1) - policy[action]
-        return jnp.where(epsilon > 0, drawn, lost), jnp.zeros((), bool)
+        """In probability, or in units of a continuous action. The dice choose by the policy, so values explain all."""
+        policy = policy_from(values, scene.percept.available)
+        distance = jnp.where(epsilon > 0, policy.distance(scene.dice, action), policy.distance(None, action))
+        return distance, jnp.zeros((), bool)
 
     def state_values(self, models: ActorCriticModels, episode: Episode) -> Float[Array, "P *B"]:
         """V(h) at every percept of an episode, or of a batch of episodes."""
@@ -195,7 +186,7 @@ class ActorCritic(Algorithm):
         self, online: Models, batch: Episode, targets: UpdateTargets, penalties: Any
     ) -> tuple[Float[Array, ""], Metrics]:
         """The loss of both networks on episodes [T, B], and its metrics. They share no parameter, so it is a sum."""
-        step = PolicyStep(targets.log_policy, policy_of(online.actor, batch), batch.actions, targets.advantages)
+        step = PolicyStep(targets.policy, policy_of(online.actor, batch), batch.actions, targets.advantages)
         policy_loss, measured = self.surrogate(step, penalties, batch.happened)
         measured = step_metrics(step, batch.happened) | measured
         values = self.state_values(online, batch)[:-1]
@@ -217,19 +208,9 @@ class ActorCritic(Algorithm):
         )
 
 
-def policy_of(actor: ValueNetwork, batch: Episode) -> Float[Array, "T B actions"]:
-    """log pi at every step of episodes [T, B]."""
-    return log_policy(actor.unroll(batch)[:-1], batch.percepts.available[:-1])
-
-
 def step_metrics(step: PolicyStep, happened: Bool[Array, "T B"]) -> Metrics:
     """How random the policy is, and how far it has moved."""
     return {
-        "entropy": masked_mean(entropy(step.new), happened),
-        "kl": masked_mean(divergence(step.old, step.new), happened),
+        "entropy": masked_mean(step.new.entropy(), happened),
+        "kl": masked_mean(step.old.divergence(step.new), happened),
     }
-
-
-def taken(of_actions: Float[Array, "*batch actions"], actions: Int[Array, "*batch"]) -> Float[Array, "*batch"]:
-    """The entries of the actions that were taken."""
-    return jnp.sum(of_actions * jax.nn.one_hot(actions, of_actions.shape[-1]), axis=-1)

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.algorithms.q_learning import Dice, Scene, epsilon_greedy, linear_ramp, mask_unavailable, roll
 from decentral.settings import Settings, setting
-from decentral.types import AgentSpec, Episode, Metrics, Percept
+from decentral.types import Action, AgentSpec, Episode, Metrics, Percept
 
 Models = Any  # an algorithm's networks, or tables
 Memory = Any  # the networks' hidden state within an episode
@@ -62,6 +62,8 @@ class Algorithm(Settings):
     strictness: ClassVar[Strictness] = Strictness()
     on_policy: ClassVar[bool] = False  # it learns from the episodes played since its last update alone, each once
 
+    takes_continuous: ClassVar[bool] = False  # can its agents have continuous actions?
+
     discount: float = setting(0.99, "gamma, the discount factor", at_least=0, at_most=1)
     forgive: float = setting(0.0, "episodes in which learning counts negative rewards as 0", at_least=0)
     forgive_fade: float = setting(0.0, "episodes over which they then come to count in full (0: at once)", at_least=0)
@@ -99,12 +101,12 @@ class Algorithm(Settings):
         """The probability of a random action, given the `epsilon` of the training plan."""
         return epsilon
 
-    def choose(self, values: Values, scene: Scene, epsilon: Float[Array, ""]) -> Int[Array, ""]:
+    def choose(self, values: Values, scene: Scene, epsilon: Float[Array, ""]) -> Action:
         """The action, given what `values` and `explore` answered."""
         return epsilon_greedy(values, scene.percept.available, epsilon, scene.dice)
 
     def gap(
-        self, values: Values, scene: Scene, epsilon: Float[Array, ""], action: Int[Array, ""]
+        self, values: Values, scene: Scene, epsilon: Float[Array, ""], action: Action
     ) -> tuple[Float[Array, ""], Bool[Array, ""]]:
         """How far `values` are from an `action` being chosen, and whether chance chose, whatever they are. For audits.
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from decentral.algorithms.actor_critic import ActorCritic, PolicyStep
-from decentral.algorithms.policy_gradient import adapted, divergence, root
+from decentral.algorithms.policy_gradient import adapted, root
 from decentral.algorithms.q_learning import masked_mean
 from decentral.settings import setting
 from decentral.types import Metrics
@@ -30,7 +30,7 @@ class DPO(ActorCritic):
     def surrogate(
         self, step: PolicyStep, penalties: DPOPenalties, happened: Bool[Array, "T B"]
     ) -> tuple[Float[Array, ""], Metrics]:
-        moved = divergence(step.old, step.new)
+        moved = step.old.divergence(step.new)
         kl, root_kl = masked_mean(moved, happened), masked_mean(root(moved), happened)
         gain = masked_mean(step.ratio * step.advantages, happened)
         return penalties.root_kl * root_kl + penalties.kl * kl - gain, {

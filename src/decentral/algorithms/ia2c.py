@@ -4,7 +4,7 @@ from typing import Any
 
 from jaxtyping import Array, Bool, Float
 
-from decentral.algorithms.actor_critic import ActorCritic, PolicyStep, taken
+from decentral.algorithms.actor_critic import ActorCritic, PolicyStep
 from decentral.algorithms.q_learning import masked_mean
 from decentral.settings import setting
 from decentral.types import Metrics
@@ -18,4 +18,4 @@ class IA2C(ActorCritic):
     def surrogate(
         self, step: PolicyStep, penalties: Any, happened: Bool[Array, "T B"]
     ) -> tuple[Float[Array, ""], Metrics]:
-        return -masked_mean(taken(step.new, step.actions) * step.advantages, happened), {}
+        return -masked_mean(step.new.log_probability(step.actions) * step.advantages, happened), {}

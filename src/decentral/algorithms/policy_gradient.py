@@ -1,20 +1,13 @@
-"""The equations that actor-critics share: masked policies, how they are sampled, advantages, and divergences."""
+"""The equations that actor-critics share: how a policy is sampled, advantages, and divergences of policies."""
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from decentral.algorithms.q_learning import mask_unavailable, masked_mean
+from decentral.algorithms.q_learning import masked_mean
 from decentral.types import Episode
 
 TINY = 1e-8  # inside a root, whose slope at 0 is infinite
-
-
-def log_policy(
-    logits: Float[Array, "*batch actions"], available: Bool[Array, "*batch actions"]
-) -> Float[Array, "*batch actions"]:
-    """log pi(. | h): an action that is not available has no probability."""
-    return jax.nn.log_softmax(mask_unavailable(logits, available), axis=-1)
 
 
 def sampled(policy: Float[Array, " actions"], number: Float[Array, ""]) -> Int[Array, ""]:

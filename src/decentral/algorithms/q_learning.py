@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.types import Episode, Percept
+from decentral.types import Episode, Percept, kind_of
 
 UNAVAILABLE = -9999999.0  # PyMARL's value of an action that can't be taken
 
@@ -26,7 +26,7 @@ class Scene(eqx.Module):
     """Everything that one choice of action depends on, besides the models and the memory."""
 
     percept: Percept
-    last_action: Float[Array, "*agents actions"]  # the agent's own, one-hot; zeros at the start of an episode
+    last_action: Float[Array, "*agents actions"]  # the agent's own, as features; zeros at the start of an episode
     epsilon: Float[Array, "*agents"]  # the exploration of the training plan at this time; 0 in a test
     dice: Dice
 
@@ -48,7 +48,7 @@ def draw_by_step(
 
 
 def network_inputs(percept: Percept, last_action: Float[Array, "*batch actions"]) -> Float[Array, "*batch inputs"]:
-    """The inputs of a network: the observation and the agent's own last action, one-hot (zeros at the start)."""
+    """The inputs of a network: the observation and the agent's own last action (zeros at the start)."""
     return jnp.concatenate([percept.observation, last_action], axis=-1)
 
 
@@ -63,9 +63,14 @@ def episode_inputs(episode: Episode) -> Float[Array, "P *B inputs"]:
 
 
 def last_actions(episode: Episode) -> Float[Array, "P *B actions"]:
-    """The agent's own action before every percept, one-hot; zeros before the first."""
-    taken = one_hot_actions(episode)
+    """The agent's own action before every percept, as features; zeros before the first."""
+    taken = action_features(episode)
     return jnp.concatenate([jnp.zeros_like(taken[:1]), taken])
+
+
+def action_features(episode: Episode) -> Float[Array, "T *B actions"]:
+    """The agent's own actions as networks read them: one-hot, or the numbers of continuous ones."""
+    return kind_of(episode.actions, episode.percepts.available).features(episode.actions)
 
 
 def one_hot_actions(episode: Episode) -> Float[Array, "T *B actions"]:

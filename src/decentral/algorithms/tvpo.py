@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from decentral.algorithms.actor_critic import ActorCritic, PolicyStep
-from decentral.algorithms.policy_gradient import adapted, total_variation
+from decentral.algorithms.policy_gradient import adapted
 from decentral.algorithms.q_learning import masked_mean
 from decentral.settings import setting
 from decentral.types import Metrics
@@ -24,7 +24,7 @@ class TVPO(ActorCritic):
     def surrogate(
         self, step: PolicyStep, penalties: Float[Array, ""], happened: Bool[Array, "T B"]
     ) -> tuple[Float[Array, ""], Metrics]:
-        variation = masked_mean(total_variation(step.old, step.new), happened)
+        variation = masked_mean(step.old.variation(step.new, step.actions), happened)
         gain = masked_mean(step.ratio * step.advantages, happened)
         return penalties * variation - gain, {"variation": variation, "variation_weight": penalties}
 

@@ -6,6 +6,7 @@ from typing import Any
 from decentral.api.arguments import check_whole, environment_of
 from decentral.environments.base import BaseEnvironment
 from decentral.notebook import table_html
+from decentral.types import Continuous
 from decentral.verification.environment_check.check import Finding, examine
 
 
@@ -51,13 +52,14 @@ def sizes_of(environment: BaseEnvironment) -> dict[str, int | dict[str, int]]:
     specs = environment.agent_specs
     observed = [spec.observation_size for spec in specs]
     counts = [spec.actions.count for spec in specs]
+    acted = "numbers of an action" if isinstance(specs[0].actions, Continuous) else "actions"
     alike, names = len(set(zip(observed, counts, strict=True))) == 1, environment.agent_names
     each: dict[str, int | dict[str, int]] = (
-        {"numbers observed by each": observed[0], "actions": counts[0]}
+        {"numbers observed by each": observed[0], acted: counts[0]}
         if alike
         else {
             "numbers observed by": dict(zip(names, observed, strict=True)),
-            "actions of": dict(zip(names, counts, strict=True)),
+            f"{acted} of": dict(zip(names, counts, strict=True)),
         }
     )
     return {"agents": environment.num_agents, **each, "time limit": environment.time_limit}

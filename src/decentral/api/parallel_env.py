@@ -108,12 +108,12 @@ class Parallel(ParallelEnv):
         space = self.action_spaces[agent]
         if agent not in actions or not space.contains(actions[agent]):
             raise Refused(f"the action of {agent} must be one of {space}, got {actions.get(agent)!r:.80}")
-        return np.asarray(actions[agent]).reshape(())
+        return np.asarray(actions[agent]).reshape(self.specs[agent].actions.shape)
 
 
 def _actions(spec: AgentSpec) -> Space:
     kind = spec.actions
-    return Box(kind.low, kind.high, (1,), np.float32) if isinstance(kind, Continuous) else Discrete(kind.count)
+    return Box(-1.0, 1.0, kind.shape, np.float32) if isinstance(kind, Continuous) else Discrete(kind.count)
 
 
 def _whole(seed: Any) -> int:

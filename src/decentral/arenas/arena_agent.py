@@ -59,7 +59,7 @@ class ArenaAgent:
             return None
         return ACTION, self.wire.of_action(action - self.agent.first_action, self.percepts)  # the wire counts from 0
 
-    def _look(self, kind: bytes, body: bytes) -> int:
+    def _look(self, kind: bytes, body: bytes) -> Any:
         """The action that answers a percept without a reward."""
         percept = self.wire.percept(body)
         if kind == RESET:
@@ -72,7 +72,7 @@ class ArenaAgent:
             return self.greedy_episode.act(*percept)
         raise Refused(f"a message must be of a kind that the environment sends, got {kind!r}")
 
-    def _observe(self, body: bytes) -> int | None:
+    def _observe(self, body: bytes) -> Any:
         """Observe the result of the last action; act again, or learn if the episode is over."""
         reward, terminated, truncated, (observation, available) = self.wire.step(body)
         over = self.agent.observe(reward, observation, terminated, available, truncated=truncated)

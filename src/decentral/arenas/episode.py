@@ -30,7 +30,7 @@ def play(environment: BaseEnvironment, stage: Stage, seats: Sequence[Seat], seed
         for seat in seats:
             seat.begin(percepts, shown)
         while not over:
-            step = stage.step(np.asarray([seat.act() for seat in seats], np.int32))
+            step = stage.step(np.stack([seat.act() for seat in seats]))
             total, taken = total + step.reward, taken + 1
             own += 0.0 if step.own_rewards is None else step.own_rewards
             cut_off = step.truncated or taken == environment.time_limit

@@ -15,6 +15,7 @@ from decentral.environments.host.interface import Percepts, Step
 from decentral.environments.host.wire import CLOSE, RESET, STEP, framed
 from decentral.errors import Failed
 from decentral.records.durable import Fingerprint
+from decentral.types import Continuous
 
 LOOKS = 10  # checks after which an agent that is still not awake may be overdue
 StartLine = Callable[[], AgentLine]  # starts the agent's process, for the first time or again
@@ -34,6 +35,7 @@ class Seat:
         self.place = agent_setup.agent_config.agent_settings.place
         self.name = agent_setup.agent_config.agent_settings.name or f"agent {self.place}"
         self.wire, self.rewards, self.terms, self.log = agent_setup.wire, rewards, terms, log
+        self.most_numbers = agent_setup.agent_config.padded.actions.count  # of continuous actions, in the environment
         self.unlearned = agent_setup.agent_config.plan.batch_episodes + 1  # episodes within which an agent first learns
         self.rng = rewards.rng.spawn(1)[0]  # for random actions while the agent is away
         self.deaths: list[str] = []  # how its process ended, each time
@@ -83,16 +85,24 @@ class Seat:
         self.lived += not shown and self.present
         self._send(SHOW if shown else RESET, self.wire.of_percept(self._percept_of(percepts)))
 
-    def act(self) -> int:
-        """The agent's action; a random one if it is away."""
+    def act(self) -> np.ndarray:
+        """The agent's action, padded as its team's are; a random one if it is away."""
         if self.playing:
             try:
-                return self._action()
+                return self._padded(self._action())
             except EOFError:
                 self._leave(self.grace)
             except TimeoutError:
                 self._leave(0.0, f"said nothing for {self.patience:g} s")
-        return int(self.rng.choice(np.flatnonzero(self.available)))
+        return self._padded(self._random())
+
+    def _random(self) -> np.ndarray:
+        if isinstance(self.wire.spec.actions, Continuous):
+            return np.where(self.available, self.rng.uniform(-1, 1, len(self.available)), 0.0).astype(np.float32)
+        return np.asarray(self.rng.choice(np.flatnonzero(self.available)), np.int32)
+
+    def _padded(self, action: np.ndarray) -> np.ndarray:
+        return np.pad(action, (0, self.most_numbers - len(action))) if action.ndim else action
 
     def send_step(self, step: Step, cut_off: bool) -> None:
         """Send the agent its part of the result of the joint action; `cut_off`: the episode is truncated here."""
@@ -158,14 +168,17 @@ class Seat:
         except TimeoutError:
             self._leave(0.0, f"read no message for {self.patience:g} s")
 
-    def _action(self) -> int:
+    def _action(self) -> np.ndarray:
         kind, body = self._receive(self.patience)
         if kind != ACTION:
             self._fail(f"it must answer a percept with an action, got kind {kind!r}")
         action, number = self.wire.action(body)
         if number != self.percepts % 2**32:
             self._fail(f"it must answer percept {self.percepts}, got an action that answers percept {number}")
-        if not (0 <= action < len(self.available) and self.available[action]):
+        if action.ndim:
+            if not (np.abs(action) <= 1).all():
+                self._fail(f"it must answer with numbers from -1 to 1, got {action.tolist()}")
+        elif not (0 <= action < len(self.available) and self.available[action]):
             can = ", ".join(map(str, np.flatnonzero(self.available)))
             self._fail(f"it must answer with an action that is available ({can}), got {action}")
         return action

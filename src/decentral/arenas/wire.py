@@ -4,7 +4,7 @@ kind  said by  holds
 w     agent    nothing: it is awake, between two episodes
 r     environment    the agent's first percept of an episode
 s     environment    its reward of the last step, whether the task ended or was cut off, the agent's next percept
-a     agent    its action, and the number of the percept that it answers, counted since the agent woke up
+a     agent    its action, or its numbers from -1 to 1; and which percept since it woke up the action answers
 t     environment    the agent's first percept of a test: act at your best, it is not to be remembered
 p     environment    the agent's next percept of a test
 m     environment    a turn: save yourself as you are, under its number
@@ -12,6 +12,7 @@ d     agent    it is done: the size and the SHA-256 of the file
 c     environment    nothing: save yourself and end
 """
 
+import math
 import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from decentral.types import AgentSpec
 AWAKE, ACTION, SHOW, SHOWN, SAVE, DONE = b"w", b"a", b"t", b"p", b"m", b"d"
 BY_AGENTS = (AWAKE, ACTION, DONE)
 PERCEPTS = (RESET, STEP, SHOW, SHOWN)  # kinds that hold one
-_ACTION = struct.Struct("<iI")  # the action, which percept it answers
+_ANSWERED = struct.Struct("<I")  # which percept an action answers
 _MOMENT = struct.Struct("<Q")
 _DONE = struct.Struct("<Q32s")  # bytes, SHA-256
 
@@ -64,7 +65,13 @@ class AgentWire:
         """The bytes of every kind of message."""
         percept = 4 * self.spec.observation_size + self.spec.actions.count
         percept_sizes = dict.fromkeys((RESET, SHOW, SHOWN), percept)
-        other_sizes = {AWAKE: 0, ACTION: _ACTION.size, SAVE: _MOMENT.size, DONE: _DONE.size, CLOSE: 0}
+        other_sizes = {
+            AWAKE: 0,
+            ACTION: self._action_bytes + _ANSWERED.size,
+            SAVE: _MOMENT.size,
+            DONE: _DONE.size,
+            CLOSE: 0,
+        }
         return percept_sizes | {STEP: OUTCOME.size + percept} | other_sizes
 
     def announced(self, header: bytes, kinds: Collection[bytes] | None = None) -> tuple[bytes, int]:
@@ -106,12 +113,22 @@ class AgentWire:
         reward, terminated, truncated = OUTCOME.unpack(body[: OUTCOME.size])
         return StepMessage(reward, terminated, truncated, self.percept(body[OUTCOME.size :]))
 
-    def of_action(self, action: int, number: int) -> bytes:
-        return _ACTION.pack(action, number % 2**32)
+    @property
+    def _action_type(self) -> np.dtype:
+        return np.dtype(self.spec.actions.dtype).newbyteorder("<")
 
-    def action(self, body: bytes) -> tuple[int, int]:
+    @property
+    def _action_bytes(self) -> int:
+        return 4 * math.prod(self.spec.actions.shape)
+
+    def of_action(self, action: int | np.ndarray, number: int) -> bytes:
+        return np.asarray(action, self._action_type).tobytes() + _ANSWERED.pack(number % 2**32)
+
+    def action(self, body: bytes) -> tuple[np.ndarray, int]:
         """The inverse of `of_action`."""
-        return _ACTION.unpack(body)
+        kind, end = self.spec.actions, self._action_bytes
+        action = np.frombuffer(body[:end], self._action_type).astype(kind.dtype).reshape(kind.shape)
+        return action, _ANSWERED.unpack(body[end:])[0]
 
     def of_save(self, turn: int) -> bytes:
         return _MOMENT.pack(turn)

@@ -15,6 +15,7 @@ from decentral.runtime.spec import FORMAT
 RULES = {
     "values": "the available action of the highest value; of equals the first",
     "logits": "the available action of the highest logit, the likeliest of its policy; of equals the first",
+    "gaussian": "tanh of the mean of its policy, number by number, scaled to the bounds",
     "contexts": "the available action whose value is highest under its best attainable context; of equals the first",
     "table": "the available action of the highest entry in the row of the observation's bucket; of equals the first",
 }
@@ -26,23 +27,24 @@ def describe(
     """Everything that is needed to run a bundle, as plain data: the agent's own sizes and names, without padding."""
     size, count = spaces.spec.observation_size, spaces.spec.actions.count
     recurrent = policy.hidden > 0
-    needs_last_format = bool({"trunk", "head"} & policy.details.keys())
+    version = 3 if {"trunk", "head"} & policy.details.keys() else 2
     return {
-        "format": FORMAT if needs_last_format else FORMAT - 1,  # so that older libraries can read what they know
+        "format": FORMAT if spaces.bounds else version,  # so that older libraries can read what they know
         "algorithm": algorithm,
         "agent": spaces.name,
         "policy": policy.kind,
         "inputs": ["observation", "last_action"] if recurrent else ["observation"],
         "observation": {"type": "float32", "size": size, "entries": list(spaces.observation_names)},
-        "last_action": _last_action(count) if recurrent else None,
+        "last_action": _last_action(count, bool(spaces.bounds)) if recurrent else None,
         "available": {"type": "bool", "size": count, "meaning": "an action that is not available is never chosen"},
         "hidden_state": {"type": "float32", "size": policy.hidden, "start": "zeros"} if recurrent else None,
         **{part: policy.details[part] for part in ("trunk", "head") if part in policy.details},
         "contexts": policy.details.get("contexts"),
         "table": policy.details.get("table"),
         "output": {
-            "type": "integer",
+            "type": "float32" if spaces.bounds else "integer",
             "count": count,
+            **({"bounds": [list(pair) for pair in spaces.bounds]} if spaces.bounds else {}),
             "first": spaces.first_action,
             "names": list(spaces.action_names),
             "rule": RULES[policy.kind],
@@ -56,8 +58,9 @@ def describe(
     }
 
 
-def _last_action(count: int) -> dict[str, Any]:
-    return {"type": "float32", "size": count, "meaning": "the agent's own, one-hot; zeros at the start of an episode"}
+def _last_action(count: int, continuous: bool) -> dict[str, Any]:
+    how = "from -1 to 1, before it is scaled to the bounds" if continuous else "one-hot"
+    return {"type": "float32", "size": count, "meaning": f"the agent's own, {how}; zeros at the start of an episode"}
 
 
 LIMITS = """\
@@ -113,7 +116,6 @@ def _opening(spec: dict[str, Any], environment: str) -> list[str]:
     """The title of the card, and the agent's observation and actions in words."""
     observation, output, origin = spec["observation"], spec["output"], spec["origin"]
     entries = f": {'; '.join(observation['entries'])}" if observation["entries"] else ""
-    numbering = f"numbered {output['first']} to {output['first'] + output['count'] - 1}"
     number = f"agent {origin['agent']}"
     who = number if spec["agent"] == number else f"{spec['agent']} ({number})"
     return [
@@ -122,9 +124,18 @@ def _opening(spec: dict[str, Any], environment: str) -> list[str]:
         "## Takes and gives",
         "",
         f"- observation: {observation['size']} numbers{entries}",
-        f"- actions: {output['count']}, {numbering}: {', '.join(output['names'])}",
+        _actions(output),
         "",
     ]
+
+
+def _actions(output: dict[str, Any]) -> str:
+    if "bounds" in output:
+        names = output["names"] or range(output["count"])
+        each = (f"{name} from {low:g} to {high:g}" for name, (low, high) in zip(names, output["bounds"], strict=True))
+        return f"- an action: {output['count']} continuous numbers: {', '.join(each)}"
+    numbering = f"numbered {output['first']} to {output['first'] + output['count'] - 1}"
+    return f"- actions: {output['count']}, {numbering}: {', '.join(output['names'])}"
 
 
 def _settings(group: dict[str, Any]) -> str:

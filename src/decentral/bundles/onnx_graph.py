@@ -1,6 +1,8 @@
 """A bundle as an ONNX graph of one step, for use without Python and NumPy.
 
 observation, available, hidden_state, last_action -> values, action, next_hidden_state, next_last_action
+
+Where actions are continuous, nothing is said of what is available.
 """
 
 import json
@@ -10,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from decentral.bounds import LARGEST, within_bounds
 from decentral.bundles.parity import Answer, Answers
 from decentral.runtime.agent import State
 from decentral.runtime.spec import BundleSpec
@@ -36,8 +39,10 @@ def write_graph(file: Path, spec: BundleSpec, arrays: dict[str, np.ndarray]) -> 
         raise Refused(f"format onnx needs an agent with a network, got {spec.algorithm}, which has a table")
     graph = _Graph(onnx, dict(arrays))
     hidden = graph.trunk(spec.hidden) if spec.trunk is None else graph.layered_trunk(spec, spec.trunk)
-    values = graph.head(spec, hidden)
-    graph.choice(spec, values)
+    if spec.bounds:
+        graph.numbers(spec, hidden)
+    else:
+        graph.choice(spec, graph.head(spec, hidden))
     onnx.save(graph.model(spec), file)
 
 
@@ -50,11 +55,13 @@ def answers_of_graph(file: Path, actions: int) -> Answers | None:
     session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
 
     def answer(observation: np.ndarray, available: np.ndarray | None, state: State) -> Answer:
-        options = np.ones(actions, bool) if available is None else available
-        last = (np.arange(actions) == state.last_action).astype(np.float32)
-        given = {"observation": observation, "available": options, "hidden_state": state.memory, "last_action": last}
+        last = state.last_action
+        given = {"observation": observation, "hidden_state": state.memory, "last_action": last}
+        if not isinstance(last, np.ndarray):
+            options = np.ones(actions, bool) if available is None else available
+            given |= {"available": options, "last_action": (np.arange(actions) == last).astype(np.float32)}
         values, action, memory = session.run(["values", "action", "next_hidden_state"], given)
-        return Answer(values, int(action), memory)
+        return Answer(values, action if isinstance(last, np.ndarray) else int(action), memory)
 
     return answer
 
@@ -185,6 +192,20 @@ class _Graph:
         each = self.constant("each", np.arange(spec.actions, dtype=np.int64))
         self.add("Cast", self.add("Equal", each, chosen), to=self.onnx.TensorProto.FLOAT, name="next_last_action")
 
+    def numbers(self, spec: BundleSpec, hidden: str) -> None:
+        """A continuous action within its bounds, and its numbers from -1 to 1 for the next step."""
+        mean = self.linear("head", hidden)
+        both = self.add("Concat", mean, "log_std", axis=0)
+        self.add("Reshape", both, self.constant("policy", np.asarray([2, spec.actions], np.int64)), name="values")
+        ends = [self.constant(f"at most {sign}", np.float32(sign * LARGEST)) for sign in (-1, 1)]
+        inner = self.add("Clip", self.add("Tanh", mean), *ends, name="next_last_action")
+        low, high = np.asarray(spec.bounds, np.float64).T
+        middle = self.constant("middle", np.float32((low + high) / 2))
+        scaled = self.add("Add", middle, self.add("Mul", self.constant("half", np.float32((high - low) / 2)), inner))
+        least = self.constant("least", within_bounds(np.full(spec.actions, -1.0), spec.bounds))
+        most = self.constant("most", within_bounds(np.ones(spec.actions), spec.bounds))
+        self.add("Min", self.add("Max", scaled, least), most, name="action")
+
     def model(self, spec: BundleSpec) -> Any:
         """The complete model, checked."""
         helper, kinds = self.onnx.helper, self.onnx.TensorProto
@@ -198,11 +219,16 @@ class _Graph:
             f"one step of {spec.algorithm}" + (f" for {spec.agent}" if spec.agent else ""),
             ends(
                 observation=(kinds.FLOAT, [spec.observation_size]),
-                available=(kinds.BOOL, [spec.actions]),
+                **({} if spec.bounds else {"available": (kinds.BOOL, [spec.actions])}),
                 hidden_state=memory,
                 last_action=choice,
             ),
-            ends(values=choice, action=(kinds.INT64, []), next_hidden_state=memory, next_last_action=choice),
+            ends(
+                values=(kinds.FLOAT, [2, spec.actions]) if spec.bounds else choice,
+                action=choice if spec.bounds else (kinds.INT64, []),
+                next_hidden_state=memory,
+                next_last_action=choice,
+            ),
             [self.onnx.numpy_helper.from_array(np.asarray(a, order="C"), name) for name, a in self.constants.items()],
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from decentral.bounds import within_bounds
 from decentral.bundles.recording import Recording
 from decentral.runtime.agent import ExportedAgent, State
 from decentral.settings import Refused
@@ -17,7 +18,7 @@ class Answer(NamedTuple):
     """A bundle's answer to a percept."""
 
     values: np.ndarray  # of the agent's own actions
-    action: int  # by the environment's number
+    action: Any  # by the environment's number; or its numbers, within bounds
     memory: np.ndarray  # after the percept
 
 
@@ -47,13 +48,16 @@ def compare(agent: ExportedAgent, recording: Recording, answers: Answers | None 
         for step in np.flatnonzero(episodes.happened[number]):
             observation = np.asarray(episodes.percepts.observation[number, step])
             available = np.asarray(episodes.percepts.available[number, step])
-            expected, taken = recording.values[number, step], int(episodes.actions[number, step])
+            expected, taken = recording.values[number, step], np.asarray(episodes.actions[number, step])
             with_mask = answer(observation, available, state)
             worst = max(worst, float(np.max(np.abs(with_mask.values - expected) / _scale(expected))))
-            _check_action(agent, with_mask.action, taken, expected, steps)
-            without_mask = answer(observation, None, state)
-            _check_action(agent, without_mask.action, int(np.argmax(expected)), expected, steps)
-            state, steps = State(with_mask.memory, taken), steps + 1
+            if agent.spec.bounds:
+                _check_numbers(agent, with_mask.action, taken, steps)
+            else:
+                _check_action(agent, with_mask.action, int(taken), expected, steps)
+                without_mask = answer(observation, None, state)
+                _check_action(agent, without_mask.action, int(np.argmax(expected)), expected, steps)
+            state, steps = State(with_mask.memory, taken if agent.spec.bounds else int(taken)), steps + 1
     if not worst <= TOLERANCE:
         raise Refused(f"values of the bundle must be within {TOLERANCE:g} of the agent's, got {worst:.3g} apart")
     return Parity(steps, worst)
@@ -76,6 +80,18 @@ def _check_action(agent: ExportedAgent, action: int, taken: int, expected: np.nd
     lost = expected[taken] - expected[chosen]
     if not lost <= TOLERANCE * _scale(expected[taken]):
         raise Refused(f"the bundle must act as the agent does, got action {chosen} instead of {taken} at step {step}")
+
+
+def _check_numbers(agent: ExportedAgent, action: np.ndarray, taken: np.ndarray, step: int) -> None:
+    """Refuse a continuous action that leaves the agent's bounds, or that is not the one that it took."""
+    low, high = np.asarray(agent.spec.bounds).T
+    if not ((action >= low) & (action <= high)).all():
+        raise Refused(f"the bundle must stay within the agent's bounds, got {action.tolist()} at step {step}")
+    expected = within_bounds(taken, agent.spec.bounds)
+    if not (np.abs(action - expected) <= TOLERANCE * np.maximum(high - low, np.abs(expected))).all():
+        raise Refused(
+            f"the bundle must act as the agent does, got {action.tolist()} instead of {expected.tolist()}, step {step}"
+        )
 
 
 def _scale(values: np.ndarray) -> np.ndarray:

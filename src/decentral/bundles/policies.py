@@ -14,9 +14,10 @@ from decentral.algorithms.dac.attainable import prior_of
 from decentral.algorithms.dac.extensions import ExtendedDAC
 from decentral.algorithms.hashing import multipliers
 from decentral.algorithms.i2q_tabular import I2QTabular
+from decentral.algorithms.policies import PolicyNetwork
 from decentral.algorithms.value_learner import ValueActor, ValueNetwork
 from decentral.centralised.fingerprints import Fingerprints
-from decentral.networks.heads import ContextHead, DuellingHead, HiddenNormalNet, HyperNet, NormalNet
+from decentral.networks.heads import ContextHead, DuellingHead, GaussianHead, HiddenNormalNet, HyperNet, NormalNet
 from decentral.networks.images import ImageTrunk
 from decentral.networks.layered_trunk import LayeredTrunk
 from decentral.networks.layers import Linear
@@ -61,13 +62,18 @@ def policy_of(name: str, algorithm: Algorithm, models: Models, spec: AgentSpec) 
         if isinstance(algorithm, ExtendedDAC) and algorithm.max_over == "sampled":
             raise Refused("export needs max_over all, got sampled: its contexts depend on the last bits of the memory")
         return _with_contexts(algorithm, models)
-    kind = "logits" if isinstance(algorithm, ActorCritic) else "values"
     network = algorithm.acting(models) if isinstance(algorithm, ValueActor | ActorCritic) else models
-    if type(network) is not ValueNetwork:
+    if type(network) not in (ValueNetwork, PolicyNetwork):
         raise _unknown(name, f"which acts on a {type(network).__name__}")
     if type(network.trunk) not in (Trunk, LayeredTrunk):
         raise _unknown(name, f"whose trunk is a {type(network.trunk).__name__}")
-    details, head = _value_head(network.head)
+    kind = "logits" if isinstance(algorithm, ActorCritic) else "values"
+    if isinstance(network.head, GaussianHead):
+        kind = "gaussian"
+        details, head = _value_head(network.head.mean)
+        head["log_std"] = np.asarray(network.head.log_std)
+    else:
+        details, head = _value_head(network.head)
     arrays = _within("trunk", network.trunk) | head
     return Policy(kind, _memory_size(network.trunk), _trunk_details(network.trunk) | details, arrays)
 
@@ -113,6 +119,8 @@ def without_padding(policy: Policy, padded: AgentSpec, spec: AgentSpec) -> Polic
             return array[:size]
         if name == "values":
             return array[:, :count]
+        if name == "log_std":
+            return array[:count]
         if name in ROWS_OF_ACTIONS:
             rows = array.reshape(-1, padded.actions.count, *array.shape[1:])[:, :count]
             return rows.reshape(-1, *array.shape[1:])

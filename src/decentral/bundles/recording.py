@@ -29,18 +29,25 @@ class Recording:
     """Greedy episodes of a team, as one of its agents experienced them."""
 
     episodes: Episode  # [B, ...]
-    values: np.ndarray  # of every action, by the agent itself [B, T, actions]
+    values: np.ndarray  # by the agent itself: of every action [B, T, actions], or of a Gaussian [B, T, 2, actions]
     returns: np.ndarray  # [B]
 
     def without_padding(self, spec: AgentSpec, whose: str) -> "Recording":
         """The recording in the agent's own sizes and until it left; refused if it perceived or did more than them."""
         size, count = spec.observation_size, spec.actions.count
         observations, available = self.episodes.percepts.observation, self.episodes.percepts.available
-        if observations[..., size:].any() or available[..., count:].any() or (self.episodes.actions >= count).any():
+        actions = self.episodes.actions
+        if actions.ndim > 2:  # continuous: [B, T, numbers]
+            beyond, actions = actions[..., count:], actions[..., :count]
+        else:
+            beyond = actions >= count
+        if observations[..., size:].any() or available[..., count:].any() or beyond.any():
             raise Refused(f"{whose} must perceive {size} numbers and have {count} actions, as its spaces say, got more")
-        own = observations[..., :size], available[..., :count], self._present()
+        own = observations[..., :size], available[..., :count], actions, self._present()
         episodes = eqx.tree_at(
-            lambda old: (old.percepts.observation, old.percepts.available, old.happened), self.episodes, own
+            lambda old: (old.percepts.observation, old.percepts.available, old.actions, old.happened),
+            self.episodes,
+            own,
         )
         return Recording(episodes, self.values[..., :count], self.returns)
 
@@ -78,7 +85,7 @@ def _played(setup: TrainingSetup, acting_models: tuple[Models, ...], count: int,
     return jax.tree.map(lambda leaf: leaf[0], played)
 
 
-def values_in(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, "T actions"]:
+def values_in(algorithm: Algorithm, models: Models, episode: Episode) -> Float[Array, "T *policy actions"]:
     """The values that an agent acts on at every step of an episode, without exploring."""
     models = jax.tree.map(jnp.asarray, models)
     steps = episode.rewards.shape[0]

@@ -11,15 +11,13 @@ from decentral.algorithms.actor_critic import (
     OptimiserState,
     PolicyStep,
     UpdateTargets,
-    described_actor,
-    policy_of,
     step_metrics,
 )
 from decentral.algorithms.base import AgentState, Models, Strictness
 from decentral.algorithms.ippo import IPPO
+from decentral.algorithms.policies import Policy, PolicyNetwork, policy_of
 from decentral.algorithms.policy_gradient import advantages, normalised
 from decentral.algorithms.q_learning import masked_mean
-from decentral.algorithms.value_learner import ValueNetwork
 from decentral.centralised.base import Joint
 from decentral.centralised.sharing import Sharing
 from decentral.networks.backend import gathered
@@ -48,9 +46,9 @@ class MAPPO(IPPO):
     own_critic: ClassVar[bool] = False
     parts: ClassVar[tuple[str, ...]] = ("acting_models", "common")
 
-    def build(self, spec: AgentSpec) -> ValueNetwork:
+    def build(self, spec: AgentSpec) -> PolicyNetwork:
         """A description of the network of one actor."""
-        return described_actor(spec, self.hidden)
+        return self.build_actor(spec)
 
     def init_team(
         self, spec: AgentSpec, team_size: int, key: Key[Array, ""], sharing: Sharing | None = None
@@ -63,7 +61,7 @@ class MAPPO(IPPO):
         optimiser = OptimiserState(self.adam().init(models), self.initial_penalties())
         return AgentState(models, (), optimiser, jnp.zeros((), jnp.int32), (), key_agent)
 
-    def acting(self, models: Models) -> ValueNetwork:
+    def acting(self, models: Models) -> PolicyNetwork:
         return models
 
     def arranged(self, episodes: Episode) -> Episode:
@@ -83,13 +81,13 @@ class MAPPO(IPPO):
     ) -> tuple[Float[Array, ""], Metrics]:
         """The sum of all actors' losses and the critic's; metrics are means over agents."""
 
-        def of_actor(actor: ValueNetwork, episodes: Episode, old: Array) -> tuple[Array, Metrics]:
+        def of_actor(actor: PolicyNetwork, episodes: Episode, old: Policy) -> tuple[Array, Metrics]:
             step = PolicyStep(old, policy_of(actor, episodes), episodes.actions, targets.advantages)
             loss, measured = self.surrogate(step, penalties, episodes.happened)
             measured = step_metrics(step, episodes.happened) | measured | {"loss": loss}
             return loss - self.entropy_weight * measured["entropy"], measured
 
-        each, measured = jax.vmap(of_actor)(online.acting_models, batch, targets.log_policy)
+        each, measured = jax.vmap(of_actor)(online.acting_models, batch, targets.policy)
         values, happened = online.common.unroll(batch)[:-1], batch.happened[0]
         value_loss = masked_mean(jnp.square(values - targets.returns), happened)
         return jnp.sum(each) + value_loss, {

@@ -9,7 +9,7 @@ from decentral.centralised import JointLearner
 from decentral.centralised.sharing import NOTHING_OWN, Sharing
 from decentral.configs.members import Member, all_alike, frozen_partner, team_of
 from decentral.configs.presets import preset, training_preset
-from decentral.configs.registry import algorithm_class
+from decentral.configs.registry import algorithm_class, check_continuous
 from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.host.checks import build_environment
 from decentral.environments.registry import environment_class, recorded_class
@@ -18,7 +18,7 @@ from decentral.training.plan import Plan
 from decentral.training.priorities import check_priorities
 from decentral.training.setup import TrainingSetup, sharing_in
 from decentral.training.squads.separate import LearningSchedule, check_on_policy
-from decentral.types import Discrete
+from decentral.types import Continuous
 
 FORMAT = 1
 MemberRequest = str | dict[str, Any]
@@ -77,6 +77,7 @@ class Config:
         environment = build_environment(recorded_class(name := data["environment"].get("name")), built, name)
         plan = build(Plan, data["training"], "training")
         members = _members_from_data(data, environment.num_agents)
+        _check_actions(members, environment, name)
         _check_rewards(members, environment, name)
         for member in members:
             check_priorities(member.algorithm, plan)
@@ -113,17 +114,13 @@ def resolve(
             f"environment.rewards can't be set in {environment}, whose agents share one reward, got {asked['rewards']}"
         )
     built = build_environment(kind, asked, environment)
-    if not isinstance(built.spec.actions, Discrete):
-        raise Refused(
-            f"environment must have discrete actions for agents to learn, got {environment}: no method takes continuous"
-            " ones"
-        )
     given = algorithm_settings or {}
     if isinstance(algorithm, str):
         values = preset(algorithm, environment, built) | given
         members = [Member.from_data({"name": algorithm, **values}, "algorithm")] * built.num_agents
     else:
         members = _members(list(algorithm), environment, built, given)
+    _check_actions(members, built, environment)
     _check_rewards(members, built, environment)
     plan = build(Plan, training_preset(environment, built) | (training_settings or {}), "training")
     for member in members:
@@ -134,6 +131,13 @@ def resolve(
             f"training.workers must be 1 in an environment that is compiled, as {environment} is, got {plan.workers}"
         )
     return Config(members, environment, TrainingSetup(team_of(members, sharing_in(built, plan)), built, plan))
+
+
+def _check_actions(members: list[Member], environment: BaseEnvironment, name: str) -> None:
+    """Refuse methods that can't choose continuous actions where there are such."""
+    if isinstance(environment.spec.actions, Continuous):
+        for member in members:
+            check_continuous(member.name, member.algorithm, name)
 
 
 def _check_rewards(members: list[Member], environment: BaseEnvironment, name: str) -> None:

@@ -1,5 +1,6 @@
 """Algorithms by name: those of this library, and code that the user names."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from decentral.algorithms import ALGORITHMS, Algorithm
@@ -43,6 +44,15 @@ def recorded_algorithm(name: Any) -> type[Algorithm]:
             _imported[name] = _imported_algorithm(name)
         return _imported[name]
     raise Refused(f"unknown algorithm {name!r:.120}: choose one of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}")
+
+
+def check_continuous(
+    name: str, algorithm: Algorithm, where: str, among: Mapping[str, type[Algorithm]] = EVERY_ALGORITHM
+) -> None:
+    """Refuse a method that can't choose continuous actions."""
+    if not algorithm.takes_continuous:
+        able = ", ".join(known for known, kind in among.items() if kind.takes_continuous)
+        raise Refused(f"algorithm must be one of {able} for continuous actions, as {where} has, got {name}")
 
 
 def is_name_of_code(name: Any) -> bool:

@@ -10,9 +10,10 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from decentral.bounds import Bounds, as_bounds
 from decentral.pictures import Picture
 from decentral.settings import Refused, Settings
-from decentral.types import AgentSpec, Percept
+from decentral.types import AgentSpec, Continuous, Percept
 
 State = Any  # a module of arrays; each environment has its own
 Randomness = Any  # what `draw` returns
@@ -36,6 +37,7 @@ class AgentSpaces:
     observation_names: tuple[str, ...]  # empty if the environment has none
     action_names: tuple[str, ...]
     first_action: int = 0  # the environment's number for the agent's first action; the others follow
+    bounds: Bounds = ()  # of continuous actions, in the environment's own numbers; empty for discrete ones
 
 
 class Oracle(eqx.Module):
@@ -138,7 +140,7 @@ class BaseEnvironment(Settings):
 
     @property
     def action_names(self) -> tuple[str, ...]:
-        """The names of the actions in tables and pictures."""
+        """The names of the actions, or of the numbers of a continuous one, in tables and pictures."""
         return tuple(f"action {number}" for number in range(self.spec.actions.count))
 
     @property
@@ -150,7 +152,8 @@ class BaseEnvironment(Settings):
         """The spaces and labels of one agent, without the padding, which comes last."""
         spec = self.agent_specs[place]
         observations, actions = self.observation_names[: spec.observation_size], self.action_names[: spec.actions.count]
-        return AgentSpaces(self.agent_names[place], spec, observations, actions)
+        bounds = as_bounds(None, spec.actions.count) if isinstance(spec.actions, Continuous) else ()
+        return AgentSpaces(self.agent_names[place], spec, observations, actions, bounds=bounds)
 
     def place_of(self, agent: Any) -> int:
         """The place of the agent with this name, or else with this number, counted from 0."""

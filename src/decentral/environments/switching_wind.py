@@ -40,7 +40,7 @@ class SwitchingWind(Environment):
 
     @property
     def spec(self) -> AgentSpec:
-        return AgentSpec(observation_size=1, actions=Continuous(-1.0, 1.0))
+        return AgentSpec(observation_size=1, actions=Continuous(1))
 
     @property
     def time_limit(self) -> int:
@@ -61,10 +61,10 @@ class SwitchingWind(Environment):
     def perceive(self, state: Wind) -> Percept:
         return Percept(state.position[None, None], jnp.ones((1, 1), bool))
 
-    def step(self, state: Wind, actions: Float[Array, " agents"], key: Key[Array, ""]) -> tuple[Wind, Outcome]:
+    def step(self, state: Wind, actions: Float[Array, "agents 1"], key: Key[Array, ""]) -> tuple[Wind, Outcome]:
         mode = (state.step // self.period) % len(MODES)
         spread = jnp.asarray(SPREADS)[mode]
         deviation = spread if self.spread == "deviation" else jnp.sqrt(spread)
         wind = jnp.asarray(MEANS)[mode] + deviation * jax.random.normal(key)
-        moved = Wind(state.position + jnp.clip(actions[0], -1.0, 1.0) + wind, state.step + 1)
+        moved = Wind(state.position + jnp.clip(actions[0, 0], -1.0, 1.0) + wind, state.step + 1)
         return moved, Outcome(jnp.zeros(()), jnp.zeros((), bool), facts={"mode": mode})

@@ -36,6 +36,30 @@ class DuellingHead(eqx.Module):
         return self.value(self.value_hidden(hidden)) + advantages - jnp.mean(advantages, axis=-1, keepdims=True)
 
 
+LEAST_LOG_STD, MOST_LOG_STD = -5.0, 2.0  # of a policy: deviations from 0.0067 to 7.4
+
+
+class GaussianHead(eqx.Module):
+    """Means and log-deviations [2, actions] of Gaussian numbers; the deviations do not depend on the hidden state."""
+
+    mean: Linear
+    log_std_shift: Float[Array, " actions"]  # learned, from the initial value
+    initial_log_std: float = eqx.field(static=True)
+
+    def __init__(self, mean: Linear, initial_log_std: float):
+        self.mean, self.initial_log_std = mean, initial_log_std
+        self.log_std_shift = jnp.zeros_like(mean.bias)
+
+    @property
+    def log_std(self) -> Float[Array, " actions"]:
+        """The log-deviation of each number."""
+        return jnp.clip(self.initial_log_std + self.log_std_shift, LEAST_LOG_STD, MOST_LOG_STD)
+
+    def __call__(self, hidden: Hidden) -> Float[Array, "*rows 2 actions"]:
+        mean = self.mean(hidden)
+        return jnp.stack([mean, jnp.broadcast_to(self.log_std, mean.shape)], axis=-2)
+
+
 class ContextHead(eqx.Module):
     """Q(h, ., c): the values of all actions given a hidden state and a context; for one pair, or for rows of them."""
 

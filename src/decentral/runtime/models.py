@@ -1,4 +1,5 @@
-"""What an exported agent acts on, in NumPy: a recurrent network of values or logits, one with contexts, or a table.
+"""What an exported agent acts on, in NumPy: a recurrent network of values or of a policy, one with contexts,
+or a table.
 
 The same arithmetic as in `networks` and `algorithms`; export compares the two on what the agent perceives.
 """
@@ -12,6 +13,7 @@ from decentral.runtime.spec import BundleSpec
 from decentral.runtime.trunks import (
     ACTIVATIONS,
     Arrays,
+    LastAction,
     PlainGRUTrunk,
     PlainLayeredTrunk,
     PlainTrunk,
@@ -25,7 +27,9 @@ class Model(ABC):
     """Values of actions, given what is perceived and remembered."""
 
     @abstractmethod
-    def values(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> tuple[np.ndarray, np.ndarray]:
+    def values(
+        self, observation: np.ndarray, memory: np.ndarray, last_action: LastAction
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The value of every action [actions], and the memory after the percept [hidden]."""
 
 
@@ -37,12 +41,27 @@ class RecurrentValues(Model):
         self.head = [linear(arrays, name) for name in names]
         self.activation = relu if spec.trunk is None else ACTIVATIONS[spec.trunk.activation]
 
-    def values(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> tuple[np.ndarray, np.ndarray]:
+    def values(
+        self, observation: np.ndarray, memory: np.ndarray, last_action: LastAction
+    ) -> tuple[np.ndarray, np.ndarray]:
         memory = self.trunk.step(observation, memory, last_action)
         x = self.trunk.output(memory)
         for hidden in self.head[:-1]:
             x = self.activation(hidden(x))
         return self.head[-1](x), memory
+
+
+class RecurrentGaussian(Model):
+    """Means and log-deviations of a policy over continuous actions, before tanh [2, actions]."""
+
+    def __init__(self, spec: BundleSpec, arrays: Arrays):
+        self.trunk, self.head, self.log_std = trunk_of(spec, arrays), linear(arrays, "head"), arrays["log_std"]
+
+    def values(
+        self, observation: np.ndarray, memory: np.ndarray, last_action: LastAction
+    ) -> tuple[np.ndarray, np.ndarray]:
+        memory = self.trunk.step(observation, memory, last_action)
+        return np.stack([self.head(self.trunk.output(memory)), self.log_std]), memory
 
 
 class RecurrentContexts(Model):
@@ -57,7 +76,9 @@ class RecurrentContexts(Model):
             self.gap = np.log(np.float32(spec.attainable))
             self.prior = linear(arrays, "prior.first"), linear(arrays, "prior.second")
 
-    def values(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> tuple[np.ndarray, np.ndarray]:
+    def values(
+        self, observation: np.ndarray, memory: np.ndarray, last_action: LastAction
+    ) -> tuple[np.ndarray, np.ndarray]:
         memory = self.trunk.step(observation, memory, last_action)
         hidden = self.trunk.output(memory)
         every = self.under_each_context(hidden)
@@ -87,7 +108,9 @@ class Table(Model):
         self.table, self.multipliers = arrays["values"], arrays["multipliers"].astype(np.int64)
         self.resolution = np.float32(spec.resolution)
 
-    def values(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> tuple[np.ndarray, np.ndarray]:
+    def values(
+        self, observation: np.ndarray, memory: np.ndarray, last_action: LastAction
+    ) -> tuple[np.ndarray, np.ndarray]:
         return self.table[self.bucket_of(observation)], memory
 
     def bucket_of(self, observation: np.ndarray) -> int:
@@ -99,9 +122,10 @@ class Table(Model):
         return (mixed ^ (mixed >> 16)) % len(self.table)
 
 
-MODELS: dict[str, type[RecurrentValues | RecurrentContexts | Table]] = {
+MODELS: dict[str, type[RecurrentValues | RecurrentGaussian | RecurrentContexts | Table]] = {
     "values": RecurrentValues,
     "logits": RecurrentValues,  # of a policy, whose likeliest action is the best
+    "gaussian": RecurrentGaussian,
     "contexts": RecurrentContexts,
     "table": Table,
 }
@@ -142,8 +166,9 @@ def shapes_of(spec: BundleSpec) -> dict[str, tuple[int, ...]]:
         width, shapes = spec.trunk.width, spec.trunk.shapes(inputs)
     if spec.policy == "values" and spec.duelling:
         return shapes | layer("head.first", width, 2 * width) | layer("head.second", 2 * width, actions)
-    if spec.policy in ("values", "logits"):
-        return shapes | layer("head", width, actions)
+    if spec.policy in ("values", "logits", "gaussian"):
+        spread = {"log_std": (actions,)} if spec.policy == "gaussian" else {}
+        return shapes | layer("head", width, actions) | spread
     if spec.head == "linear":
         shapes |= layer("head", width, contexts * actions)
     else:

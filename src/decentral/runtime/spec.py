@@ -4,15 +4,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from decentral.bounds import Bounds, as_bounds
 from decentral.errors import Refused
 from decentral.plain_files import read_json
 from decentral.runtime.trunks import ACTIVATIONS, MEMORIES, TrunkSpec
 
-FORMAT = 3
-READABLE = (1, 2, FORMAT)  # the first knew neither names nor where actions begin, the second only PyMARL's trunk
+FORMAT = 4
+READABLE = (
+    1,
+    2,
+    3,
+    FORMAT,
+)  # 1: neither names nor where actions begin; 2: only PyMARL's trunk; 3: only discrete actions
 MOST_BYTES = 2**20  # of the file
 LARGEST = 2**24  # of any size
-POLICIES = ("values", "logits", "contexts", "table")
+POLICIES = ("values", "logits", "gaussian", "contexts", "table")
 HEADS = ("linear", "hidden")
 VALUE_HEADS = ("linear", "duelling")
 MOST_LAYERS = 64
@@ -39,6 +45,7 @@ class BundleSpec:
     sha256: str  # of the parameters
     trunk: TrunkSpec | None = None  # PyMARL's
     duelling: bool = False  # do values have a duelling head?
+    bounds: Bounds = ()  # of the numbers of a continuous action; empty where actions are discrete
 
 
 def read_spec(file: Path) -> BundleSpec:
@@ -79,6 +86,7 @@ class _Reader:
             duelling=policy == "values"
             and self.find("head") is not None
             and self.one_of("head", VALUE_HEADS) != "linear",
+            bounds=self.bounds("output.bounds", actions) if policy == "gaussian" else (),
         )
         if spec.trunk is not None and spec.hidden != (size := spec.trunk.memory_size(seen + actions)):
             raise Refused(f"{self.file}: hidden_state.size must be {size}, got {spec.hidden}")
@@ -136,6 +144,15 @@ class _Reader:
         if found not in choices:
             raise Refused(f"{self.file}: {key} must be one of {', '.join(choices)}, got {found!r:.40}")
         return found
+
+    def bounds(self, key: str, count: int) -> Bounds:
+        found = self.find(key)
+        if not isinstance(found, list):
+            raise Refused(f"{self.file}: {key} must be a list of {count} pairs, got {found!r:.40}")
+        try:
+            return as_bounds(found, count)
+        except Refused as refusal:
+            raise Refused(f"{self.file}: output.{refusal}") from None
 
     def names(self, key: str, count: int) -> tuple[str, ...]:
         found = self.find(key)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 Arrays = dict[str, np.ndarray]
+LastAction = int | np.ndarray  # its number, -1 before the first; or its numbers from -1 to 1, 0 before the first
 NORM_EPSILON = np.float32(1e-5)  # as in `networks.layered_trunk`
 
 
@@ -92,7 +93,7 @@ class PlainTrunk(ABC):
     """From percepts to a memory, and to what heads read."""
 
     @abstractmethod
-    def step(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> np.ndarray:
+    def step(self, observation: np.ndarray, memory: np.ndarray, last_action: LastAction) -> np.ndarray:
         """The memory after one more percept."""
 
     @abstractmethod
@@ -110,9 +111,11 @@ class PlainGRUTrunk(PlainTrunk):
         self.from_input = linear(arrays, "trunk.from_input")
         self.from_memory = linear(arrays, "trunk.from_memory")
 
-    def step(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> np.ndarray:
+    def step(self, observation: np.ndarray, memory: np.ndarray, last_action: LastAction) -> np.ndarray:
         entered = self.entry(observation)
-        if last_action >= 0:
+        if isinstance(last_action, np.ndarray):
+            entered = entered + last_action @ self.of_action
+        elif last_action >= 0:
             entered = entered + self.of_action[last_action]
         return gru(self.from_input(relu(entered)), self.from_memory(memory), memory)
 
@@ -127,8 +130,9 @@ class PlainLayeredTrunk(PlainTrunk):
         self.arrays, self.spec, self.actions = arrays, spec, actions
         self.activation = ACTIVATIONS[spec.activation]
 
-    def step(self, observation: np.ndarray, memory: np.ndarray, last_action: int) -> np.ndarray:
-        last = (np.arange(self.actions) == last_action).astype(np.float32)
+    def step(self, observation: np.ndarray, memory: np.ndarray, last_action: LastAction) -> np.ndarray:
+        one_hot = not isinstance(last_action, np.ndarray)
+        last = (np.arange(self.actions) == last_action).astype(np.float32) if one_hot else last_action
         inputs = np.concatenate([observation, last])
         x = seen = inputs if self.spec.stack == 1 else np.concatenate([memory[self.spec.width :], inputs])
         for number in range(len(self.spec.layers)):

@@ -13,8 +13,8 @@ from jaxtyping import Array, Float
 
 from decentral.algorithms.actor_critic import ActorCritic
 from decentral.algorithms.base import Algorithm, Memory, Models
-from decentral.algorithms.policy_gradient import log_policy
-from decentral.algorithms.q_learning import Dice, Scene, last_actions, mask_unavailable, masked_mean, one_hot_actions
+from decentral.algorithms.policies import Outputs, policy_from
+from decentral.algorithms.q_learning import Dice, Scene, action_features, last_actions, mask_unavailable, masked_mean
 from decentral.environments.base import Oracle
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.squads.base import Squad
@@ -32,7 +32,7 @@ class Diagnosis(eqx.Module):
 def diagnose(team: Team, acting_models: tuple[Models, ...], oracle: Oracle | None, played: Trajectory) -> Diagnosis:
     """The diagnosis of a team from its greedy episodes [E, ...]; `acting_models` are by squad."""
     episodes = jax.vmap(hand_out, out_axes=1)(played)
-    actions = jax.vmap(jax.vmap(one_hot_actions))(episodes)
+    actions = jax.vmap(jax.vmap(action_features))(episodes)
 
     def measure(squad: Squad, acting_models: Models, episodes: Episode) -> Metrics:
         episodes = replace(episodes, percepts=squad.read(episodes.percepts))
@@ -90,10 +90,10 @@ def values_and_memories(
     return jax.lax.scan(perceive, algorithm.start(models), (episode.percepts, last_actions(episode)))[1]
 
 
-def readable(algorithm: Algorithm, values: Float[Array, " actions"], percept: Percept) -> Float[Array, " actions"]:
-    """The values of actions as people read them: those of a policy as probabilities."""
+def readable(algorithm: Algorithm, values: Outputs, percept: Percept) -> Float[Array, " actions"]:
+    """The values of actions as people read them: of a policy, probabilities or, if continuous, the best action."""
     if isinstance(algorithm, ActorCritic):
-        return jnp.exp(log_policy(values, percept.available))
+        return policy_from(values, percept.available).readable()
     return values
 
 

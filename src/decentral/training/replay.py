@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
-from decentral.types import PIXEL, AgentSpec, Discrete, Episode, Percept
+from decentral.types import PIXEL, AgentSpec, Episode, Percept
 
 BYTES = "uint8"  # of the pixels of an image
 
@@ -80,12 +80,11 @@ Kept = TypeVar("Kept", bound=Buffer)
 
 def blank_episode(spec: AgentSpec, length: int) -> Episode:
     """Room for one episode of one agent."""
-    kind = jnp.int32 if isinstance(spec.actions, Discrete) else jnp.float32
     percepts = Percept(
         jnp.zeros((length + 1, spec.observation_size)), jnp.zeros((length + 1, spec.actions.count), bool)
     )
     no = jnp.zeros(length, bool)
-    return Episode(percepts, jnp.zeros(length, kind), jnp.zeros(length), no, no)
+    return Episode(percepts, jnp.zeros((length, *spec.actions.shape), spec.actions.dtype), jnp.zeros(length), no, no)
 
 
 def bytes_of(arrays: Any) -> int:

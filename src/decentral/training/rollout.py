@@ -33,7 +33,7 @@ class Trajectory(eqx.Module):
     """One episode of the whole team. Only `hand_out` may read it for learning."""
 
     percepts: Percept  # [P, N, ...]
-    actions: Array  # [T, N]
+    actions: Array  # [T, N], or of continuous numbers [T, N, numbers]
     rewards: Float[Array, " T"]
     terminated: Bool[Array, " T"]
     happened: Bool[Array, " T"]
@@ -73,14 +73,15 @@ def _play_episode(
     are over, no more steps are computed.
     """
     state, randomness = begin(environment, key)
-    silence = jnp.zeros((environment.num_agents, environment.spec.actions.count))
+    kind = environment.spec.actions
+    silence = jnp.zeros((environment.num_agents, kind.count))
 
     def step(carry: tuple, drawn: tuple) -> tuple[tuple, Array, Bool[Array, ""]]:
         state, memories, last_actions = carry
         step_randomness, draws = drawn
         actions, memories = choose(state, memories, last_actions, draws)
         following, outcome = environment.step_with(state, actions, step_randomness)
-        return (following, memories, jax.nn.one_hot(actions, silence.shape[-1])), actions, outcome.terminated
+        return (following, memories, kind.features(actions)), actions, outcome.terminated
 
     def step_and_keep(carry: tuple, drawn: tuple) -> tuple[tuple, tuple]:
         following, actions, _ = step(carry, drawn)

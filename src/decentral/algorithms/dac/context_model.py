@@ -166,7 +166,7 @@ def state_targets(episodes: Episode, of_change: bool) -> Float[Array, "T *B feat
 def action_features(episode: Episode) -> Float[Array, "T *B actions"]:
     """The agent's own actions as features: one-hot if discrete, the number itself if continuous."""
     if jnp.issubdtype(episode.actions.dtype, jnp.floating):
-        return episode.actions[..., None]
+        return episode.actions
     return jax.nn.one_hot(episode.actions, episode.percepts.available.shape[-1])
 
 

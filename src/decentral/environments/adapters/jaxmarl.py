@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.environments.adapters.jaxmarl_images import image_of
 from decentral.environments.adapters.rewards import TeamReturn, check_result, team_return_in_words
-from decentral.environments.adapters.spaces import Actions
+from decentral.environments.adapters.spaces import Choices, actions_of
 from decentral.environments.base import AgentSpaces, Environment, Outcome, Randomness
 from decentral.environments.host.filmed import picture_of_image
 from decentral.environments.host.user_code import imported
@@ -53,7 +53,7 @@ class JaxMARLSizes:
     names: tuple[str, ...]  # of its agents
     observations: tuple[int, ...]  # numbers in the observation of every agent
     entries: tuple[tuple[str, ...], ...]  # what they mean; nothing where an observation has no parts with names
-    actions: tuple[Actions, ...]  # of every agent
+    actions: tuple[Choices, ...]  # of every agent
     masks: str | None  # the method that returns the available actions; None if there is none
 
     @property
@@ -230,7 +230,7 @@ def _sizes(environment: Any, name: str) -> JaxMARLSizes:
     """Read an environment's spaces, and refuse those that agents can't learn in."""
     try:
         agents = tuple(environment.agents)
-        actions = tuple(Actions.of(environment.action_space(agent), f"{name}: {agent}") for agent in agents)
+        actions = tuple(_choices(environment.action_space(agent), f"{name}: {agent}") for agent in agents)
         observations, inner = jax.eval_shape(environment.reset, jax.random.key(0))
         entries = tuple(tuple(_names_of(observations[agent])) for agent in agents)
     except (AttributeError, TypeError, KeyError, ValueError) as error:
@@ -256,7 +256,14 @@ def _flat(observation: Any) -> Float[Array, " features"]:
     return jnp.concatenate([jnp.ravel(leaf).astype(jnp.float32) for leaf in jax.tree.leaves(observation)])
 
 
-def _decoded(actions: Actions, number: Int[Array, ""]) -> Array:
+def _choices(space: Any, whose: str) -> Choices:
+    actions = actions_of(space, whose)
+    if not isinstance(actions, Choices):
+        raise Refused(f"the actions of {whose} must be discrete: continuous ones of JaxMARL are not adapted, got a Box")
+    return actions
+
+
+def _decoded(actions: Choices, number: Int[Array, ""]) -> Array:
     """An action as the environment takes it."""
     if not actions.several:
         return number

@@ -1,7 +1,8 @@
 """Any parallel environment of PettingZoo: `pettingzoo:package.module:factory`.
 
 Agents whose observations or actions are fewer than others' have them padded with zeros, and the actions that they lack
-are never available. An agent that has left perceives zeros and can do nothing but the first action, which is not sent.
+are never available. An agent that has left perceives zeros and can do nothing but the first action, which is not sent;
+of continuous actions it has none. Actions in a `Box` are numbers from -1 to 1 here, which are scaled to its bounds.
 """
 
 import inspect
@@ -17,7 +18,7 @@ from decentral.environments.host.interface import HostEnvironment, Stage
 from decentral.environments.host.user_code import errors_as_failures, imported
 from decentral.errors import Failed, Refused, words_of
 from decentral.settings import setting
-from decentral.types import AgentSpec, Discrete
+from decentral.types import AgentSpec
 
 Factory = Callable[..., Any]
 RENDERED = "rgb_array"  # the mode in which environments give images
@@ -56,7 +57,7 @@ class PettingZoo(HostEnvironment):
 
     @property
     def spec(self) -> AgentSpec:
-        return AgentSpec(self.sizes.features, Discrete(self.sizes.most_actions), self.image)
+        return AgentSpec(self.sizes.features, self.sizes.kind, self.image)
 
     @property
     def image(self) -> tuple[int, int, int] | None:
@@ -66,7 +67,7 @@ class PettingZoo(HostEnvironment):
     @property
     def agent_specs(self) -> tuple[AgentSpec, ...]:
         pairs = zip(self.sizes.observations, self.sizes.actions, strict=True)
-        return tuple(AgentSpec(observed.size, Discrete(actions.count), self.image) for observed, actions in pairs)
+        return tuple(AgentSpec(observed.size, actions.kind, self.image) for observed, actions in pairs)
 
     @property
     def agent_names(self) -> tuple[str, ...]:
@@ -87,7 +88,8 @@ class PettingZoo(HostEnvironment):
     def agent_spaces(self, place: int) -> AgentSpaces:
         sizes, spec = self.sizes, self.agent_specs[place]
         labels = sizes.observation_names[place], sizes.action_names[place]
-        return AgentSpaces(self.agent_names[place], spec, *labels, sizes.actions[place].first)
+        own = sizes.actions[place]
+        return AgentSpaces(self.agent_names[place], spec, *labels, own.first, own.bounds)
 
     def open(self) -> Stage:
         return self._stage(type(self).factory())

@@ -8,10 +8,11 @@ import numpy as np
 
 from decentral.environments.adapters.infos import latest_numbers
 from decentral.environments.adapters.rewards import Rewards, TeamReturn
-from decentral.environments.adapters.spaces import MASK, Actions, Observations, mask_in, names_in
+from decentral.environments.adapters.spaces import MASK, Actions, Observations, actions_of, mask_in, names_in
 from decentral.environments.host.checks import brief_text, number_of, numbers_in
 from decentral.environments.host.interface import Percepts, Stage, Step
 from decentral.errors import Refused
+from decentral.types import ActionKind, Discrete
 
 ByAgent = Mapping[Any, Any]  # part of an environment's answer, by the names of its agents
 ANSWER = ("observations", "rewards", "terminations", "truncations", "infos")
@@ -43,6 +44,11 @@ class PettingZooSizes:
         """Of the agent that has most."""
         return max(actions.count for actions in self.actions)
 
+    @property
+    def kind(self) -> ActionKind:
+        """Of all agents' actions, in the sizes of the one that has most."""
+        return type(self.actions[0].kind)(self.most_actions)
+
     @staticmethod
     def of(environment: Any, address: str) -> "PettingZooSizes":
         """Read an environment's spaces, and refuse those that agents can't learn in."""
@@ -52,7 +58,7 @@ class PettingZooSizes:
             observed = zip(map(environment.observation_space, names), whose, strict=True)
             observations = tuple(Observations.of(*of_agent) for of_agent in observed)
             acted = zip(map(environment.action_space, names), whose, strict=True)
-            actions = tuple(Actions.of(*of_agent) for of_agent in acted)
+            actions = tuple(actions_of(*of_agent) for of_agent in acted)
             parallel = not callable(getattr(environment, "agent_iter", None))
         except (AttributeError, TypeError) as error:
             raise Refused(f"environment {address} must make a parallel environment of PettingZoo ({error})") from None
@@ -63,6 +69,8 @@ class PettingZooSizes:
             )
         if not names:
             raise Refused(f"environment {address} must have at least one agent, got none")
+        if len({type(of_agent) for of_agent in actions}) > 1:
+            raise Refused(f"environment {address} must have agents whose actions are all discrete or all a Box")
         given = names_in(environment, "observation_names", names, [part.size for part in observations], address)
         called = names_in(environment, "action_names", names, [part.count for part in actions], address)
         return PettingZooSizes(
@@ -123,7 +131,7 @@ class PettingZooStage(Stage):
     def step(self, actions: np.ndarray) -> Step:
         present = set(self.environment.agents)
         chosen = {
-            name: space.decoded(int(action))
+            name: space.decoded(action)
             for name, space, action in zip(self.sizes.names, self.sizes.actions, actions, strict=True)
             if name in present
         }
@@ -178,7 +186,7 @@ class PettingZooStage(Stage):
         )
         for row, name in enumerate(self.sizes.names):
             if name not in observations or terminations.get(name, False):
-                percepts.available[row, 0] = True
+                percepts.available[row, 0] = isinstance(self.sizes.kind, Discrete)
                 continue
             numbers = self.sizes.observations[row].read(observations[name], repr(name)[:80])
             percepts.observation[row, : len(numbers)] = numbers

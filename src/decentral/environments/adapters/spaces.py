@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from decentral.bounds import Bounds, as_bounds, within_bounds
 from decentral.environments.host.checks import LARGEST, brief_text, numbers_in
 from decentral.errors import Refused
-from decentral.types import PIXEL
+from decentral.types import PIXEL, Continuous, Discrete
 
 MASK, REST = "action_mask", "observation"  # what PettingZoo calls them where an observation says what can be done
 MOST_ACTIONS = 1024  # combinations of several choices, each an action of its own
@@ -147,7 +148,7 @@ class Observations:
 
 
 @dataclass(frozen=True)
-class Actions:
+class Choices:
     """One agent's actions: one choice, or several at once, whose combinations are the actions."""
 
     starts: tuple[int, ...]  # the first number of each choice
@@ -155,23 +156,27 @@ class Actions:
     several: bool  # the environment wants a list, if only of one
 
     @staticmethod
-    def of(space: Any, whose: str) -> "Actions":
-        """The actions of a space; what agents can't choose from is refused."""
+    def of(space: Any, whose: str) -> "Choices":
+        """The actions of a space of choices; too many are refused."""
         if _is(space, "Discrete"):
-            return Actions((int(getattr(space, "start", 0)),), (int(space.n),), several=False)
-        if not (_is(space, "MultiDiscrete") or _is(space, "MultiBinary")):
-            kinds = "Discrete, MultiDiscrete or MultiBinary"
-            why = ": no method takes continuous actions" if _is(space, "Box") else ""
-            raise Refused(f"the actions of {whose} must be {kinds} for agents to learn, got {_named(space)}{why}")
+            return Choices((int(getattr(space, "start", 0)),), (int(space.n),), several=False)
         counts = _counts(space)
         if math.prod(counts) > MOST_ACTIONS:
             much = f"{math.prod(counts)} combinations of {' x '.join(map(str, counts))}"
             raise Refused(f"the actions of {whose} must be at most {MOST_ACTIONS} combinations, got {much:.120}")
-        return Actions(_starts(space), counts, several=True)
+        return Choices(_starts(space), counts, several=True)
+
+    @property
+    def kind(self) -> Discrete:
+        return Discrete(self.count)
 
     @property
     def count(self) -> int:
         return math.prod(self.counts)
+
+    @property
+    def bounds(self) -> Bounds:
+        return ()
 
     @property
     def first(self) -> int:
@@ -184,8 +189,9 @@ class Actions:
         rows = itertools.product(*(range(first, first + n) for first, n in zip(self.starts, self.counts, strict=True)))
         return tuple(",".join(map(str, row)) for row in rows)
 
-    def decoded(self, number: int) -> Any:
+    def decoded(self, action: Any) -> Any:
         """An action as the environment takes it."""
+        number = int(action)
         if not self.several:
             return number + self.starts[0]
         return np.asarray(np.unravel_index(number, self.counts)) + np.asarray(self.starts)
@@ -206,6 +212,66 @@ class Actions:
             return numbers.astype(bool)
         masks = np.split(numbers.astype(bool), np.cumsum(self.counts)[:-1])
         return np.logical_and.reduce(np.meshgrid(*masks, indexing="ij")).reshape(-1)
+
+
+@dataclass(frozen=True)
+class BoxNumbers:
+    """One agent's actions: several numbers at once, each within its own bounds."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    bounds: Bounds
+    first: int = 0
+
+    @staticmethod
+    def of(space: Any, whose: str) -> "BoxNumbers":
+        """The actions of a box; one that is empty, unbounded or of whole numbers is refused."""
+        kind, shape = np.dtype(space.dtype), tuple(int(length) for length in space.shape)
+        low, high = (np.broadcast_to(np.asarray(end, np.float64), shape).reshape(-1) for end in (space.low, space.high))
+        if kind.kind != "f" or not 1 <= low.size <= MOST_ACTIONS:
+            words = f"1 to {MOST_ACTIONS} numbers of a floating type"
+            raise Refused(f"the actions of {whose} must be {words} where they are a Box, got {_named(space)}")
+        try:
+            bounds = as_bounds([*zip(low.tolist(), high.tolist(), strict=True)], low.size)
+        except Refused as refusal:
+            raise Refused(f"the actions of {whose}: {refusal}") from None
+        return BoxNumbers(shape, kind.name, bounds)
+
+    @property
+    def kind(self) -> Continuous:
+        return Continuous(self.count)
+
+    @property
+    def count(self) -> int:
+        return len(self.bounds)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The place of each number in the box."""
+        return tuple(",".join(map(str, place)) or "0" for place in np.ndindex(self.shape))
+
+    def decoded(self, action: Any) -> np.ndarray:
+        """An action as the environment takes it: within its bounds, in its shape and type."""
+        return within_bounds(np.asarray(action)[: self.count], self.bounds).astype(self.dtype).reshape(self.shape)
+
+    def available(self, mask: Any, whose: str) -> np.ndarray:
+        """Which numbers the agent has: all of its own."""
+        if mask is not None:
+            raise Refused(f"{MASK} of {whose} must not be given for continuous actions, got {brief_text(mask)}")
+        return np.ones(self.count, bool)
+
+
+Actions = Choices | BoxNumbers
+
+
+def actions_of(space: Any, whose: str) -> Actions:
+    """The actions of a space; what agents can't choose from is refused."""
+    if _is(space, "Box"):
+        return BoxNumbers.of(space, whose)
+    if not any(_is(space, kind) for kind in ("Discrete", "MultiDiscrete", "MultiBinary")):
+        kinds = "Discrete, MultiDiscrete, MultiBinary or Box"
+        raise Refused(f"the actions of {whose} must be {kinds} for agents to learn, got {_named(space)}")
+    return Choices.of(space, whose)
 
 
 def mask_in(observation: Any, info: Mapping[str, Any]) -> Any:

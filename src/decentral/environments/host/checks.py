@@ -13,7 +13,7 @@ from decentral.environments.host.interface import HostEnvironment, Percepts, Sta
 from decentral.environments.host.user_code import StandardStreams, errors_as_failures, errors_in_one_line
 from decentral.errors import Failed, Refused
 from decentral.settings import build
-from decentral.types import AgentSpec
+from decentral.types import AgentSpec, Discrete
 
 
 def build_environment(kind: type[BaseEnvironment], settings: dict[str, Any], name: str) -> BaseEnvironment:
@@ -62,7 +62,8 @@ def _check_agents(environment: BaseEnvironment, name: str) -> None:
         raise Refused(f"{name}: agent_names must be a tuple of {count} different names, got {names!r:.80}")
     sound = isinstance(specs, tuple) and len(specs) == count and all(isinstance(own, AgentSpec) for own in specs)
     most = environment.spec.observation_size, environment.spec.actions.count
-    if not sound or any(own.observation_size > most[0] or own.actions.count > most[1] for own in specs):
+    kinds = {type(own.actions) for own in (environment.spec, *specs)} if sound else set()
+    if len(kinds) != 1 or any(own.observation_size > most[0] or own.actions.count > most[1] for own in specs):
         raise Refused(f"{name}: agent_specs must be a tuple of {count} AgentSpecs within spec, got {specs!r:.80}")
 
 
@@ -155,7 +156,7 @@ class CheckedStage(Stage):
         available = table_of("available", percepts.available, (agents, spec.actions.count))
         for agent in _unsound_rows((available == 0) | (available == 1)):
             self._unsound("available", agent, EITHER, available)
-        for agent in np.flatnonzero(~available.any(axis=1)):
+        for agent in np.flatnonzero(~available.any(axis=1) & isinstance(spec.actions, Discrete)):
             self._unsound("available", agent, "true for at least one action", available)
         return Percepts(observation.astype(np.float32), available.astype(bool))
 

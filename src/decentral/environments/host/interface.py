@@ -13,7 +13,7 @@ class Percepts(NamedTuple):
     """What every agent perceives before it acts."""
 
     observation: np.ndarray  # [agents, features]
-    available: np.ndarray  # [agents, actions], true or false
+    available: np.ndarray  # [agents, actions], true or false; of continuous actions, which numbers each agent has
 
 
 class Step(NamedTuple):
@@ -40,7 +40,7 @@ class Stage(ABC):
 
     @abstractmethod
     def step(self, actions: np.ndarray) -> Step:
-        """The outcome of one action per agent [agents]."""
+        """The outcome of one action per agent [agents], or of its numbers from -1 to 1 [agents, numbers]."""
 
     @abstractmethod
     def close(self) -> None:

@@ -102,6 +102,10 @@ class Wire:
         return (agents, spec.observation_size), (agents, spec.actions.count)
 
     @property
+    def _action_type(self) -> np.dtype:
+        return np.dtype(self.environment.spec.actions.dtype).newbyteorder("<")
+
+    @property
     def longest(self) -> int:
         """The length in bytes of the longest answer, or of a line of text."""
         observation, available = (rows * columns for rows, columns in self._shapes)
@@ -117,11 +121,18 @@ class Wire:
         if isinstance(question, int):
             write(stream, RESET, str(question).encode())
         else:
-            write(stream, STEP, question.astype("<i4").tobytes())
+            write(stream, STEP, question.astype(self._action_type).tobytes())
 
     def question(self, kind: bytes, body: bytes) -> Question:
         """Decode a question."""
-        return int(body) if kind == RESET else np.frombuffer(body, "<i4").astype(np.int32)
+        if kind == RESET:
+            return int(body)
+        actions = self.environment.spec.actions
+        return (
+            np.frombuffer(body, self._action_type)
+            .astype(actions.dtype)
+            .reshape(self.environment.num_agents, *actions.shape)
+        )
 
     def tell(self, stream: BinaryIO, answer: Answer) -> None:
         """Send an answer."""

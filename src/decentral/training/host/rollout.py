@@ -20,7 +20,7 @@ from decentral.environments.host.wire import Question
 from decentral.errors import Failed
 from decentral.training.rollout import Player, Trajectory, team_player
 from decentral.training.team import Team
-from decentral.types import Percept
+from decentral.types import ActionKind, Percept, kind_of
 
 Written = dict[str, Any]  # arrays by name, and by name those of the facts
 
@@ -32,7 +32,7 @@ class EpisodeSheet:
         steps, agents, spec = environment.time_limit, environment.num_agents, environment.spec
         self.observation = np.zeros((steps + 1, agents, spec.observation_size), np.float32)
         self.available = np.zeros((steps + 1, agents, spec.actions.count), bool)
-        self.actions = np.zeros((steps, agents), np.int32)
+        self.actions = np.zeros((steps, agents, *spec.actions.shape), spec.actions.dtype)
         self.rewards = np.zeros(steps, np.float32)
         self.terminated = np.zeros(steps, bool)
         self.happened = np.zeros(steps, bool)
@@ -67,10 +67,11 @@ class EpisodeSheet:
             self._pad()
 
     def _pad(self) -> None:
-        """Repeat the last percepts, and an action that was available then."""
+        """Repeat the last percepts, and an action that was available then; zeros where actions are continuous."""
         last, step_index = self.percepts, self.taken
         self.observation[step_index + 1 :], self.available[step_index + 1 :] = last
-        self.actions[step_index:] = last.available.argmax(axis=1)
+        if self.actions.ndim == 2:
+            self.actions[step_index:] = last.available.argmax(axis=1)
 
     def written(self) -> Written:
         """All of it, by name."""
@@ -78,7 +79,6 @@ class EpisodeSheet:
 
 
 MOST_ATTEMPTS = 10  # at one episode
-NOTHING = -1  # the last action before the first
 
 
 class Cast(eqx.Module):
@@ -154,7 +154,9 @@ class HostRollout:
         """The records of a few episodes, one per stage; the record of one that broke off is not `over`."""
         alike = [*jobs, *[jobs[0]] * (self.stages.count - len(jobs))]  # as many as stages: one shape, one program
         lanes, episodes = (np.asarray([getattr(job, name) for job in alike]) for name in ("lane", "episode"))
-        cast, memories, actions = _enter(casts, lanes, episodes, self.environment.num_agents)
+        cast, memories, actions = _enter(
+            casts, lanes, episodes, self.environment.num_agents, self.environment.spec.actions
+        )
         sheets = [EpisodeSheet(self.environment) for _ in alike]
         answers = self._ask(jobs, {stage: job.seed(bits) for stage, job in enumerate(jobs)})
         for stage, percepts in answers.items():
@@ -181,15 +183,17 @@ class HostRollout:
         return {stage: answer for stage, answer in answers.items() if not isinstance(answer, BrokenOff)}
 
 
-@partial(jax.jit, static_argnums=3)
-def _enter(casts: Cast, lanes: Int[Array, " stages"], episodes: Int[Array, " stages"], agents: int) -> tuple:
+@partial(jax.jit, static_argnums=(3, 4))
+def _enter(
+    casts: Cast, lanes: Int[Array, " stages"], episodes: Int[Array, " stages"], agents: int, kind: ActionKind
+) -> tuple:
     """The cast, the memories and the last actions of every stage at the start of an episode."""
 
     def one(lane: Array, episode: Array) -> tuple[Cast, Memory, Array]:
         cast = jax.tree.map(lambda leaf: leaf[lane], casts)
         dice = jax.tree.map(lambda leaf: leaf[episode], cast.dice)
         cast = eqx.tree_at(lambda old: old.dice, cast, dice)
-        return cast, cast.player.memories, jnp.full(agents, NOTHING)
+        return cast, cast.player.memories, jnp.full((agents, *kind.shape), kind.nothing, kind.dtype)
 
     return jax.vmap(one)(lanes, episodes)
 
@@ -202,7 +206,7 @@ def _choose(
 
     def one(cast: Cast, memories: Memory, actions: Array, observation: Array, available: Array) -> tuple[Array, Memory]:
         player = cast.player
-        last_actions = jax.nn.one_hot(actions, available.shape[-1])
+        last_actions = kind_of(actions, available).features(actions)
         draws = jax.tree.map(lambda leaf: leaf[time], player.draws)
         return player.choose(memories, Percept(observation, available), last_actions, draws)
 

@@ -18,7 +18,7 @@ from decentral.algorithms.base import AgentState, Algorithm, Memory, Models, Sta
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.training.batches import Batch, largest_of_all, learn_from
 from decentral.training.plan import Plan
-from decentral.types import AgentSpec, Episode, Metrics, Percept
+from decentral.types import Action, AgentSpec, Episode, Metrics, Percept
 
 Agents = Any  # one squad's learners: Agent [n], or the one Agent of a joined or shared squad
 Replays = Any  # what they remember
@@ -124,7 +124,7 @@ class Squad(eqx.Module):
 
     def act(
         self, acting_models: Models, statistics: Statistics | None, memories: Memory, scenes: Scene
-    ) -> tuple[Int[Array, " n"], Memory]:
+    ) -> tuple[Int[Array, " n"] | Float[Array, "n numbers"], Memory]:
         """Every agent chooses by its own networks, memory and scene."""
 
         def choose(acting_model: Models, statistics: Statistics, memory: Memory, scene: Scene) -> tuple[Array, Memory]:
@@ -138,8 +138,8 @@ class Squad(eqx.Module):
 class Choice(eqx.Module):
     """One agent's choice, with the values and the epsilon behind it."""
 
-    action: Int[Array, ""]
-    values: Float[Array, " actions"]
+    action: Action
+    values: Float[Array, " actions"] | Float[Array, "2 actions"]  # as `Algorithm.values` gives them
     epsilon: Float[Array, ""]  # the probability of a random action
 
 

@@ -5,6 +5,7 @@ anything else.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -28,7 +29,7 @@ from decentral.verification.audit.logs import RetrainedAgent, Test
 class Chosen(eqx.Module):
     """What an agent chooses alone at every step of an episode, to compare with the actions that it took."""
 
-    actions: Int[Array, "*T"]
+    actions: Int[Array, "*T"] | Float[Array, "*T numbers"]
     lost: Float[Array, "*T"]  # by values: how far the action taken is from being chosen, as `Algorithm.gap` says
     by_chance: Bool[Array, "*T"]  # was the action random?
 
@@ -88,8 +89,8 @@ class Difference:
 
     episode: int  # of training, or of a test; counted from 0, like everything here
     step: int
-    taken: int
-    alone: int
+    taken: Any = 0  # an action, or the numbers of one
+    alone: Any = 0
     test_at: int | None = None  # training steps before the test
 
     def __str__(self) -> str:
@@ -135,7 +136,7 @@ class PlayAudit:
         for number, key in enumerate(keys):
             episode = jax.tree.map(lambda leaf, number=number: leaf[turn, number], self.retrained.log.episodes)
             alone = choose_alone(self.squad.algorithm, agent, epsilon, key, False, episode)
-            play = compared(play, episode, jax.device_get(alone), Difference(first + number, 0, 0, 0))
+            play = compared(play, episode, jax.device_get(alone), Difference(first + number, 0))
         return play
 
     def _tested(self, agent: AgentState, test: Test) -> Play:
@@ -144,18 +145,25 @@ class PlayAudit:
         for number, key in enumerate(keys):
             episode = jax.tree.map(lambda leaf, number=number: leaf[number], test.episodes)
             alone = choose_alone(self.squad.algorithm, agent, np.float32(0), key, True, episode)
-            play = compared(play, episode, jax.device_get(alone), Difference(number, 0, 0, 0, test.steps))
+            play = compared(play, episode, jax.device_get(alone), Difference(number, 0, test_at=test.steps))
         return play
 
 
 def compared(play: Play, episode: Episode, alone: Chosen, where: Difference) -> Play:
     """The comparison so far, with one more episode. Once the agent has left there is nothing to compare."""
     present, taken = present_in(episode), np.asarray(episode.actions)
-    differs = present & (taken != alone.actions)
+    differs = present & (taken != alone.actions if taken.ndim == 1 else _far_apart(taken, np.asarray(alone.actions)))
     tie = differs & ~alone.by_chance & (alone.lost <= ROUNDING)
     others = differs & ~tie
     first, worse = play.first, others if play.others == 0 else np.zeros_like(others)
     for step in np.flatnonzero(worse if worse.any() else tie)[:1]:
         if first is None or worse.any():
-            first = replace(where, step=int(step), taken=int(taken[step]), alone=int(alone.actions[step]))
+            first = replace(
+                where, step=int(step), taken=taken[step].tolist(), alone=np.asarray(alone.actions)[step].tolist()
+            )
     return Play(play.actions + int(present.sum()), play.ties + int(tie.sum()), play.others + int(others.sum()), first)
+
+
+def _far_apart(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Where continuous actions [T, numbers] differ by more than rounding, which none of them escapes."""
+    return (np.abs(numbers - others) > ROUNDING).any(axis=-1)

@@ -75,7 +75,8 @@ def random_actions(environment: BaseEnvironment, percepts: Percepts, rng: np.ran
     """A random available action for every agent; any action if `available` is invalid."""
     kind = environment.spec.actions
     if isinstance(kind, Continuous):
-        return rng.uniform(kind.low, kind.high, environment.num_agents).astype(np.float32)
+        drawn = rng.uniform(-1, 1, (environment.num_agents, kind.count))
+        return np.where(np.asarray(percepts.available, bool), drawn, 0.0).astype(np.float32)
     return np.asarray(
         [rng.choice(choices(environment, percepts, agent)) for agent in range(environment.num_agents)], np.int32
     )

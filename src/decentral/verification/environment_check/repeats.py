@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from decentral.environments.base import BaseEnvironment, Environment
 from decentral.environments.host.interface import Percepts, Stage
-from decentral.types import Continuous
 from decentral.verification.environment_check.episodes import PlayedEpisode, replay, stage_of
 from decentral.verification.environment_check.findings import Finding, finding_of_rule
 
@@ -18,8 +16,8 @@ def compiled(environment: Environment) -> Finding:
     """The state keeps its shapes and types, and an outcome has those of one reward and one end."""
     key = jax.random.key(0)
     state = jax.eval_shape(environment.reset, key)
-    kind = jnp.float32 if isinstance(environment.spec.actions, Continuous) else jnp.int32
-    actions = jax.ShapeDtypeStruct((environment.num_agents,), kind)
+    kind = environment.spec.actions
+    actions = jax.ShapeDtypeStruct((environment.num_agents, *kind.shape), kind.dtype)
     after, outcome = jax.eval_shape(environment.step, state, actions, key)
 
     def faults() -> Iterator[str]:

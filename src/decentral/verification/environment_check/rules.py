@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from decentral.bounds import in_words
 from decentral.environments.adapters.jaxmarl import JaxMARL
 from decentral.environments.base import BaseEnvironment
 from decentral.environments.host.checks import EITHER, LARGEST, brief_text, number_of, table_of
 from decentral.environments.host.interface import Percepts
 from decentral.errors import Refused
+from decentral.types import Continuous, Discrete
 from decentral.verification.environment_check.episodes import PlayedEpisode
 from decentral.verification.environment_check.findings import Finding, finding_of_rule
 
@@ -40,10 +42,14 @@ def actions(environment: BaseEnvironment, episodes: Sequence[PlayedEpisode]) -> 
         for when, _, available in _tables(environment, episodes):
             for agent in np.flatnonzero(~np.isin(available, (0, 1)).all(axis=1)):
                 yield f"{when}: available of {names[agent]} must be {EITHER}, got {brief_text(available[agent])}"
-            for agent in np.flatnonzero(~available.any(axis=1)):
+            for agent in np.flatnonzero(~available.any(axis=1) & isinstance(environment.spec.actions, Discrete)):
                 yield f"{when}: {names[agent]} must have at least one available action, got none"
 
-    return finding_of_rule("actions", faults(), "every agent always has an available action")
+    right = "every agent always has an available action"
+    if isinstance(environment.spec.actions, Continuous):
+        bounds = {in_words(environment.agent_spaces(place).bounds) for place in range(environment.num_agents)}
+        right = f"actions are continuous: numbers from {'; or '.join(sorted(bounds)):.200}"
+    return finding_of_rule("actions", faults(), right)
 
 
 def reward(episodes: Sequence[PlayedEpisode]) -> Finding:

@@ -40,7 +40,11 @@ class Fixed:
 def secrets(environment: BaseEnvironment, stage: Stage, rng: np.random.Generator) -> Finding:
     """Change one agent's action at several moments, and look for copies of it in what others perceive."""
     if environment.num_agents < 2 or isinstance(environment.spec.actions, Continuous):
-        why = "there is one agent alone" if environment.num_agents < 2 else "actions are not of a small number"
+        why = (
+            "there is one agent alone"
+            if environment.num_agents < 2
+            else "actions are continuous, and only single ones can be compared"
+        )
         return Finding(RULE, "unclear", f"nobody's action can be told to others: {why}")
     if environment.spec.observation_size > MOST_NUMBERS:
         why = f"observations of {environment.spec.observation_size:,} numbers, such as large images"
