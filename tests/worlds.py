@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from decentral.environments.base import Environment, Outcome
 from decentral.settings import setting
-from decentral.types import AgentSpec, Discrete, Percept
+from decentral.types import AgentSpec, Continuous, Discrete, Percept
 
 
 class Corridor(Environment):
@@ -163,3 +163,40 @@ class Hall(Crowd):
     @property
     def may_end_early(self):
         return True
+
+
+class Aim(Environment):
+    """Two agents aim once: the first with two numbers, the second with one. What is lost is the squared distance.
+
+    The best they can do is (0.6, -0.5) and 0.3, which loses nothing.
+    """
+
+    @property
+    def num_agents(self):
+        return 2
+
+    @property
+    def spec(self):
+        return AgentSpec(observation_size=1, actions=Continuous(2))
+
+    @property
+    def agent_specs(self):
+        return (self.spec, AgentSpec(observation_size=1, actions=Continuous(1)))
+
+    @property
+    def time_limit(self):
+        return 1
+
+    @property
+    def may_end_early(self):
+        return False
+
+    def reset(self, key):
+        return jnp.zeros((), jnp.int32)
+
+    def perceive(self, state):
+        return Percept(jnp.ones((2, 1)), jnp.asarray([[True, True], [True, False]]))
+
+    def step(self, state, actions, key):
+        goals = jnp.asarray([[0.6, -0.5], [0.3, 0.0]])
+        return state + 1, Outcome(-jnp.sum(jnp.square(actions - goals)), jnp.ones((), bool), facts={})

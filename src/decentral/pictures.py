@@ -100,8 +100,10 @@ def _beyond(picture: Picture, x: float, y: float, around: float) -> list[float]:
 class Turn:
     """One agent at one moment: its action, and the values and the context behind it."""
 
-    action: int | None  # None: the episode is over, or it has left
-    values: tuple[float | None, ...]  # of every action that it has, on which it bases its choice; None: unavailable
+    action: int | None  # None: the episode is over, it has left, or its actions are continuous
+    values: tuple[
+        float | None, ...
+    ]  # of every action, on which it bases its choice, or the numbers of a continuous one
     context: int | None = None  # that it infers at this step, if any
     view: Picture | None = None  # what it perceives, if its environment draws that
     gone: bool = False  # it has left the episode

@@ -7,7 +7,7 @@ from decentral.arenas.wire import ACTION, AWAKE, DONE, SAVE, SHOW, SHOWN, AgentW
 from decentral.environments.host.wire import CLOSE, FRAME, RESET, STEP, framed
 from decentral.errors import Failed, Refused
 from decentral.records.durable import Fingerprint
-from decentral.types import AgentSpec, Discrete
+from decentral.types import AgentSpec, Continuous, Discrete
 from tests.arenas.nearby import received
 
 WIRE = AgentWire(AgentSpec(3, Discrete(2)))
@@ -27,6 +27,9 @@ def test_what_is_written_is_read():
     for found in (percept, WIRE.percept(WIRE.of_percept(PERCEPT))):
         assert found.observation.tolist() == [0.5, -1.0, 3.0] and found.available.tolist() == [True, False]
     assert WIRE.action(WIRE.of_action(1, 2**32 - 1)) == (1, 2**32 - 1)
+    numbers = AgentWire(AgentSpec(3, Continuous(2)))
+    found, answered = numbers.action(numbers.of_action(np.asarray([0.25, -1.0], np.float32), 7))
+    assert found.tolist() == [0.25, -1.0] and answered == 7 and numbers.sizes[ACTION] == 12
     assert WIRE.save_turn(WIRE.of_save(2**40)) == 2**40
     assert WIRE.done(WIRE.of_done(Fingerprint(7, "ab" * 32))) == Fingerprint(7, "ab" * 32)
 

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Array, Int, Key
 
 from decentral.algorithms.base import Algorithm, Models
-from decentral.environments.base import BaseEnvironment, Environment, State
+from decentral.bounds import within_bounds
+from decentral.environments.base import AgentSpaces, BaseEnvironment, Environment, State
 from decentral.environments.host.filmed import picture_of_image
 from decentral.environments.host.interface import HostEnvironment
 from decentral.inspection.episode_charts import AgentTrack, chart
@@ -28,7 +29,7 @@ from decentral.training.presence import present_in
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.setup import TrainingSetup
 from decentral.training.team import Team
-from decentral.types import AgentSpec, Episode, Percept
+from decentral.types import Continuous, Episode, Percept
 
 MOST_VIEWS = 6  # most agents whose views are shown: more would make the page large
 Views = tuple[Picture | None, ...]  # of every agent
@@ -158,7 +159,7 @@ def frames_of(
     totals = np.cumsum(rewards).tolist()
     episodes = jax.tree.map(np.asarray, handed_out(played))
     turns_of_agents = [
-        _turns(environment.agent_specs[place], jax.tree.map(lambda leaf, at=place: leaf[at], episodes), agent_values)
+        _turns(environment.agent_spaces(place), jax.tree.map(lambda leaf, at=place: leaf[at], episodes), agent_values)
         for place, agent_values in enumerate(values_of_agents)
     ]
     if environment.has_own_rewards:
@@ -174,16 +175,17 @@ def frames_of(
     return tuple(frames)
 
 
-def _turns(spec: AgentSpec, episode: Episode, agent_values: AgentValues) -> list[Turn]:
+def _turns(spaces: AgentSpaces, episode: Episode, agent_values: AgentValues) -> list[Turn]:
     """One agent at every step that happened, and at the end."""
-    present = present_in(episode)
-    available = np.asarray(episode.percepts.available)[:, : spec.actions.count]
-    turns = [
-        _turn(agent_values, step, int(episode.actions[step]), available[step])
-        if present[step]
-        else Turn(None, (), gone=True)
-        for step in range(int(episode.happened.sum()))
-    ]
+    present, count = present_in(episode), spaces.spec.actions.count
+    available = np.asarray(episode.percepts.available)[:, :count]
+
+    def turn(step: int) -> Turn:
+        if spaces.bounds:  # the numbers that it does stand in the place of values
+            return Turn(None, tuple(within_bounds(np.asarray(episode.actions)[step, :count], spaces.bounds).tolist()))
+        return _turn(agent_values, step, int(episode.actions[step]), available[step])
+
+    turns = [turn(step) if present[step] else Turn(None, (), gone=True) for step in range(int(episode.happened.sum()))]
     return [*turns, Turn(None, (), gone=turns[-1].gone)]
 
 
@@ -191,7 +193,7 @@ def _with_rewards(turns: list[Turn], played: Trajectory, place: int) -> list[Tur
     """The turns of an agent with its own rewards, as long as it is there."""
     rewards = (np.asarray(played.own_rewards)[:, place] + 0.0).tolist()
     return [
-        turn if turn.action is None else replace(turn, reward=reward)
+        turn if not turn.values else replace(turn, reward=reward)
         for turn, reward in zip(turns, [*rewards, 0.0], strict=False)
     ]
 
@@ -213,6 +215,9 @@ def _charted(environment: BaseEnvironment, recorded: Recorded, turns_of_agents: 
         values = np.full((steps, spec.actions.count), np.nan)
         for step in np.flatnonzero(there):
             values[step] = [np.nan if value is None else value for value in turns[step].values]
+        if isinstance(spec.actions, Continuous):  # bounds differ: what is shown is from -1 to 1
+            own = np.asarray(recorded.played.actions)[:steps, place, : spec.actions.count]
+            values = np.where(there[:, None], own, np.nan)
         actions = np.asarray([-1 if turn.action is None else turn.action for turn in turns[:steps]])
         observed = np.where(there[:, None], seen, np.nan)
         tracks.append(AgentTrack(environment.agent_names[place], observed, values, actions))

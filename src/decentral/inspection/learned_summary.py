@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array
 
 from decentral.algorithms.base import Algorithm, Models
+from decentral.bounds import within_bounds
 from decentral.environments.host.interface import HostEnvironment
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.predator_prey.environment import PredatorPrey
@@ -84,14 +85,21 @@ def _agent(trained: Trained, place: int, episode: Episode, count: int) -> dict[s
     if named is not None:
         by_step = np.asarray(named)[:present]
         contexts = [int(row.argmax()) if row.any() else None for row in by_step] + [None] * (count - present)
-    spaces, taken = trained.config.setup.environment.agent_spaces(place), np.asarray(episode.actions)[:present].tolist()
+    spaces, taken = trained.config.setup.environment.agent_spaces(place), np.asarray(episode.actions)[:present]
     names = ARROWS if isinstance(trained.config.setup.environment, PredatorPrey) else spaces.action_names
-    numbers = [spaces.first_action + action for action in taken]
+    if spaces.bounds:  # where a step has no room for the numbers, a dot that tells them when pointed at
+        rows = within_bounds(taken[:, : len(spaces.bounds)], spaces.bounds)
+        numbers: list[Any] = ["\u2022"] * present
+        legend: list[list[Any]] = []
+        texts = [", ".join(f"{number:.3g}" for number in row) for row in rows]
+    else:
+        numbers, texts = (taken + spaces.first_action).tolist(), [names[action] for action in taken]
+        legend = _legend(dict(zip(numbers, texts, strict=True)))
     return {
         "name": spaces.name,
         "actions": numbers + [None] * (count - present),
-        "action_names": [names[action] for action in taken] + [None] * (count - present),
-        "legend": _legend({number: names[action] for number, action in zip(numbers, taken, strict=True)}),
+        "action_names": texts + [None] * (count - present),
+        "legend": legend,
         "contexts": contexts,
     }
 

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from decentral.algorithms.base import Algorithm, Models
+from decentral.bounds import within_bounds
 from decentral.environments.base import AgentSpaces
 from decentral.environments.host.interface import HostEnvironment
 from decentral.errors import Refused, did_you_mean
@@ -32,16 +33,19 @@ MISSING = -1  # an action after the end of an episode, or a context at a step th
 
 @dataclass(frozen=True)
 class AgentRollout:
-    """One agent's part of episodes [B], in its own sizes. After the end of an episode: NaN, false and -1."""
+    """One agent's part of episodes [B], in its own sizes. After the end of an episode: NaN, false and -1.
+
+    Continuous actions are NaN there too.
+    """
 
     spaces: AgentSpaces
     observations: np.ndarray  # [B, P, features], before each step and after the last
     available: np.ndarray  # [B, P, actions]: which actions it could take
     q_values: (
         np.ndarray
-    )  # [B, P, actions]: what its greedy choice is based on (of a policy, probabilities); NaN if unavailable
+    )  # [B, P, actions]: what its greedy choice is based on (of a policy, probabilities or the action); NaN if none
     hidden: np.ndarray  # [B, P, width]: its memory after each percept; of width 0 if it has none
-    actions: np.ndarray  # [B, T]: indices into its actions
+    actions: np.ndarray  # [B, T]: indices into its actions; or [B, T, numbers], continuous, within its own bounds
     contexts: np.ndarray | None  # [B, T], -1 at a step that has none; None if its algorithm infers no contexts
 
     @property
@@ -117,7 +121,9 @@ class Rollout:
 
     @property
     def actions(self) -> np.ndarray:
-        """[B, T, N]: indices into each agent's actions; -1 after the end."""
+        """[B, T, N]: indices into each agent's actions, -1 after the end; or numbers [B, T, N, numbers], then NaN."""
+        if self.agents[0].spaces.bounds:
+            return _of_team([agent.actions for agent in self.agents], np.nan)
         return np.stack([agent.actions for agent in self.agents], axis=2)
 
     @property
@@ -143,8 +149,7 @@ class Rollout:
             "episode": np.repeat(episode, count),
             "step": np.repeat(step, count),
             "agent": np.tile(names, len(step)),
-            "action": self.actions[episode, step].reshape(-1),
-            "action_name": np.stack([agent.action_names for agent in self.agents], axis=2)[episode, step].reshape(-1),
+            **self._action_columns(episode, step),
             "reward": np.repeat(self.rewards[episode, step], count),
         }
         if self.contexts is not None:
@@ -153,6 +158,13 @@ class Rollout:
             rows = array[episode, step].reshape(len(step) * count, -1)
             columns |= {f"{name}_{number}": rows[:, number] for number in range(rows.shape[1])}
         return columns
+
+    def _action_columns(self, episode: np.ndarray, step: np.ndarray) -> dict[str, np.ndarray]:
+        taken = self.actions[episode, step]
+        if taken.ndim == 2:
+            names = np.stack([agent.action_names for agent in self.agents], axis=2)[episode, step]
+            return {"action": taken.reshape(-1), "action_name": names.reshape(-1)}
+        return {f"action_{number}": taken[..., number].reshape(-1) for number in range(taken.shape[-1])}
 
     def to_dataframe(self, hidden: bool = False) -> Any:
         """The same as a pandas DataFrame."""
@@ -246,14 +258,19 @@ def _agent_rollout(trained: Trained, seed: int, place: int, episodes: Episode, l
     steps, percepts, actions = slice(longest), slice(longest + 1), slice(spaces.spec.actions.count)
     available = np.asarray(episodes.percepts.available)[:, percepts, actions] & perceived
     observed = np.asarray(episodes.percepts.observation)[:, percepts, : spaces.spec.observation_size]
-    contexts = recalled.contexts
+    contexts, values, taken = recalled.contexts, recalled.values[:, percepts, actions], np.asarray(episodes.actions)
+    if spaces.bounds:
+        values, taken = within_bounds(values, spaces.bounds), within_bounds(taken[:, steps, actions], spaces.bounds)
+        taken = np.where(happened[..., None], taken, np.nan)
+    else:
+        taken = np.where(happened, taken[:, steps], MISSING)
     return AgentRollout(
         spaces,
         observations=np.where(perceived, observed, np.nan).astype(np.float32),
         available=available,
-        q_values=np.where(available, recalled.values[:, percepts, actions], np.nan).astype(np.float32),
+        q_values=np.where(available, values, np.nan).astype(np.float32),
         hidden=np.where(perceived, recalled.hidden[:, percepts], np.nan).astype(np.float32),
-        actions=np.where(happened, np.asarray(episodes.actions)[:, steps], MISSING),
+        actions=taken,
         contexts=None if contexts is None else np.where(happened, contexts[:, steps], MISSING),
     )
 
