@@ -100,7 +100,7 @@ def test_a_directory_in_use_is_refused_and_left_alone(tmp_path):
             {"steps": 0},
             "training.steps must be a whole number at least 1 and at most 2000000000, got 0",
         ),
-        (("dac", "switching-wind"), {}, "environment must have discrete actions"),
+        (("dac", "switching-wind"), {}, "algorithm must be one of ia2c, ippo, dpo, tvpo, mappo for continuous"),
         (
             ("iql", "matrix-game"),
             {"training": {"batch_episodes": 9000}},

@@ -55,7 +55,7 @@ def test_a_matrix_game_of_many_pays_agreement():
     [
         (Grid(["sarsa"], ["matrix-game"]), "unknown algorithm 'sarsa'"),
         (Grid(["iql"], ["chess"]), "unknown environment 'chess'"),
-        (Grid(["iql"], ["switching-wind"]), "environment must have discrete actions"),
+        (Grid(["iql"], ["switching-wind"]), "algorithm must be one of ia2c, ippo, dpo, tvpo, mappo for continuous"),
         (Grid(["iql"], ["matrix-game"], window=(3,)), "window must be a setting of an algorithm, got iql: none has it"),
         (Grid(["iql"], ["matrix-game"], agents=(11,)), "agents must be 2 to 10 on matrix-game, got 11"),
         (Grid(["iql"], ["predator-prey"], agents=(1,)), "num_predators must be a whole number at least 2"),

@@ -110,7 +110,7 @@ def test_a_policy_tells_its_probabilities_and_values_have_none():
     np.testing.assert_allclose(agent.probabilities(seen, None, agent.start()), [share, 1 - share], rtol=1e-5)
     assert agent.probabilities(seen, [False, True], agent.start()).tolist() == [0.0, 1.0]
     assert agent.act(seen, None, agent.start())[0] == np.argmax(logits)
-    with pytest.raises(Refused, match="probabilities needs an agent with a policy, got iql, which has values"):
+    with pytest.raises(Refused, match="a policy over discrete actions, got iql, which has values"):
         exported(*born("iql")).probabilities(seen, None, agent.start())
 
 

@@ -171,7 +171,7 @@ def test_help_is_help(capsys, words):
             "rows of equal length, got [[1, 2], [3]]",
         ),
         (["train", "iql", "matrix-game", "--environment.payoff", "stag"], "one of paper, climbing, penalty"),
-        (["train", "iql", "switching-wind"], "got switching-wind: no method takes continuous ones"),
+        (["train", "iql", "switching-wind"], "mappo for continuous actions, as switching-wind has, got iql"),
         (["probe", "chess"], "unknown environment 'chess': choose one of matrix-game"),
         (
             ["probe", "python:tests.host_worlds:Counting"],

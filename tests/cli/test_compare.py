@@ -76,7 +76,7 @@ def test_help_is_help(capsys, words):
         (["iql,", "matrix-game"], "unknown algorithm ''"),
         (["iql,iql", "matrix-game"], "ALGORITHMS must name each algorithm once, got iql twice"),
         (["iql,dac", "chess"], "unknown environment 'chess'"),
-        (["iql,dac", "switching-wind"], "environment must have discrete actions"),
+        (["iql,dac", "switching-wind"], "algorithm must be one of ia2c, ippo, dpo, tvpo, mappo for continuous"),
         (["iql", "matrix-game", "--algorithm.window", "3"], "unknown flag --algorithm.window"),
         (["iql,dac", "matrix-game", "--algorithm.window", "0"], "algorithm.window must be a whole number at least 1"),
         (["iql,dac", "matrix-game", "--steps", "lots"], "training.steps must be a whole number"),

@@ -43,7 +43,7 @@ def test_it_runs_where_there_is_no_jax_and_none_of_the_library_besides(tmp_path)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     action, imported = done.stdout.splitlines()
     assert action == "1"
-    own = {f"decentral.{name}" for name in ("percepts", "plain_files", "errors", "tensors")}
+    own = {f"decentral.{name}" for name in ("percepts", "bounds", "plain_files", "errors", "tensors")}
     assert all(name in own or name.startswith("decentral.runtime") for name in imported.split())
 
 
@@ -89,8 +89,8 @@ TRUNK = {"width": 1, "layers": [1], "memory": "lstm", "stack": 1, "activation": 
 @pytest.mark.parametrize(
     ("key", "value", "refusal"),
     [
-        ("format", 4, "format must be one of 1, 2, 3, got 4"),
-        ("policy", "pickle", "policy must be one of values, logits, contexts, table, got 'pickle'"),
+        ("format", 5, "format must be one of 1, 2, 3, 4, got 5"),
+        ("policy", "pickle", "policy must be one of values, logits, gaussian, contexts, table, got 'pickle'"),
         ("observation.size", -1, "observation.size must be a whole number from 1 to"),
         ("observation.size", 2, r"trunk.entry.weight must be float32\(1, 4\), got float32\(1, 3\)"),
         ("output.names", ["stay"], "output.names must be a list of 2 names or of none"),

@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.environments.adapters.jaxmarl_images import image_of
 from decentral.environments.adapters.rewards import TeamReturn, check_result, team_return_in_words
-from decentral.environments.adapters.spaces import Choices, actions_of
+from decentral.environments.adapters.spaces import Choices, choices_of
 from decentral.environments.base import AgentSpaces, Environment, Outcome, Randomness
 from decentral.environments.host.filmed import picture_of_image
 from decentral.environments.host.user_code import imported
@@ -34,6 +34,7 @@ LIMIT = 100  # steps, for an environment that declares no limit
 TIME_LIMIT = "steps after which an episode is cut off, unless it ends before"
 
 ByAgent = Mapping[str, Any]  # part of an environment's answer, by the names of its agents
+TAKEN = "Discrete, MultiDiscrete or MultiBinary"  # kinds of actions; continuous ones are not adapted yet
 
 
 class JaxMARLState(eqx.Module):
@@ -230,7 +231,7 @@ def _sizes(environment: Any, name: str) -> JaxMARLSizes:
     """Read an environment's spaces, and refuse those that agents can't learn in."""
     try:
         agents = tuple(environment.agents)
-        actions = tuple(_choices(environment.action_space(agent), f"{name}: {agent}") for agent in agents)
+        actions = tuple(choices_of(environment.action_space(agent), f"{name}: {agent}", TAKEN) for agent in agents)
         observations, inner = jax.eval_shape(environment.reset, jax.random.key(0))
         entries = tuple(tuple(_names_of(observations[agent])) for agent in agents)
     except (AttributeError, TypeError, KeyError, ValueError) as error:
@@ -254,13 +255,6 @@ def _names_of(observation: Any) -> Iterator[str]:
 
 def _flat(observation: Any) -> Float[Array, " features"]:
     return jnp.concatenate([jnp.ravel(leaf).astype(jnp.float32) for leaf in jax.tree.leaves(observation)])
-
-
-def _choices(space: Any, whose: str) -> Choices:
-    actions = actions_of(space, whose)
-    if not isinstance(actions, Choices):
-        raise Refused(f"the actions of {whose} must be discrete: continuous ones of JaxMARL are not adapted, got a Box")
-    return actions
 
 
 def _decoded(actions: Choices, number: Int[Array, ""]) -> Array:

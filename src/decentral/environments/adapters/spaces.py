@@ -266,10 +266,12 @@ Actions = Choices | BoxNumbers
 
 def actions_of(space: Any, whose: str) -> Actions:
     """The actions of a space; what agents can't choose from is refused."""
-    if _is(space, "Box"):
-        return BoxNumbers.of(space, whose)
+    return BoxNumbers.of(space, whose) if _is(space, "Box") else choices_of(space, whose)
+
+
+def choices_of(space: Any, whose: str, kinds: str = "Discrete, MultiDiscrete, MultiBinary or Box") -> Choices:
+    """The discrete actions of a space; any other is refused."""
     if not any(_is(space, kind) for kind in ("Discrete", "MultiDiscrete", "MultiBinary")):
-        kinds = "Discrete, MultiDiscrete, MultiBinary or Box"
         raise Refused(f"the actions of {whose} must be {kinds} for agents to learn, got {_named(space)}")
     return Choices.of(space, whose)
 

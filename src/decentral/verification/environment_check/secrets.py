@@ -39,13 +39,10 @@ class Fixed:
 
 def secrets(environment: BaseEnvironment, stage: Stage, rng: np.random.Generator) -> Finding:
     """Change one agent's action at several moments, and look for copies of it in what others perceive."""
-    if environment.num_agents < 2 or isinstance(environment.spec.actions, Continuous):
-        why = (
-            "there is one agent alone"
-            if environment.num_agents < 2
-            else "actions are continuous, and only single ones can be compared"
-        )
-        return Finding(RULE, "unclear", f"nobody's action can be told to others: {why}")
+    if environment.num_agents < 2:
+        return Finding(RULE, "unclear", "nobody's action can be told to others: there is one agent alone")
+    if isinstance(environment.spec.actions, Continuous):
+        return Finding(RULE, "unclear", "copies of others' actions are looked for among discrete actions alone")
     if environment.spec.observation_size > MOST_NUMBERS:
         why = f"observations of {environment.spec.observation_size:,} numbers, such as large images"
         return Finding(RULE, "unclear", f"{why}, are not searched for copies of actions")
