@@ -8,6 +8,7 @@ import pytest
 import decentral
 from decentral.agents import Agent
 from decentral.algorithms.ippo import IPPO
+from decentral.bundles.onnx_graph import answers_of_graph, write_graph
 from decentral.configs.config import resolve
 from decentral.configs.registry import EVERY_ALGORITHM
 from decentral.environments.base import AgentSpaces
@@ -16,12 +17,14 @@ from decentral.inspection.films import AgentValues, _turns
 from decentral.inspection.learned_summary import learned_summary
 from decentral.records import RunDirectory
 from decentral.runtime import State, load
+from decentral.tensors import read_arrays
 from decentral.training.evaluation import greedy_returns
 from decentral.training.loop import begin, turns
 from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from decentral.training.setup import TrainingSetup
 from decentral.types import AgentSpec, Continuous, Episode, Percept
+from decentral.verification.audit.play import Chosen, Difference, Play, compared
 from tests.box_worlds import Reach
 from tests.worlds import Aim
 
@@ -81,6 +84,30 @@ def test_a_bundle_tells_its_bounds_and_refuses_what_it_can_not_answer(bundles):
         agent.probabilities(np.zeros(2), None, agent.start())
     with pytest.raises(Refused, match="state must be one that start or act gave"):
         agent.act(np.zeros(2), None, State(np.zeros(4, np.float32), 1))
+
+
+def test_a_graph_gives_the_numbers_of_the_bundle(bundles, tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    agent, file = load(bundles["arm"]), tmp_path / "agent.onnx"
+    write_graph(file, agent.spec, read_arrays(bundles["arm"] / "parameters.safetensors", 2**20).arrays)
+    answers, state = answers_of_graph(file, 3), agent.start()
+    for seen in np.random.default_rng(0).normal(0, 10, (20, 2)).astype(np.float32):
+        (values, action, memory), (expected, after) = answers(seen, None, state), agent.act(seen, None, state)
+        np.testing.assert_allclose(values, agent.values(seen, state)[0], rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(action, expected, rtol=1e-5)
+        np.testing.assert_allclose(memory, after.memory, atol=1e-6)
+        state = after
+
+
+def test_an_audit_forgives_numbers_their_rounding_and_nothing_more():
+    taken, yes = jnp.asarray([[0.5, 0.1], [0.2, 0.3], [0.9, 0.0]]), jnp.ones(3, bool)
+    percepts = Percept(jnp.ones((4, 1)), jnp.ones((4, 2), bool))
+    lived = Episode(percepts, taken, jnp.zeros(3), ~yes, yes)
+    alone = Chosen(taken + jnp.asarray([[0, 1e-7], [0, 0], [0, 1e-3]]), jnp.asarray([1e-7, 0, 1e-3]), ~yes)
+    play = compared(Play(), lived, alone, Difference(7, 0))
+    assert (play.actions, play.ties, play.others, play.agrees) == (3, 0, 1, False)
+    assert str(play.first).startswith("episode 7, step 2: action [0.899")
 
 
 def test_a_rollout_holds_the_environments_own_numbers(run, bundles):

@@ -22,7 +22,7 @@ from decentral.training.squads.base import TrainingClock
 from decentral.training.squads.separate import LearningSchedule
 from decentral.training.team import Team
 from tests.small import each_of, small
-from tests.worlds import Noise
+from tests.worlds import Aim, Noise
 
 WORLD = Noise()
 PLAN = Plan(batch_episodes=4, replay_episodes=8, epsilon_steps=100)
@@ -31,9 +31,9 @@ ALWAYS = [name for name in ALGORITHMS if name not in ("ia2c", "dpo", "tvpo")]  #
 algorithms = each_of(ALGORITHMS, always=ALWAYS, group="isolation")
 
 
-def young(team):
+def young(team, world=WORLD):
     """A team that has played, but not yet learned; with one more episode, a batch of fresh ones is full again."""
-    setup = TrainingSetup(team, WORLD, PLAN)
+    setup = TrainingSetup(team, world, PLAN)
     lane = jax.jit(lambda seed: turns(setup, begin(setup, seed), 7, False))(0)
     return setup, lane
 
@@ -92,6 +92,11 @@ def test_agents_of_a_mixed_team_do_not_notice_what_another_remembers():
     )
     assert len(team.squads) == 2
     assert isolated(*young(team))
+
+
+@pytest.mark.long
+def test_an_agent_with_continuous_actions_does_not_notice_what_another_remembers():
+    assert isolated(*young(Team.alike(small("ippo"), 2), Aim()))
 
 
 @pytest.mark.parametrize("name", CENTRALISED)
