@@ -49,7 +49,7 @@ def test_advantages_are_scaled_by_the_steps_that_happened_alone():
 
 def step_of(advantage, old=(0.5, 0.5), new=(0.75, 0.25), action=0):
     """One step of a policy that has moved; by default the ratio of its action is 1.5."""
-    of_step = (Categorical(jnp.log(jnp.asarray([[policy]]))) for policy in (old, new))
+    of_step = (Categorical.of(jnp.log(jnp.asarray([[policy]]))) for policy in (old, new))
     return PolicyStep(*of_step, jnp.asarray([[action]]), jnp.asarray([[advantage]]))
 
 

@@ -30,11 +30,11 @@ class Categorical(eqx.Module):
     """One of several actions, each with its probability: none, where it is unavailable."""
 
     logits: Float[Array, "*batch actions"]
+    log: Float[Array, "*batch actions"]  # log pi of every action
 
-    @property
-    def log(self) -> Float[Array, "*batch actions"]:
-        """log pi of every action."""
-        return jax.nn.log_softmax(self.logits, axis=-1)
+    @staticmethod
+    def of(logits: Float[Array, "*batch actions"]) -> "Categorical":
+        return Categorical(logits, jax.nn.log_softmax(logits, axis=-1))
 
     def log_probability(self, actions: Int[Array, "*batch"]) -> Float[Array, "*batch"]:
         return jnp.sum(self.log * jax.nn.one_hot(actions, self.logits.shape[-1]), axis=-1)
@@ -76,7 +76,7 @@ Policy = Categorical | SquashedGaussian
 def policy_from(outputs: Outputs, available: Bool[Array, "*batch actions"]) -> Policy:
     """The policy that a network's outputs describe; those of a Gaussian have one axis more."""
     if outputs.ndim == available.ndim:
-        return Categorical(mask_unavailable(outputs, available))
+        return Categorical.of(mask_unavailable(outputs, available))
     return SquashedGaussian(outputs[..., 0, :], outputs[..., 1, :], available)
 
 
