@@ -19,7 +19,7 @@ LONGEST_NAME = 14
 GOOD, BAD, TAKEN = (0, 114, 178), (213, 94, 0), (230, 159, 0)
 LEGEND = (
     "upper rows: the numbers it observes (blue positive, orange negative)",
-    "lower rows: the values of its actions (bluer is higher; yellow: taken), or the numbers of a continuous one",
+    "lower rows: the values of its actions (yellow: taken), or its numbers; bluer is higher",
 )
 
 
