@@ -257,10 +257,11 @@ def _no_metrics(
     setup: TrainingSetup, agents: tuple[Agents, ...], replays: tuple[Replays, ...], keys: Keys
 ) -> tuple[Metrics, ...]:
     zero = jnp.zeros((), jnp.int32)
+    batch = replace(setup.batch, lengths=setup.batch.lengths[-1:])  # any will do, and each is traced by itself
 
     def of(squad: Squad, agents: Agents, replays: Replays, keys: Array) -> Metrics:
         clock = TrainingClock(zero, zero, jnp.zeros(()))
-        shapes = jax.eval_shape(lambda: squad.learn(agents, replays, setup.batch, keys, clock)[1])
+        shapes = jax.eval_shape(lambda: squad.learn(agents, replays, batch, keys, clock)[1])
         return {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
 
     return setup.team.each(of, agents, replays, keys)
