@@ -14,7 +14,7 @@ from decentral.analysis.plots import comparison as comparison_plot
 from decentral.analysis.plots.comparison import plot_comparison
 from decentral.analysis.plots.curves import look, plot_curves
 from decentral.analysis.results import Curves, labels, load_curves, shared_references
-from decentral.cli.tables import print_comparison
+from decentral.cli.run_tables import print_comparison
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 

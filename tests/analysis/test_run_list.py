@@ -14,7 +14,7 @@ import decentral
 from decentral.analysis.report import index
 from decentral.analysis.report.index import index_page
 from decentral.cli import main
-from decentral.cli.tables import age
+from decentral.cli.run_tables import age
 from decentral.errors import Refused
 from decentral.records import RunDirectory
 from tests.analysis.test_report_data import recorded

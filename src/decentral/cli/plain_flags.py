@@ -5,7 +5,7 @@ from typing import Any
 
 from decentral.api.sweep_file import BACKENDS
 from decentral.cli.parser import number, whole
-from decentral.cli.tables import MOST_ROWS
+from decentral.cli.run_tables import MOST_ROWS
 from decentral.errors import Refused
 
 

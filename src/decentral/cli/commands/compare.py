@@ -6,7 +6,8 @@ from decentral.api import Comparison, compare_runs
 from decentral.cli.exits import exit_if_diverged
 from decentral.cli.parser import Parser, parser_for, whole_number
 from decentral.cli.plain_flags import add_rows, add_trust_flag, rows, trust_named
-from decentral.cli.tables import MOST_ROWS, print_comparison, print_suite, print_tasks, wide_console
+from decentral.cli.run_tables import MOST_ROWS, print_comparison, print_suite, print_tasks
+from decentral.cli.tables import wide_console
 
 USAGE = (
     "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"

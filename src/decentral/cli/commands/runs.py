@@ -5,7 +5,8 @@ import time
 from decentral.api import list_runs
 from decentral.cli.parser import parser_for
 from decentral.cli.plain_flags import add_rows, rows
-from decentral.cli.tables import print_runs, wide_console
+from decentral.cli.run_tables import print_runs
+from decentral.cli.tables import wide_console
 
 
 def runs_command(words: list[str]) -> None:

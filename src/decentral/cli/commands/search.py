@@ -3,7 +3,8 @@
 from decentral.api import search
 from decentral.cli.parser import parser_for
 from decentral.cli.plain_flags import add_naming, add_where, naming, where
-from decentral.cli.tables import print_trials, wide_console
+from decentral.cli.run_tables import print_trials
+from decentral.cli.tables import wide_console
 
 USAGE = "decentral search FILE [--processes N] [--backend NAME] [--cpus-per-unit N] [--gpus-per-unit X] [--out DIR]"
 

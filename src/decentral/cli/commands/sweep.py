@@ -16,7 +16,8 @@ from decentral.cli.plain_flags import (
     trust_named,
     where,
 )
-from decentral.cli.tables import print_standings, print_sweep, wide_console
+from decentral.cli.run_tables import print_standings, print_sweep
+from decentral.cli.tables import wide_console
 from decentral.errors import Failed
 
 FILE_USAGE = (

@@ -18,9 +18,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from decentral.environments.adapters.action_spaces import Choices, choices_of
 from decentral.environments.adapters.jaxmarl_images import image_of
 from decentral.environments.adapters.rewards import TeamReturn, check_result, team_return_in_words
-from decentral.environments.adapters.spaces import Choices, choices_of
 from decentral.environments.base import AgentSpaces, Environment, Outcome, Randomness
 from decentral.environments.host.filmed import picture_of_image
 from decentral.environments.host.user_code import imported

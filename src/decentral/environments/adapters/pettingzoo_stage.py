@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from decentral.environments.adapters.action_spaces import Actions, actions_of
 from decentral.environments.adapters.infos import latest_numbers
+from decentral.environments.adapters.observation_spaces import Observations
 from decentral.environments.adapters.rewards import Rewards, TeamReturn
-from decentral.environments.adapters.spaces import MASK, Actions, Observations, actions_of, mask_in, names_in
+from decentral.environments.adapters.spaces import MASK, mask_in, names_in
 from decentral.environments.host.checks import brief_text, number_of, numbers_in
 from decentral.environments.host.interface import Percepts, Stage, Step
 from decentral.errors import Refused
