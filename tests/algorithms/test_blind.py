@@ -13,7 +13,7 @@ from decentral.algorithms.iql import IQL
 
 SOURCE = Path(decentral.__file__).parent
 FILES = [*sorted((SOURCE / "algorithms").rglob("*.py")), *sorted((SOURCE / "networks").glob("*.py"))]
-ROOMS = ("algorithms", "networks", "types", "settings", "errors")  # that know of one agent only
+ROOMS = ("algorithms", "networks", "types", "settings", "errors", "bounds")  # that know of one agent only
 
 # What looks beyond the lane of a `vmap`: over a named axis, or out of the program.
 BEYOND = {"psum", "pmean", "pmax", "pmin", "all_gather", "all_to_all", "ppermute", "axis_index", "pbroadcast"}
