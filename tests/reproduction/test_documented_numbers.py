@@ -3,6 +3,7 @@
 `test_claims.py` compares the tables; here every sentence is put together from the data again.
 """
 
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -177,3 +178,12 @@ def test_readme_tells_of_the_highest_penalty_what_the_data_do():
     known += [finals("extensions", name, 1.0) for name in results("extensions")]
     numbers = re.findall(r"-?[\d.]+ ± [\d.]+", told)
     assert numbers and set(numbers) <= {short(scores) for scores in known}
+
+
+def test_how_far_starts_on_a_gpu_lie_apart_is_told_as_it_was():
+    programs = json.loads((ROOT / "results" / "gpu-starts.json").read_text())["programs"]
+    apart = {name: np.ptp([np.ravel(start) for start in one["starts"]], axis=0) for name, one in programs.items()}
+    tuned, untuned = apart["screen-shared-visible-dac"], apart["screen-shared-visible-q-learning"]
+    page = " ".join((ROOT / "docs" / "decisions" / "networks.md").read_text().split())
+    assert f"all {untuned.size} seeds of Hysteretic and IQL had the same" in page and not untuned.any()
+    assert f"lay {np.median(tuned):.1f} apart in the median and {tuned.max():.1f} at most" in page and tuned.all()

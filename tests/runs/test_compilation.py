@@ -113,6 +113,11 @@ def test_options_that_xla_does_not_know_are_left_out(monkeypatch, fresh_programs
     assert compiler_options() is None
 
 
+def test_a_flag_of_the_user_stands(monkeypatch, fresh_programs):
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_copy_insertion_use_region_analysis=false")
+    assert compiler_options() is None
+
+
 def test_no_product_of_a_run_on_a_gpu_is_chosen_by_its_time(monkeypatch, fresh_programs):
     seen = []
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")

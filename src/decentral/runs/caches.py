@@ -67,8 +67,10 @@ def keep_compiled_programs() -> None:
 
 @cache
 def compiler_options() -> dict[str, bool | int] | None:
-    """The compiler options of a run on this kind of device; None where XLA does not know them."""
-    options = OPTIONS.get(jax.default_backend())
+    """The compiler options of a run on this kind of device; None where XLA does not know them, or was given them."""
+    options = OPTIONS.get(jax.default_backend(), {})
+    if any(name in os.environ.get("XLA_FLAGS", "") for name in options):
+        return None
     try:
         jax.jit(lambda: 0, compiler_options=options)()
     except jax.errors.JaxRuntimeError:
