@@ -13,7 +13,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import NullFormatter, ScalarFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
 RESULTS = Path(__file__).parent.parent / "results"
 FILES = {
@@ -148,6 +148,7 @@ def draw(out: str) -> None:
         panel.plot([min(every), max(every)], [min(every), max(every)], color="grey", linestyle=":")
         panel.set(title=device, xlabel="measured, ms per turn", ylabel="model, ms", xscale="log", yscale="log")
         for axis in (panel.xaxis, panel.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.set_major_formatter(ScalarFormatter())
             axis.set_minor_formatter(NullFormatter())
         panel.spines[["top", "right"]].set_visible(False)
