@@ -71,10 +71,10 @@ class CostModel:
     @staticmethod
     def fitted(cases: list[Measured]) -> "CostModel":
         playing, learning = {}, {}
-        for name in {case.environment for case in cases}:
+        for name in sorted({case.environment for case in cases}):
             own = [case for case in cases if case.environment == name]
             playing[name] = Line.through([case.seeds * case.agents for case in own], [case.play for case in own])
-        for pair in {(case.algorithm, case.environment) for case in cases}:
+        for pair in sorted({(case.algorithm, case.environment) for case in cases}):
             own = [case for case in cases if (case.algorithm, case.environment) == pair]
             learning[pair] = Line.through([case.seeds * case.operations for case in own], [case.learn for case in own])
         return CostModel(playing, learning)
