@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from decentral.api.arguments import PathLike, TeamRequest, file_settings_of, listeners_of, place_for, plan_of, resolved
+from decentral.api.arguments import TeamRequest, file_settings_of, listeners_of, plan_of, resolved
+from decentral.api.places import PathLike, place_for
 from decentral.api.train import Run, name_of
 from decentral.arenas.arena_settings import ArenaSettings
 from decentral.arenas.run import ArenaRequest, resume_arena, run_arena

@@ -1,12 +1,10 @@
-"""Arguments that several verbs take: names and settings, a run on disk, the place of a result, listeners."""
+"""Arguments that several verbs take: names and settings, a run on disk, listeners."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from decentral.api.places import PathLike as PathLike
-from decentral.api.places import place_for as place_for
-from decentral.api.places import several as several
+from decentral.api.places import PathLike
 from decentral.configs.config import Config, MemberRequest, resolve
 from decentral.configs.config_file import FileSettings, read_config_file
 from decentral.configs.registry import recorded_algorithm, take_names

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from decentral.api.arguments import PathLike, check_whole, open_run
+from decentral.api.arguments import check_whole, open_run
+from decentral.api.places import PathLike
 from decentral.arenas.audit import AgentMessageAudit, MessageAudit, audit_messages
 from decentral.verification.audit.audit import AgentAudit, Audit, Audited, audit_all
 from decentral.verification.audit.play import Play

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from decentral.api.arguments import PathLike, place_for, several
+from decentral.api.places import PathLike, place_for, several
 from decentral.benchmarking.cases import AXES, Case, Grid
 from decentral.benchmarking.device import Peak, Rates
 from decentral.benchmarking.measure import Measured, Timing

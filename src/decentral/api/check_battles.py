@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from decentral.api.arguments import PathLike, check_whole
+from decentral.api.arguments import check_whole
+from decentral.api.places import PathLike
 from decentral.environments.battles import BATTLES
 from decentral.errors import Refused
 from decentral.runs.caches import keep_compiled_programs

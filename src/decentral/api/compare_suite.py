@@ -6,7 +6,8 @@ from pathlib import Path
 
 from decentral.analysis.comparison import write
 from decentral.analysis.suite_scores import BEST_COMPARED, MethodScores, TaskScale, as_data, method_scores, scale_of
-from decentral.api.arguments import PathLike, listeners_of, place_for, plan_of
+from decentral.api.arguments import listeners_of, plan_of
+from decentral.api.places import PathLike, place_for
 from decentral.api.train import Run
 from decentral.notebook import Drawing, picture_html
 from decentral.runs.listeners.progress import announce

@@ -7,7 +7,8 @@ from typing import Any
 
 from decentral.analysis.comparison import write
 from decentral.analysis.results import labels
-from decentral.api.arguments import PathLike, check_whole, place_for
+from decentral.api.arguments import check_whole
+from decentral.api.places import PathLike, place_for
 from decentral.api.train import Run
 from decentral.configs.registry import take_names
 from decentral.inspection.crossplay import CrossPlayResult, play_across

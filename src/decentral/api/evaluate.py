@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from decentral.analysis.results import load_curves
-from decentral.api.arguments import PathLike, check_whole, open_run
+from decentral.api.arguments import check_whole, open_run
+from decentral.api.places import PathLike
 from decentral.deviation import spread_of
 from decentral.notebook import table_html
 from decentral.records import RunDirectory

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from decentral.api.arguments import PathLike, check_whole, open_run
+from decentral.api.arguments import check_whole, open_run
+from decentral.api.places import PathLike
 from decentral.bundles.export import Bundle, export_agent
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from decentral.analysis.marl_eval import marl_eval_data, write_results
 from decentral.analysis.results import load_curves
-from decentral.api.arguments import PathLike, several
+from decentral.api.places import PathLike, several
 from decentral.environments.battles import BATTLES, DRAWN_BATTLES
 from decentral.records import RunDirectory
 

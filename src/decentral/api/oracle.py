@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from decentral.api.arguments import several
+from decentral.api.places import several
 from decentral.configs.presets import PENALTIES
 from decentral.environments.registry import PredatorPrey
 from decentral.runs.caches import keep_compiled_programs

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from decentral.analysis.results import Curves, load_curves
-from decentral.api.arguments import PathLike, check_whole, several
+from decentral.api.arguments import check_whole
+from decentral.api.places import PathLike, several
 from decentral.notebook import Drawing
 from decentral.records import RunDirectory
 from decentral.settings import Refused

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from decentral.api.arguments import PathLike, listeners_of
+from decentral.api.arguments import listeners_of
+from decentral.api.places import PathLike
 from decentral.reproduction.claims import claims_table, findings_from, readings_table, results_in
 from decentral.reproduction.collecting import collect as collect_pieces
 from decentral.reproduction.collecting import standings_in

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from decentral.api.arguments import PathLike, listeners_of, open_run
+from decentral.api.arguments import listeners_of, open_run
 from decentral.api.callbacks import Callback, CallbackListener
 from decentral.api.live_report import Live
+from decentral.api.places import PathLike
 from decentral.api.train import Run
 from decentral.arenas.run import resume_arena
 from decentral.runs.checkpointing.schedule import Saving

@@ -1,6 +1,7 @@
 """Greedy episodes of a trained team as NumPy arrays, to look at and to compute with."""
 
-from decentral.api.arguments import PathLike, check_whole, open_run
+from decentral.api.arguments import check_whole, open_run
+from decentral.api.places import PathLike
 from decentral.inspection.rollouts import AgentRollout, Rollout, rollout_of
 from decentral.runs.trained import Trained
 

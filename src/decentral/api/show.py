@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from decentral.api.arguments import PathLike, TeamRequest, file_settings_of, plan_of, resolved
+from decentral.api.arguments import TeamRequest, file_settings_of, plan_of, resolved
+from decentral.api.places import PathLike
 
 
 def show(

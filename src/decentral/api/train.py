@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from decentral.analysis.results import Curves, load_curves
-from decentral.api.arguments import PathLike, TeamRequest, file_settings_of, listeners_of, place_for, plan_of, resolved
+from decentral.api.arguments import TeamRequest, file_settings_of, listeners_of, plan_of, resolved
 from decentral.api.audit import SilentAudit, audit_all_messages, audit_logs
 from decentral.api.callbacks import Callback, CallbackListener
 from decentral.api.evaluate import evaluate
 from decentral.api.live_report import Live
 from decentral.api.metrics import MetricsTable
+from decentral.api.places import PathLike, place_for
 from decentral.api.plot import plot
 from decentral.api.rollout import Rollout, rollout
 from decentral.api.verify import verify

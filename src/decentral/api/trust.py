@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from decentral.api.arguments import PathLike
+from decentral.api.places import PathLike
 from decentral.configs.registry import is_name_of_code
 from decentral.environments.host.trust import Trusted, read_trusted, trust_name, write_trusted
 from decentral.environments.registry import names_code

@@ -1,6 +1,7 @@
 """What the agents of a matrix game have learned, as in the paper's Table 1."""
 
-from decentral.api.arguments import PathLike, check_whole, open_run
+from decentral.api.arguments import check_whole, open_run
+from decentral.api.places import PathLike
 from decentral.inspection.values import ValueTable, ValueTables, value_tables
 from decentral.runs.trained import Trained
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from decentral.api.arguments import PathLike
+from decentral.api.places import PathLike
 from decentral.records import RunDirectory
 from decentral.verification.files import Verification
 from decentral.verification.files import verify as verify_files

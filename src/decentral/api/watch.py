@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from decentral.analysis.results import labels
-from decentral.api.arguments import PathLike, check_whole, place_for
+from decentral.api.arguments import check_whole
+from decentral.api.places import PathLike, place_for
 from decentral.api.train import Run
 from decentral.configs.registry import take_names
 from decentral.inspection.films import film

@@ -6,17 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol
 
 import jax
-import numpy as np
 
-from decentral.algorithms.base import Models
 from decentral.configs.config import Config
 from decentral.errors import Failed, Interrupted
 from decentral.records import RunDirectory
+from decentral.runs.acting import first_teams, save_agents
 from decentral.runs.caches import keep_compiled_programs, known_returns
 from decentral.runs.checkpointing.restore import ResumePoint, note_resumption
 from decentral.runs.checkpointing.schedule import CheckpointSchedule, Saving
@@ -28,10 +26,8 @@ from decentral.runs.provenance import provenance
 from decentral.runs.shapes import check_one_shape
 from decentral.runs.signals import Signals
 from decentral.runs.trained import Trained
-from decentral.training.parameters import as_arrays
 from decentral.training.plan import Plan
 from decentral.training.setup import TrainingSetup
-from decentral.training.team import Team
 
 SECONDS_PER_CHUNK = 2.0  # how often the progress is shown
 
@@ -196,7 +192,7 @@ class Training:
             self._save_if_due(signals)
         if self.checkpoints.saving.final:  # else the last checkpoint serves until all files are written
             self._save()
-        _save_agents(self.directories, self.lane_batch)
+        save_agents(self.directories, self.lane_batch)
         self.checkpoints.finish(self.lane_batch, self.health)
         rows = [directory.read_metrics()[-self.lane_batch.setup.plan.seeds :] for directory in self.directories]
         for listener in self.listeners:
@@ -220,25 +216,13 @@ class Training:
         try:
             for listener in self.listeners:
                 if isinstance(listener, LooksInside):
-                    listener.look(rows[0][0]["step"], self._teams())
+                    listener.look(
+                        rows[0][0]["step"], first_teams([planned.config for planned in self.runs], self.lane_batch)
+                    )
                 listener.tested(rows)
         except Failed:  # somebody else's code: what was learned so far must not be lost
             self.checkpoints.save(self.lane_batch, self.health, self.seconds)
             raise
-
-    def _teams(self) -> list[Trained]:
-        """What the agents of each run's first seed act with now."""
-        lanes, acting_models = [share[0] for share in self.lane_batch.shares], _acting_models(self.lane_batch)
-        team, seeds = self.lane_batch.setup.team, self.lane_batch.seeds
-        of_lanes = [dict(_networks(team, jax.tree.map(itemgetter(lane), acting_models))) for lane in lanes]
-        return [
-            Trained(
-                planned.config,
-                [int(seeds[lane])],
-                [jax.tree.map(lambda leaf: leaf[None], networks[place]) for place in sorted(networks)],
-            )
-            for planned, lane, networks in zip(self.runs, lanes, of_lanes, strict=True)
-        ]
 
     def _save_if_due(self, signals: Signals) -> None:
         if not (signals.asked or self.checkpoints.is_due):
@@ -280,24 +264,3 @@ class Pace:
         jax.block_until_ready(lane_batch.lanes.steps)
         fitting = int(count * SECONDS_PER_CHUNK / (time.perf_counter() - begun))
         self.chunk = max(1, min(8 * self.chunk, fitting))
-
-
-def _save_agents(directories: Sequence[RunDirectory], lane_batch: LaneBatch) -> None:
-    team, acting_models = lane_batch.setup.team, _acting_models(lane_batch)
-    for directory, share in zip(directories, lane_batch.shares, strict=True):
-        for lane in share:
-            for place, networks in _networks(team, jax.tree.map(itemgetter(lane), acting_models)):
-                directory.write_agent(int(lane_batch.seeds[lane]), place, as_arrays(networks))
-
-
-def _acting_models(lane_batch: LaneBatch) -> tuple[Models, ...]:
-    """What all agents act with, by squad [S, ...]."""
-    team = lane_batch.setup.team
-    return jax.device_get(team.each(lambda squad, agents: squad.acting_models(agents), lane_batch.lanes.agents))
-
-
-def _networks(team: Team, acting_models: tuple[Models, ...]) -> Iterator[tuple[int, Models]]:
-    """What every agent of a team acts with, by its place."""
-    for squad, models in zip(team.squads, acting_models, strict=True):
-        for number, place in enumerate(squad.places):
-            yield place, jax.tree.map(np.array, squad.acting_model_of(models, number))
