@@ -15,14 +15,22 @@ REPORT = "docs/reproduction/report.md"
 PENALTIES = (0.0, 0.3, 0.5, 1.0)
 SCREENED = {
     "separate-hidden": "separate learners, teammate hidden, the printed target",
+    "shared-hidden": "shared parameters, teammate hidden, the printed target",
     "shared-visible": "shared parameters, teammate visible, the printed target",
     "value-trains-encoder": "shared parameters, teammate visible, the value loss trains the encoder",
+    "same-context": "shared parameters, teammate visible, one context at both ends of a step",
     "appendix-a": "shared parameters, teammate visible, the target of Appendix A",
 }
+OTHERS_SCREENED = ("separate-hidden", "shared-hidden", "shared-visible")
 
 
-def screened(name, penalty):
-    return evidence_of(results("readings"), reading_of(name), penalty).runs["dac"]
+def screened(name, penalty, method="dac"):
+    return evidence_of(results("readings"), reading_of(name), penalty).runs[method]
+
+
+def row_of(name, method, label):
+    cells = " | ".join(short(late_returns(screened(name, penalty, method))) for penalty in PENALTIES[1:])
+    return f"| `{name}` | {label} | {cells} |"
 
 
 def best_of_hysteretic(view, penalty):
@@ -34,13 +42,39 @@ def best_of_hysteretic(view, penalty):
 @pytest.mark.parametrize("name", SCREENED)
 def test_screened_returns_are_told_as_they_are(name):
     runs = {penalty: screened(name, penalty) for penalty in PENALTIES[1:]}
-    cells = " | ".join(short(late_returns(one)) for one in runs.values())
-    assert f"| `{name}` | {cells} |" in text("docs/reproduction.md")
+    assert row_of(name, "dac", "DAC") in text("docs/reproduction.md")
     words = " | ".join(
         f"{late_returns(one).mean():.1f}, {'learns' if has_learned(one, reading_of(name), penalty) else 'does not'}"
         for penalty, one in runs.items()
     )
     assert f"| {SCREENED[name]} | {words} |" in text(REPORT)
+
+
+@pytest.mark.parametrize("name", OTHERS_SCREENED)
+def test_screened_returns_of_the_other_methods_are_told_as_they_are(name):
+    for method, label in (("hysteretic", "Hysteretic"), ("iql", "IQL")):
+        assert row_of(name, method, label) in text("docs/reproduction.md")
+
+
+def test_the_report_says_what_fresh_seeds_and_equal_choices_give_with_the_teammate_hidden():
+    page = " ".join(text(REPORT).split())
+    ends = {
+        method: [late_returns(screened("separate-hidden", penalty, method)).mean() for penalty in PENALTIES[1:]]
+        for method in ("dac", "hysteretic", "iql")
+    }
+    assert "DAC ends at {:.1f}, {:.1f} and {:.1f} at P = 0.3, 0.5 and 1.0,".format(*ends["dac"]) in page
+    assert "Hysteretic at {:.1f}, {:.1f} and {:.1f}, and IQL below 0 at each".format(*ends["hysteretic"]) in page
+    assert max(ends["iql"]) < 0
+
+
+def test_nobody_learns_the_highest_penalty_beside_a_hidden_teammate():
+    """What the page says of the hidden readings, and of the one that takes the same context twice."""
+    for name in ("separate-hidden", "shared-hidden"):
+        for method in ("dac", "hysteretic", "iql"):
+            assert not has_learned(screened(name, 1.0, method), reading_of(name), 1.0)
+        assert not has_learned(screened(name, 0.3, "iql"), reading_of(name), 0.3)
+        assert all(has_learned(screened(name, 0.3, method), reading_of(name), 0.3) for method in ("dac", "hysteretic"))
+    assert not has_learned(screened("same-context", 1.0), reading_of("same-context"), 1.0)
 
 
 def by_choice(name, penalty):
@@ -63,12 +97,10 @@ def test_what_shared_parameters_do_for_each_method_is_told_as_it_is():
     ]
     page = text("docs/reproduction.md")
     assert f"(0.01; a weight of 0 ends at {late_returns(printed[0]).mean():.1f})" in page
-    evidence = [evidence_of(results("readings"), reading_of("shared-visible"), penalty) for penalty in PENALTIES[1:]]
-    ends = {name: [late_returns(one.runs[name]).mean() for one in evidence] for name in ("hysteretic", "iql")}
-    assert "Hysteretic ends at {:.1f}, {:.1f} and {:.1f} at".format(*ends["hysteretic"]) in page
-    assert "and IQL at {:.1f}, {:.1f} and {:.1f}.".format(*ends["iql"]) in " ".join(page.split())
-    assert f"and {short(late_returns(evidence[2].runs['hysteretic']))} with shared parameters" in text(REPORT)
-    assert f"if the KL weight is 0.01 ({short(late_returns(evidence[2].runs['dac']))})" in text(REPORT)
+    assert f"and {short(late_returns(screened('shared-visible', 1.0, 'hysteretic')))} with shared parameters" in text(
+        REPORT
+    )
+    assert f"if the KL weight is 0.01 ({short(late_returns(screened('shared-visible', 1.0)))})" in text(REPORT)
 
 
 def test_which_kl_weights_learn_the_highest_penalty_is_told_as_it_is():
