@@ -18,7 +18,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 RESULTS = Path(__file__).parent.parent / "results"
 FILES = {
     "2 CPU cores": ("bench-cpu", "bench-cpu-seeds", "bench-cpu-agents"),
-    "H200": ("bench-h200", "bench-h200-battles-iql", "bench-h200-battles-dac"),
+    "H200": ("bench-h200", "bench-h200-agents", "bench-h200-battles-iql", "bench-h200-battles-dac"),
 }
 GPU_LANES = 256  # seeds side by side on one GPU, the most that was measured
 TURNS = 30_500  # of a run: 3.05 M steps of predator-prey in episodes of 100
