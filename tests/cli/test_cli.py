@@ -105,6 +105,11 @@ def test_oracle_prints_the_exact_returns(capsys):
     assert "28.89  -11.40" in out
 
 
+def test_oracle_solves_other_boards_than_the_papers(capsys):
+    _, out, _ = outcome(capsys, "oracle", "--environment.size", "3", "--environment.penalty", "0.5")
+    assert out.split()[3:] == ["0.5", "54.83", "-19.33"]
+
+
 @pytest.mark.parametrize(
     "words", [[], ["--help"], ["train", "--help"], ["train", "dac", "predator-prey", "--help"], ["plot", "-h"]]
 )
@@ -185,6 +190,7 @@ def test_help_is_help(capsys, words):
         (["watch", "nowhere"], "RUN must be the directory of a run, got nowhere"),
         (["watch"], "required: RUN"),
         (["oracle", "--penalty", "x"], "penalty must be a number, got 'x'"),
+        (["oracle", "--environment.size", "7"], "environment must have 2 predators and at most 6 x 6 cells"),
     ],
 )
 def test_bad_input_is_one_line_that_names_it_and_exit_code_2(capsys, tmp_path, monkeypatch, words, complaint):
