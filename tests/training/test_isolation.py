@@ -27,7 +27,8 @@ from tests.worlds import Aim, Noise
 WORLD = Noise()
 PLAN = Plan(batch_episodes=4, replay_episodes=8, epsilon_steps=100)
 EPSILON = jnp.asarray(0.5)
-ALWAYS = [name for name in ALGORITHMS if name not in ("ia2c", "dpo", "tvpo")]  # they differ from ippo in a formula
+FORMULAS = ("patient", "ia2c", "dpo", "tvpo")  # they differ from lenient or from ippo in a formula
+ALWAYS = [name for name in ALGORITHMS if name not in FORMULAS]
 algorithms = each_of(ALGORITHMS, always=ALWAYS, group="isolation")
 
 

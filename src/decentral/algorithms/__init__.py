@@ -14,6 +14,7 @@ from decentral.algorithms.ippo import IPPO
 from decentral.algorithms.iql import IQL
 from decentral.algorithms.lenient import Lenient
 from decentral.algorithms.ma2ql import MA2QL
+from decentral.algorithms.patient import Patient
 from decentral.algorithms.rac import RAC
 from decentral.algorithms.tvpo import TVPO
 
@@ -22,6 +23,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     "hysteretic": Hysteretic,
     "distributed": Distributed,
     "lenient": Lenient,
+    "patient": Patient,
     "i2q": I2Q,
     "i2q-tabular": I2QTabular,
     "i2q-forward": I2QForward,

@@ -56,6 +56,9 @@ class Strictness:
         return self.own_networks and self.own_replays and self.own_optimisers
 
 
+SHARE_OF_GAINS = "a batch's penalties count up to this share of what its positive rewards add up to (0: in full)"
+
+
 class Algorithm(Settings):
     """The hyper-parameters of one agent, and the functions by which it acts and learns."""
 
@@ -67,11 +70,7 @@ class Algorithm(Settings):
     discount: float = setting(0.99, "gamma, the discount factor", at_least=0, at_most=1)
     forgive: float = setting(0.0, "episodes in which learning counts negative rewards as 0", at_least=0)
     forgive_fade: float = setting(0.0, "episodes over which they then come to count in full (0: at once)", at_least=0)
-    forgive_beyond: float = setting(
-        0.0,
-        "a batch's penalties count up to this share of what its positive rewards add up to (0: in full)",
-        at_least=0,
-    )
+    forgive_beyond: float = setting(0.0, SHARE_OF_GAINS, at_least=0)
 
     @abstractmethod
     def build(self, spec: AgentSpec) -> Models:

@@ -45,13 +45,13 @@ class Method:
 # Methods that are more than an algorithm's name.
 VARIANTS = {
     "forgiving-iql": Method("iql", {"forgive": 10_000.0, "forgive_fade": 10_000.0}),
-    "earning-iql": Method("iql", {"forgive_beyond": 0.9}),
+    "earning-iql": Method("iql", {"forgive_beyond": 1.5}),
     "optimistic-dac": Method("dac", {"next_context": "optimistic"}),
     "forgiving-dac": Method(
         "dac",
         {"next_context": "optimistic", "forgive": 10_000.0, "forgive_fade": 10_000.0, "forgive_contexts": False},
     ),
-    "earning-dac": Method("dac", {"next_context": "optimistic", "forgive_beyond": 0.9, "forgive_contexts": False}),
+    "earning-dac": Method("dac", {"next_context": "optimistic", "forgive_beyond": 1.5, "forgive_contexts": False}),
 }
 
 HUNT: SettingValues = {"test_interval": 50_000}

@@ -1,0 +1,22 @@
+"""The numbers of the pages about learners that hold everywhere are those of the data."""
+
+import json
+
+import numpy as np
+
+from decentral.deviation import mean_and_spread
+from tests.reproduction.test_documented_numbers import ROOT, text
+
+
+def late(run):
+    steps, returns = np.asarray(run["steps"]), np.asarray(run["returns"]).T
+    return returns[:, steps * 10 >= steps[-1] * 9].mean(axis=1)
+
+
+def test_what_forgiving_by_what_is_earned_gives_is_told_as_it_is():
+    sweeps = json.loads((ROOT / "results" / "earning.json").read_text())["sweeps"]
+    for view, sweep in sweeps.items():
+        for penalty in (0.3, 1.0):
+            names = [f"forgive_beyond={share:g},penalty={penalty:g}" for share in (0.25, 0.5, 0.9, 1.5)]
+            cells = " | ".join(mean_and_spread(late(sweep["runs"][name]), digits=1) for name in names)
+            assert f"| {view} | {penalty} | {cells} |" in text("docs/algorithms/forgiving.md")
