@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from decentral.analysis.comparison import as_data, rows_of, write
+from decentral.analysis import comparison
+from decentral.analysis.comparison import as_data, rows_of, write, write_rows
 from decentral.analysis.plots import comparison as comparison_plot
 from decentral.analysis.plots.comparison import plot_comparison
 from decentral.analysis.plots.curves import look, plot_curves
@@ -50,7 +51,7 @@ def test_one_seed_has_no_interval_in_the_table_and_in_the_picture(tmp_path):
     assert lines[1].split("│")[7].strip() == "7.00 to 8.00"
     drawn = []
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(comparison_plot, "save", lambda figure, out: drawn.append(figure))
+        patched.setattr(comparison_plot, "save", lambda figure, *_: drawn.append(figure))
         plot_comparison(runs, tmp_path / "a.png")
     curves_shown, finals = drawn[0].axes
     intervals = [line for line in finals.lines if line.get_marker() == "|"]
@@ -125,7 +126,7 @@ def test_only_what_all_runs_know_is_shared(tmp_path):
 
 def test_the_data_are_json_and_hold_every_number(tmp_path):
     runs = [curves(tmp_path, "iql"), curves(tmp_path, "vdn", (8.0, 8.0), strictness={"decentralised": False})]
-    write(as_data(runs, rows_of(runs)), tmp_path / "new" / "comparison.json")
+    write_rows(as_data(runs, rows_of(runs)), tmp_path / "new" / "comparison.json")
     data = json.loads((tmp_path / "new" / "comparison.json").read_text())
     assert data["environment"] == {"name": "e"} and data["references"] == KNOWN
     assert (data["confidence"], data["resamples"]) == (0.95, 10_000)
@@ -177,9 +178,9 @@ def test_sixteen_runs_look_different():
 
 def test_of_many_runs_the_best_are_named_and_some_others_are_grey(tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr(comparison_plot, "save", lambda figure, out: drawn.append(figure))
+    monkeypatch.setattr(comparison_plot, "save", lambda figure, *_: drawn.append(figure))
     for name, value in {"MOST_RUNS": 4, "BEST": 2, "MOST_OTHERS": 2}.items():
-        monkeypatch.setattr(comparison_plot, name, value)
+        monkeypatch.setattr(comparison, name, value)
     plot_comparison(
         [curves(tmp_path, f"a{value}", (value, value)) for value in (1.0, 5.0, 2.0, 4.0, 3.0)], tmp_path / "x.png"
     )

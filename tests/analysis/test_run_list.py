@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import decentral
+from decentral.analysis import comparison
 from decentral.analysis.report import index
 from decentral.analysis.report.index import index_page
 from decentral.cli import main
@@ -176,7 +177,7 @@ def test_of_many_runs_those_that_need_attention_are_printed_first(root, capsys):
 
 
 def test_a_directory_of_runs_is_compared_without_those_that_are_not_finished(root, tmp_path, capsys, monkeypatch):
-    patch(monkeypatch, "decentral.analysis.plots.comparison.plot_comparison", lambda runs, out: None)
+    patch(monkeypatch, "decentral.analysis.plots.comparison.plot_comparison", lambda *_: None)
     recorded(root / "other", (0, 2), (4, 5), algorithm={"window": 3})
     RunDirectory(root / "other").finish([])
     compared = decentral.compare_runs([root], tmp_path / "compared")
@@ -187,3 +188,22 @@ def test_a_directory_of_runs_is_compared_without_those_that_are_not_finished(roo
     assert "window=2" in out and "window=3" not in out and "1 of 2 lines: the best" in out and "left out" in out
     with pytest.raises(Refused, match="in which there are none"):
         decentral.compare_runs([root / "deep"])
+
+
+def test_of_many_runs_those_are_read_whole_that_are_drawn(tmp_path, monkeypatch):
+    patch(monkeypatch, "decentral.analysis.plots.comparison.plot_comparison", lambda *_: None)
+    for name, value in {"MOST_RUNS": 2, "BEST": 1, "MOST_OTHERS": 1}.items():
+        monkeypatch.setattr(comparison, name, value)
+    for number in range(5):
+        recorded(tmp_path / f"run-{number}", (0, 2), (4, number), algorithm={"window": number})
+        RunDirectory(tmp_path / f"run-{number}").finish([])
+    whole = decentral.compare_runs([tmp_path], tmp_path / "compared")
+    assert [len(run.steps) for run in whole.results] == [2, 1, 1, 1, 2]  # the others' sample, and the best
+    assert [run.returns.tolist() for run in whole.curves][2] == [[0, 4], [2, 2]]
+    assert [(row.steps, row.returns) for row in whole.rows][2] == (10, [4, 2])
+    with (tmp_path / "run-3" / "metrics.jsonl").open("a") as longer:
+        longer.write('{"seed": 0, "step": 20, "test_return_mean": 9}\n{"seed": 1, "step": 20, "test_return_mean": 9}\n')
+    best = tmp_path / "run-4" / "metrics.jsonl"
+    best.write_text(best.read_text().replace("seed", "said", 1))  # as long as before
+    fewer = decentral.compare_runs([tmp_path], tmp_path / "compared")
+    assert [len(run.steps) for run in fewer.results] == [2, 1, 1, 3] and fewer.left_out == ["run-4"]

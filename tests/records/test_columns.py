@@ -58,10 +58,27 @@ def test_what_is_found_by_searching_is_what_is_read_by_parsing(tmp_path, monkeyp
 @pytest.mark.parametrize("tails", [(64,), (900,), (2**13,)])
 def test_the_last_test_is_that_of_all_seeds_wherever_the_reading_begins(tmp_path, monkeypatch, tails):
     monkeypatch.setattr(columns, "TAILS", tails)
-    text = "".join(record(seed, 10 * test, test + seed) for test in range(9) for seed in (1, 2, 3))
-    assert read_last_test(written(tmp_path, text)) == columns.LastTest(80, {1: 9.0, 2: 10.0, 3: 11.0})
+    text = "".join(record(seed, 10 * test + seed, test + seed) for test in range(9) for seed in (1, 2, 3))
+    last = columns.LastTest({1: 81, 2: 82, 3: 83}, {1: 9.0, 2: 10.0, 3: 11.0})
+    assert last.step == 83
+    assert read_last_test(written(tmp_path, text)) == last
     half = text + record(1, 90, 0.5) + record(2, 90, 0.5)[:20]
-    assert read_last_test(written(tmp_path, half)) == columns.LastTest(80, {1: 9.0, 2: 10.0, 3: 11.0})
+    assert read_last_test(written(tmp_path, half)) == last
     assert read_last_test(written(tmp_path, "")) is None
     (tmp_path / "metrics.jsonl").unlink()
     assert read_last_test(RunDirectory(tmp_path)) is None
+
+
+@pytest.mark.parametrize("diverged", [[], [{"seed": 3, "note": 'a "sha256": "'}]])
+def test_how_a_run_has_ended_is_what_it_wrote_and_no_letter_of_it_may_change(tmp_path, diverged):
+    directory = written(tmp_path, TWO_TESTS)
+    assert directory.end == (0, None)
+    directory.finish(diverged)
+    assert directory.end == (len(diverged), len(TWO_TESTS))
+    file = tmp_path / "finished.json"
+    text = file.read_bytes()
+    for place in range(0, len(text), 7):
+        if text[place : place + 1].isalnum():
+            file.write_bytes(text[:place] + bytes([text[place] ^ 1]) + text[place + 1 :])
+            with pytest.raises(Refused, match="broken"):
+                _ = directory.end

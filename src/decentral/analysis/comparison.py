@@ -1,13 +1,19 @@
 """Several runs on one environment, side by side: what the final tests of each one's seeds say together."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from decentral.analysis.results import Curves, names, shared_references, shared_reports
-from decentral.analysis.statistics import CONFIDENCE, RESAMPLES, Summary, summarise_all
+from decentral.analysis.statistics import CONFIDENCE, RESAMPLES, Summary, interquartile_mean, summarise_all
 from decentral.errors import Refused
+
+MOST_RUNS = 20  # that are all drawn with their bands and named
+BEST = 10  # of more runs
+MOST_OTHERS = 100  # whose curves are drawn besides
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,21 @@ def rows_of(runs: list[Curves]) -> list[ComparisonRow]:
     ]
 
 
+def drawn_runs(runs: list[Curves]) -> tuple[list[int], list[int]]:
+    """The places of the runs that a figure draws with all their marks, and of those of which it draws the curve.
+
+    All with their marks, in their order, unless there are too many; then the best, and a sample of the others.
+    """
+    if len(runs) <= MOST_RUNS:
+        return [*range(len(runs))], []
+    finals = [run.returns[:, -1] for run in runs]
+    alike = len({len(final) for final in finals}) == 1  # then one call for all
+    worth = interquartile_mean(np.stack(finals)) if alike else np.asarray([*map(interquartile_mean, finals)])
+    best = sorted(np.argsort(-worth, kind="stable")[:BEST].tolist())
+    others = sorted({*range(len(runs))} - {*best})
+    return best, others[:: -(-len(others) // MOST_OTHERS)]
+
+
 def check_comparable(runs: list[Curves]) -> None:
     """Refuse runs that can't be compared: none, unfinished ones, or of different environments."""
     if not runs:
@@ -53,9 +74,20 @@ def as_data(runs: list[Curves], rows: list[ComparisonRow]) -> dict[str, Any]:
 
 def write(data: dict[str, Any], file: Path) -> None:
     """Write a comparison's data, in place of an earlier one."""
+    _write(json.dumps(data, indent=2), file)
+
+
+def write_rows(data: dict[str, Any], file: Path) -> None:
+    """The same, with a line for each of its rows: of many runs it is half as long."""
+    lines = ",\n".join(f"    {json.dumps(row)}" for row in data["rows"])
+    others = json.dumps({key: value for key, value in data.items() if key != "rows"}, indent=2)
+    _write(f'{others[:-2]},\n  "rows": [\n{lines}\n  ]\n}}', file)
+
+
+def _write(text: str, file: Path) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(data, indent=2) + "\n")
+        file.write_text(text + "\n")
     except OSError as error:
         raise Refused(f"out must be a directory that can be written, got {file.parent} ({error.strerror})") from None
 
@@ -72,7 +104,7 @@ def _row_data(run: Curves, row: ComparisonRow) -> dict[str, Any]:
         "decentralised": row.decentralised,
         "run": str(run.path),
         "steps": row.steps,
-        **asdict(row.summary),
+        **vars(row.summary),
         "returns": row.returns,
         **({"reports": row.reports} if row.reports else {}),
     }

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -12,7 +13,7 @@ import numpy as np
 
 from decentral.errors import Refused
 from decentral.records import RunDirectory
-from decentral.records.columns import Columns, parse_columns, read_columns
+from decentral.records.columns import Columns, LastTest, parse_columns, read_columns
 from decentral.records.run_directory import LARGEST, RETURN
 
 LONGEST_NAME = 300  # letters of an algorithm's or an environment's: those of code have the name of its module
@@ -30,6 +31,11 @@ class Curves:
     steps: np.ndarray  # [tests]
     returns: np.ndarray  # [seeds, tests]
     reports: dict[str, np.ndarray] = field(default_factory=dict)  # [seeds, tests], by name
+    last_only: bool = False  # of its tests the last alone was read, as one of many runs
+
+    def whole(self) -> "Curves":
+        """All tests, read now where only the last was."""
+        return load_curves_quickly(RunDirectory(self.path), self.config) if self.last_only else self
 
     @property
     def algorithm(self) -> str:
@@ -77,21 +83,36 @@ def load_curves_quickly(directory: RunDirectory, config: dict[str, Any]) -> Curv
     return _curves(directory, config, read_columns)
 
 
+def last_test_curves(path: Path, config: dict[str, Any], last: LastTest) -> Curves:
+    """The curves of a run of which the last test alone was read."""
+    returns = _finite(np.asarray([*last.returns.values()], dtype=float))[:, None]
+    steps = np.asarray([np.mean([*last.steps.values()])])
+    return Curves(path, config, [*last.returns], steps, returns, last_only=True)
+
+
 def _curves(directory: RunDirectory, config: dict[str, Any], read: Callable[..., Columns]) -> Curves:
     try:
         reports = {name: f"test_{name}" for name in config.get("reports", [])}
         columns = read(directory, [*reports.values()])
     except (KeyError, TypeError) as error:
         raise Refused(f"{directory.path / 'metrics.jsonl'} has a record that makes no sense ({error})") from None
-    places = [np.flatnonzero(columns["seed"] == seed) for seed in np.unique(columns["seed"])]
-    tests = min((len(place) for place in places), default=0)
-    if not tests:
+    rows = _rows_by_seed(columns["seed"])
+    if not rows.size:
         raise Refused(f"{directory.path} has no records: the run has not been tested yet")
-    rows = np.stack([place[:tests] for place in places])  # [seeds, tests]
     tables = {key: _finite(column[rows]) for key, column in columns.items()}
     seeds = [int(seed) for seed in tables["seed"][:, 0]]
     by_name = {name: tables[key] for name, key in reports.items()}
     return Curves(directory.path, config, seeds, tables["step"].mean(axis=0), tables[RETURN], by_name)
+
+
+def _rows_by_seed(seeds: np.ndarray) -> np.ndarray:
+    """The places of each seed's records [seeds, tests], as many as every seed has."""
+    every = np.unique(seeds)
+    if len(every) and not len(seeds) % len(every) and (seeds.reshape(-1, len(every)) == every).all():
+        return np.arange(len(seeds)).reshape(-1, len(every)).T  # as runs write them, test by test
+    places = [np.flatnonzero(seeds == seed) for seed in every]
+    tests = min((len(place) for place in places), default=0)
+    return np.stack([place[:tests] for place in places]) if tests else np.empty((0, 0), int)
 
 
 def _finite(table: np.ndarray) -> np.ndarray:
@@ -164,18 +185,23 @@ def labels(runs: list[Curves]) -> list[str]:
 
 def names(runs: list[Curves]) -> list[str]:
     """A name for each run: its algorithm, and where that is not enough its environment and the settings that differ."""
-    settings = [flat_settings(run.config) for run in runs]
-    of_algorithm = _differing_keys([run.algorithm for run in runs], settings)
-    of_environment = _differing_keys([(run.algorithm, run.environment) for run in runs], settings)
+    algorithms, kinds = [run.algorithm for run in runs], [(run.algorithm, run.environment) for run in runs]
+    several = Counter(algorithm for algorithm, _ in {*kinds})  # environments of each algorithm
+    told = {
+        "algorithm": _differing_keys(algorithms, [run.config["algorithm"] for run in runs]),
+        # those of another environment are others anyway
+        "environment": _differing_keys(kinds, [run.config["environment"] for run in runs]),
+        "training": _differing_keys(algorithms, [run.config["training"] for run in runs]),
+    }
     run_names = []
-    for run, own in zip(runs, settings, strict=True):
-        alike = of_algorithm[run.algorithm]
-        there = of_environment[run.algorithm, run.environment]  # others have other settings anyway
-        where = f" on {run.environment}" if "environment.name" in alike else ""
+    for run, kind in zip(runs, kinds, strict=True):
+        where = f" on {run.environment}" if several[run.algorithm] > 1 else ""
         details = [
-            f"{key.split('.', 1)[1]}={value!s:.{LONGEST_VALUE}}"
-            for key, value in own.items()
-            if key != "environment.name" and key in (there if key.startswith("environment.") else alike)
+            f"{key}={value!s:.{LONGEST_VALUE}}"
+            for group, differing in told.items()
+            if (chosen := differing[kind if group == "environment" else run.algorithm])
+            for key, value in run.config[group].items()
+            if key in chosen
         ]
         run_names.append(", ".join([run.algorithm + where, *details]))
     unique = len(set(run_names)) == len(run_names)
@@ -188,14 +214,14 @@ def _differing_keys(groups: Sequence[Hashable], settings: list[dict[str, Any]]) 
     differing: dict[Hashable, set[str]] = {group: set() for group in groups}
     for group, own in zip(groups, settings, strict=True):
         other = first.setdefault(group, own)
-        differing[group] |= {key for key, value in own.items() if not _same(value, other.get(key))}
-        differing[group] |= {key for key in other.keys() - own.keys() if other[key] is not None}
+        differing[group] |= {
+            key
+            for key, value in own.items()
+            if (theirs := other.get(key)) is not value and not (type(theirs) is type(value) and theirs == value)
+        }  # 1, 1.0 and True are read differently
+        if other.keys() != own.keys():
+            differing[group] |= {key for key in other.keys() - own.keys() if other[key] is not None}
     return differing
-
-
-def _same(value: Any, other: Any) -> bool:
-    """Whether two values are read alike: 1, 1.0 and True are not."""
-    return value is other or (type(value) is type(other) and value == other)
 
 
 def flat_settings(config: dict[str, Any]) -> dict[str, Any]:

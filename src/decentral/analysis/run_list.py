@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from decentral.analysis.results import Curves, load_curves_quickly, read_config
+from decentral.analysis.results import Curves, last_test_curves, load_curves_quickly, read_config
 from decentral.deviation import mean_and_spread
 from decentral.errors import Refused
 from decentral.records import RunDirectory
@@ -33,6 +33,7 @@ class RunStatus:
     config: dict[str, Any] = field(default_factory=dict)  # empty where it can't be read
     last: LastTest | None = None  # None before the first test, and where it can't be read
     diverged: int = 0  # seeds
+    as_finished: bool = False  # it is finished, and its records are as long as they were then
     problem: str = ""  # why it can't be read, or has no results yet
 
     @cached_property
@@ -42,6 +43,13 @@ class RunStatus:
             return None if self.last is None else load_curves_quickly(RunDirectory(self.path), self.config)
         except Refused:
             return None
+
+    @property
+    def final_curves(self) -> Curves | None:
+        """Its last test as curves of one test, where its records are trusted and say no more; else all its tests."""
+        if self.last is None or not self.as_finished or self.config.get("reports"):
+            return self.curves
+        return last_test_curves(self.path, self.config, self.last)
 
     @property
     def algorithm(self) -> str:
@@ -98,31 +106,40 @@ def _found(place: Path, depth: int) -> Iterator[Path]:
 
 def is_run(place: Path) -> bool:
     """Whether a run has begun in a directory: other programs have a config.json too."""
-    return RunDirectory(place).has_begun and any((place / name).is_file() for name in MARKS)
+    return RunDirectory(place).has_begun and any(os.path.isfile(f"{place}/{name}") for name in MARKS)
 
 
 def _status(path: Path, root: Path) -> RunStatus:
     directory, name = RunDirectory(path), str(path.relative_to(root)) if path != root else path.resolve().name
-    changed = max(_changed(path / file) for file in FILES)
+    changed = max(_changed(f"{path}/{file}") for file in FILES)
     state = "finished" if directory.is_finished else "running" if directory.in_use else "stopped"
     try:
         config, last = read_config(directory), read_last_test(directory)
-        diverged = len(directory.diverged)
+        end = directory.end
     except Refused as refusal:
         return RunStatus(path, name, "unreadable", changed, problem=str(refusal))
     if last is None:
         return RunStatus(path, name, state, changed, config, problem="not tested yet")
     if state == "stopped" and _ended_unmarked(directory, config, last):
         state = "finished"
-    return RunStatus(path, name, state, changed, config, last, diverged)
+    as_finished = end.records == _length(f"{path}/metrics.jsonl")
+    return RunStatus(path, name, state, changed, config, last, end.diverged, as_finished)
 
 
-def _changed(file: Path) -> float:
+def _changed(file: str) -> float:
     """When a file was last written; 0 where there is none, or none any more."""
     try:
         return os.stat(file).st_mtime
     except OSError:
         return 0.0
+
+
+def _length(file: str) -> int:
+    """The bytes of a file; -1 where there is none any more."""
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return -1
 
 
 def counted(states: Iterable[str]) -> str:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from decentral.analysis.comparison import ComparisonRow, as_data, rows_of, write
+from decentral.analysis.comparison import ComparisonRow, as_data, drawn_runs, rows_of, write_rows
 from decentral.analysis.results import Curves, load_curves, shared_references
 from decentral.analysis.run_list import runs_below
 from decentral.api.places import PathLike, place_for
@@ -26,20 +27,25 @@ class Comparison:
 
     path: Path
     rows: list[ComparisonRow]
-    curves: list[Curves]
+    results: list[Curves]  # of many runs the last test alone
     left_out: list[str] = field(default_factory=list)  # runs of a directory that are not finished, by name
+
+    @cached_property
+    def curves(self) -> list[Curves]:
+        """All tests of every run."""
+        return [run.whole() for run in self.results]
 
     @property
     def runs(self) -> "list[Run]":
         """The runs themselves."""
         from decentral.api.train import Run  # with JAX, which the table does not need
 
-        return [Run(run.path) for run in self.curves]
+        return [Run(run.path) for run in self.results]
 
     @property
     def references(self) -> dict[str, float]:
         """Returns that are known exactly of the environment, where all runs agree on them."""
-        return shared_references(self.curves)
+        return shared_references(self.results)
 
     @property
     def data(self) -> Path:
@@ -78,26 +84,43 @@ def compare_runs(runs: Sequence[PathLike], out: PathLike | None = None) -> Compa
     from decentral.analysis.plots.comparison import plot_comparison
 
     place = place_for(out, "comparison")
-    curves, left_out = _curves_of([Path(run) for run in runs])
-    comparison = Comparison(place, rows_of(curves), curves, left_out)
-    write(as_data(curves, comparison.rows), comparison.data)
-    plot_comparison(curves, comparison.plot)
-    return comparison
+    results, left_out = _results_of([Path(run) for run in runs])
+    results = _read_drawn(results, left_out)
+    rows = rows_of(results)
+    write_rows(as_data(results, rows), place / "comparison.json")
+    plot_comparison(results, place / "comparison.png", rows)
+    return Comparison(place, rows, results, left_out)
 
 
-def _curves_of(places: list[Path]) -> tuple[list[Curves], list[str]]:
-    """The curves of all runs, those in directories of runs too; and which of the latter are not finished."""
-    curves: list[Curves] = []
+def _read_drawn(results: list[Curves], left_out: list[str]) -> list[Curves]:
+    """The same runs, with all tests of those that will be drawn; one whose tests can't be read is left out."""
+    while True:
+        kept = [*results]
+        best, others = drawn_runs(results)
+        for number in (*best, *others):
+            try:
+                kept[number] = results[number].whole()
+            except Refused:
+                left_out.append(results[number].path.name)
+                results = [*results[:number], *results[number + 1 :]]
+                break
+        else:
+            return kept
+
+
+def _results_of(places: list[Path]) -> tuple[list[Curves], list[str]]:
+    """The results of all runs, those in directories of runs too; and which of the latter are not finished."""
+    results: list[Curves] = []
     left_out: list[str] = []
     for place in places:
         if RunDirectory(place).has_begun or not place.is_dir():
-            curves.append(load_curves(RunDirectory.open(place)))
+            results.append(load_curves(RunDirectory.open(place)))
             continue
         found = runs_below(place)
-        finished = [run for run in found if run.state == "finished" and not run.diverged and run.curves is not None]
+        sound = [(run, run.final_curves) for run in found if run.state == "finished" and not run.diverged]
+        finished = {run.name: curves for run, curves in sound if curves is not None}
         if not finished:
             raise Refused(f"RUN must be a run, or a directory with finished runs, got {place}, in which there are none")
-        curves += [run.curves for run in finished if run.curves is not None]
-        taken = {run.name for run in finished}
-        left_out += [run.name for run in found if run.name not in taken]
-    return curves, left_out
+        results += finished.values()
+        left_out += [run.name for run in found if run.name not in finished]
+    return results, left_out

@@ -24,6 +24,7 @@ def main(arguments: list[str] | None = None) -> None:
         try:
             _main(sys.argv[1:] if arguments is None else arguments)
         finally:
+            gc.freeze()  # or the interpreter looks through all objects once more before it ends
             sys.stdout.flush()  # here, where a closed pipe can be caught
     except BrokenPipeError:
         leave_closed_pipes()

@@ -9,32 +9,40 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
-from decentral.plain_files import open_plain, read_plain
+from decentral.plain_files import read_end, read_plain
 from decentral.records.run_directory import LARGEST, MOST_RECORDS, RETURN, RunDirectory
 
 COUNTS = ("seed", "step")
 TAILS = (2**13, 2**16)  # bytes at the end of the records in which the last test is looked for
 
 Columns = dict[str, np.ndarray]  # [records], by key
+Numbers = dict[str, list[float]]  # the same; for few records quicker than arrays
 
 
 @dataclass(frozen=True)
 class LastTest:
-    """The last test that all seeds have done: where it stands, and every seed's return."""
+    """The last test that all seeds have done: where each seed stood, and its return."""
 
-    step: int
+    steps: dict[int, int]
     returns: dict[int, float]
+
+    @property
+    def step(self) -> int:
+        """Where the seed stood that had come furthest."""
+        return max(self.steps.values())
 
 
 def read_columns(directory: RunDirectory, keys: Sequence[str] = ()) -> Columns:
     """The seed, the step, the return and further numbers of every record; a KeyError names one that is missing."""
-    file = directory.path / "metrics.jsonl"
-    found = _search(_without_torn_line(read_plain(file, MOST_RECORDS)), (RETURN, *keys)) if file.is_file() else None
-    return parse_columns(directory, keys) if found is None else found
+    file = f"{directory.path}/metrics.jsonl"
+    is_there = os.path.isfile(file)
+    found = _search(_without_torn_line(read_plain(file, MOST_RECORDS)), (RETURN, *keys)) if is_there else None
+    if found is None:
+        return parse_columns(directory, keys)
+    return {key: np.asarray(numbers, dtype=float) for key, numbers in found.items()}
 
 
 def parse_columns(directory: RunDirectory, keys: Sequence[str] = ()) -> Columns:
@@ -45,39 +53,36 @@ def parse_columns(directory: RunDirectory, keys: Sequence[str] = ()) -> Columns:
 
 def read_last_test(directory: RunDirectory) -> LastTest | None:
     """The last test of a run, read from the end of its records; None before the first."""
-    file = directory.path / "metrics.jsonl"
-    if not file.is_file():
+    file = f"{directory.path}/metrics.jsonl"
+    if not os.path.isfile(file):
         return None
-    columns = next((found for size in TAILS if (found := _last_records(file, size)) is not None), None)
-    if columns is None:
-        columns = read_columns(directory)
-    seeds = columns["seed"]
-    if not len(seeds):
+    numbers = next((found for size in TAILS if (found := _last_records(file, size)) is not None), None)
+    if numbers is None:
+        numbers = {key: column.tolist() for key, column in read_columns(directory).items()}
+    seeds = numbers["seed"]
+    if not seeds:
         return None
     *_, before, first = (0, 0, *_beginnings(seeds))
     last = slice(first, None)
     if len(seeds) - first < first - before:  # it is being written
         last = slice(before, first)
-    returns = dict(zip(seeds[last].astype(int).tolist(), columns[RETURN][last].tolist(), strict=True))
-    return LastTest(int(columns["step"][last].max()), returns)
+    tested = [*map(int, seeds[last])]
+    steps = dict(zip(tested, map(int, numbers["step"][last]), strict=True))
+    return LastTest(steps, dict(zip(tested, numbers[RETURN][last], strict=True)))
 
 
-def _beginnings(seeds: np.ndarray) -> list[int]:
+def _beginnings(seeds: list[float]) -> list[int]:
     """Where each test but the first begins: the seeds of one come in order."""
-    return (np.flatnonzero(np.diff(seeds) <= 0) + 1).tolist()
+    return [place for place in range(1, len(seeds)) if seeds[place] <= seeds[place - 1]]
 
 
-def _last_records(file: Path, most: int) -> Columns | None:
+def _last_records(file: str, most: int) -> Numbers | None:
     """The records in the last bytes of a file; None where these are not enough to hold a whole test."""
-    with open_plain(file) as opened:
-        size = os.fstat(opened.fileno()).st_size
-        opened.seek(max(0, size - most))
-        text = opened.read(most)
-    is_all = size <= most
-    columns = _search(_without_torn_line(text if is_all else text[text.find(b"\n") + 1 :]), [RETURN])
-    if columns is None or is_all:
-        return columns
-    return columns if len(_beginnings(columns["seed"])) > 1 else None  # the first test may have lost its beginning
+    text, is_all = read_end(file, most)
+    numbers = _search(_without_torn_line(text if is_all else text[text.find(b"\n") + 1 :]), [RETURN])
+    if numbers is None or is_all:
+        return numbers
+    return numbers if len(_beginnings(numbers["seed"])) > 1 else None  # the first test may have lost its beginning
 
 
 def _without_torn_line(text: bytes) -> bytes:
@@ -87,21 +92,29 @@ def _without_torn_line(text: bytes) -> bytes:
     return text[: text.rfind(b"\n") + 1]
 
 
-def _search(text: bytes, keys: Sequence[str]) -> Columns | None:
+def _search(text: bytes, keys: Sequence[str]) -> Numbers | None:
     """Seed, step and these numbers of every line; None where one is not finite, or the text not as a run writes it."""
     lines = text.count(b"\n")
     if text.count(b"}\n") != lines:
         return None
     beginnings = BEGINNING.findall(text)
-    found = {key: [beginning[place] for beginning in beginnings] for place, key in enumerate(COUNTS)}
-    found |= {key: _pattern(key).findall(text) for key in keys}
-    if any(len(numbers) != lines for numbers in found.values()):
+    found = {key: _pattern(key).findall(text) for key in keys}
+    if any(len(texts) != lines for texts in (beginnings, *found.values())):
         return None
+    counts = zip(*beginnings, strict=True) if lines else ((), ())
+    numbers = {key: _whole_numbers(texts) for key, texts in zip(COUNTS, counts, strict=True)}
     try:
-        columns = {key: np.asarray([float(number) for number in numbers]) for key, numbers in found.items()}
+        numbers |= {key: [*map(float, texts)] for key, texts in found.items()}
     except ValueError:
         return None
-    return columns if all((np.abs(column) < LARGEST).all() for column in columns.values()) else None
+    sound = all(max(map(abs, numbers[key]), default=0.0) < LARGEST for key in keys)
+    return numbers if sound else None
+
+
+def _whole_numbers(texts: Sequence[bytes]) -> list[float]:
+    """Seeds and steps: few different ones, each of which comes many times."""
+    meanings = {text: float(text) for text in set(texts)}
+    return [meanings[text] for text in texts]
 
 
 BEGINNING = re.compile(rb'\{"seed": (\d{1,15}), "step": (\d{1,15})[,}]')  # of every record

@@ -7,13 +7,14 @@ import errno
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from decentral.errors import Refused
-from decentral.plain_files import check_plain, open_plain, parse_json, read_plain
+from decentral.plain_files import PathLike, check_plain, open_plain, parse_json, read_plain
 
 BLOCK = 2**22  # bytes hashed at a time
 
@@ -145,6 +146,7 @@ def _write_all(descriptor: int, content: bytes | memoryview) -> None:
 
 
 MOST_BYTES = 2**24  # of the file
+PLAIN = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def sealed(content: dict[str, Any]) -> bytes:
@@ -152,7 +154,7 @@ def sealed(content: dict[str, Any]) -> bytes:
     return (json.dumps({"content": content, "sha256": digest(content)}, indent=1, sort_keys=True) + "\n").encode()
 
 
-def read_sealed(path: Path) -> dict[str, Any]:
+def read_sealed(path: PathLike) -> dict[str, Any]:
     """The content of a sealed file; one that was changed, by accident or by hand, is refused."""
     text = read_plain(path, MOST_BYTES)
     try:
@@ -167,6 +169,23 @@ def read_sealed(path: Path) -> dict[str, Any]:
     return content
 
 
+def sealed_text(path: PathLike) -> bytes | None:
+    """The content as it was digested, if the file is letter by letter as `sealed` writes it; no JSON is parsed.
+
+    What is indented becomes what was digested by removing the indentation, as no text in JSON holds a line end. None
+    says nothing: the content may hold what looks like a key.
+    """
+    plain = re.sub(rb"\n *", b"", read_plain(path, MOST_BYTES))
+    end = plain.rfind(BETWEEN)
+    if not plain.startswith(BEFORE) or end < 0:
+        return None
+    content = plain[len(BEFORE) : end].replace(b'": ', b'":')
+    return content if plain[end:] == BETWEEN + hashlib.sha256(content).hexdigest().encode() + b'"}' else None
+
+
+BEFORE, BETWEEN = b'{"content": ', b',"sha256": "'  # what stands around the content
+
+
 def digest(content: dict[str, Any]) -> str:
     """The SHA-256 of plain data, whatever the order of its keys."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(PLAIN.encode(content).encode()).hexdigest()

@@ -13,18 +13,19 @@ import fcntl
 import itertools
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from decentral.errors import Refused
 from decentral.plain_files import parse_json, read_json, read_plain
 from decentral.records import durable
-from decentral.records.durable import Fingerprint, read_sealed, sealed
+from decentral.records.durable import Fingerprint, read_sealed, sealed, sealed_text
 from decentral.tensors import Tensor, pieces, read_tensors
 
 LARGEST_COUNT = 2**53  # of a seed or a step
@@ -54,7 +55,16 @@ def _is_measured(value: Any) -> bool:
 MOST_JSON = 2**24  # bytes of config.json or versions.json
 MOST_RECORDS = 2**28  # bytes of records: a run of 5 seeds and 100,000 tests has fewer
 UNBORN = ".config.json.new"  # all that a crash leaves of a run that had not begun
+NONE_DIVERGED = b'{"diverged":[],'  # how what a finished run writes begins where all seeds are sound
+LENGTH = re.compile(rb'"metrics\.jsonl":\{"bytes":(\d{1,15}),')
 GROWING = ("metrics.jsonl", "times.jsonl")  # files that a run appends to
+
+
+class RunEnd(NamedTuple):
+    """How a run has ended."""
+
+    diverged: int  # seeds
+    records: int | None  # bytes of metrics.jsonl; None of a run that has not ended, or that has none
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,7 @@ class RunDirectory:
     @property
     def has_begun(self) -> bool:
         """Whether there is a run here, finished or not: its configuration is written first."""
-        return os.path.isfile(self.path / "config.json")
+        return os.path.isfile(f"{self.path}/config.json")
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -146,7 +156,7 @@ class RunDirectory:
         durable.replace_file(self.path / name, (json.dumps(content, indent=2) + "\n").encode())
 
     def read_json(self, name: str) -> dict[str, Any]:
-        file = self.path / name
+        file = f"{self.path}/{name}"
         content = read_json(file, MOST_JSON)
         if not isinstance(content, dict):
             raise Refused(f"{file} must hold a JSON object, got {type(content).__name__}")
@@ -265,7 +275,7 @@ class RunDirectory:
     @property
     def is_finished(self) -> bool:
         """Whether the run is marked as finished; those of earlier versions never are."""
-        return os.path.lexists(self.path / "finished.json")
+        return os.path.lexists(f"{self.path}/finished.json")
 
     @property
     def finished_files(self) -> dict[str, Fingerprint]:
@@ -281,8 +291,18 @@ class RunDirectory:
         """The seeds of a finished run that diverged: each with the agent, the tensor and the step."""
         return self._read_finished().get("diverged", [])
 
+    @property
+    def end(self) -> RunEnd:
+        """How many seeds of a finished run diverged, and how long its records were when it ended."""
+        text = sealed_text(f"{self.path}/finished.json") if self.is_finished else None
+        length = LENGTH.search(text) if text is not None and text.startswith(NONE_DIVERGED) else None
+        if length is not None:
+            return RunEnd(0, int(length[1]))
+        noted = self.finished_files.get("metrics.jsonl")
+        return RunEnd(len(self.diverged), None if noted is None else noted.bytes)
+
     def _read_finished(self) -> dict[str, Any]:
-        return read_sealed(self.path / "finished.json") if self.is_finished else {}
+        return read_sealed(f"{self.path}/finished.json") if self.is_finished else {}
 
 
 def next_free(root: Path, name: str) -> Path:

@@ -13,8 +13,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation
 
-from decentral.analysis.comparison import check_comparable
+from decentral.analysis.comparison import ComparisonRow, drawn_runs, rows_of
 from decentral.analysis.plots.curves import (
+    LEVEL,
     REFERENCES,
     check_request,
     draw_curve,
@@ -24,28 +25,27 @@ from decentral.analysis.plots.curves import (
     save,
     shown,
 )
-from decentral.analysis.results import Curves, labels, shared_references, shared_reports
-from decentral.analysis.statistics import interquartile_mean, mean_band, summarise
+from decentral.analysis.results import MARKED, Curves, shared_references, shared_reports
+from decentral.analysis.statistics import Summary, mean_band, summarise_all
 
-MOST_RUNS = 20  # that are all drawn with their bands and named
-BEST = 10  # of more runs
-MOST_OTHERS = 100  # whose curves are drawn besides
+QUICK = 1  # the compression of a picture of many runs, which is no larger for it
 LEGEND_DROP = 0.5  # inches below the panel
 LEGEND_LINES = 5  # per column
 LEGEND_LETTERS = 90  # side by side
 
 
-def plot_comparison(every: list[Curves], out: Path) -> None:
+def plot_comparison(every: list[Curves], out: Path, rows: list[ComparisonRow] | None = None) -> None:
     """Draw learning curves with 95 % bootstrap bands, and the final tests, into a PNG, SVG or PDF.
 
     Of too many runs the best are drawn so, by the interquartile mean of the final test, and of the others the curves.
+    `rows` are those of the runs, where they are known already.
     """
     check_request(every, out)
-    check_comparable(every)
-    best = _best(every)
-    runs, others = [every[number] for number in best], [run for n, run in enumerate(every) if n not in set(best)]
-    every_text, reports = labels(every), shared_reports(every)
-    texts = [every_text[number] for number in best]
+    rows = rows_of(every) if rows is None else rows
+    best, sample = drawn_runs(every)
+    runs, others = [every[number].whole() for number in best], [every[number].whole() for number in sample]
+    reports = shared_reports(every)
+    texts = [rows[number].label + ("" if rows[number].decentralised else MARKED) for number in best]
     height = max(4.4, 2.2 + 0.33 * len(runs)) + max(3.2, 1.2 + 0.33 * len(runs)) * len(reports)
     figure, grid = plt.subplots(
         1 + len(reports), 2, figsize=(11, height), layout="constrained", width_ratios=(3, 2), squeeze=False
@@ -59,25 +59,19 @@ def plot_comparison(every: list[Curves], out: Path) -> None:
         label_axes(left, runs, quantity)
         several = f"\nthe best {len(runs)} of {len(every):,} runs; grey: some of the others" if others else ""
         left.set_title(shown(f"{runs[0].environment}: mean over seeds, 95 % interval") + several)
-        _draw_finals(right, [values[:, -1] for values in tables], texts, left.get_ylabel())
+        finals = [values[:, -1] for values in tables]
+        summaries = [rows[number].summary for number in best] if quantity == "return" else summarise_all(finals)
+        _draw_finals(right, finals, summaries, texts)
+        right.set_xlabel(left.get_ylabel())
     _draw_known(grid[0, 0], grid[0, 1], runs)
     _draw_legends(grid[0, 0], grid[-1, 0], grid[-1, 1], len(runs))
-    save(figure, out)
-
-
-def _best(runs: list[Curves]) -> list[int]:
-    """The places of the runs that are drawn with all their marks: all, unless there are too many; in their order."""
-    if len(runs) <= MOST_RUNS:
-        return [*range(len(runs))]
-    worth = np.asarray([interquartile_mean(run.returns[:, -1]) for run in runs])
-    return sorted(np.argsort(-worth, kind="stable")[:BEST].tolist())
+    save(figure, out, QUICK if others else LEVEL)
 
 
 def _draw_others(axes: Axes, others: list[Curves], quantity: str) -> None:
-    """The mean curves of other runs, thin and grey: a sample of them, evenly chosen."""
-    chosen = others[:: -(-len(others) // MOST_OTHERS)]
-    tables = [run.returns if quantity == "return" else run.reports[quantity] for run in chosen]
-    lines = [np.column_stack([run.steps, table.mean(axis=0)]) for run, table in zip(chosen, tables, strict=True)]
+    """The mean curves of other runs, thin and grey."""
+    tables = [run.returns if quantity == "return" else run.reports[quantity] for run in others]
+    lines = [np.column_stack([run.steps, table.mean(axis=0)]) for run, table in zip(others, tables, strict=True)]
     axes.add_collection(LineCollection(lines, colors="grey", linewidths=0.5, alpha=0.4, zorder=0))
     axes.autoscale_view()
 
@@ -91,22 +85,22 @@ def _draw_known(curves: Axes, finals: Axes, runs: list[Curves]) -> None:
             finals.axvline(known[name], linestyle=style, color="grey", linewidth=1, zorder=0)
 
 
-def _draw_finals(axes: Axes, finals: list[np.ndarray], texts: list[str], quantity: str) -> None:
+def _draw_finals(axes: Axes, finals: list[np.ndarray], summaries: list[Summary], texts: list[str]) -> None:
     """One line per run, the first on top."""
     width = 0.22 * min(1, len(finals) / 5)  # of the band of dots
-    for number, values in enumerate(finals):
-        _draw_final(axes, values, number, width, look(number)["color"])
+    for number, (values, summary) in enumerate(zip(finals, summaries, strict=True)):
+        _draw_final(axes, values, summary, (number, width))
     axes.set_yticks(range(len(finals)), [shown(text) for text in texts])
     axes.set_ylim(len(finals) - 0.5, -0.5)
-    axes.set_xlabel(quantity)
     axes.set_title("final test")
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
-def _draw_final(axes: Axes, values: np.ndarray, place: int, width: float, colour: str) -> None:
-    """Every seed as a dot, the interquartile mean with its interval, the mean."""
-    summary, count = summarise(values), len(values)
+def _draw_final(axes: Axes, values: np.ndarray, summary: Summary, where: tuple[int, float]) -> None:
+    """Every seed as a dot, the interquartile mean with its interval, the mean; `where`: the line, and its width."""
+    (place, width), count = where, len(values)
+    colour = look(place)["color"]
     apart = np.linspace(-width, width, count) if count > 1 else np.zeros(1)
     axes.plot(values, place + apart, color=colour, **_SEED)
     if summary.low is not None and summary.high is not None:

@@ -1,7 +1,8 @@
 """Learning curves: the mean over seeds with its spread, several runs in one figure, and the exact references."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from decentral.errors import Refused
 matplotlib.use("Agg")
 
 
+DOTS = 150  # of a PNG, per inch
+LEVEL = 6  # of its compression
 MOST_INSIDE = 5  # runs whose legend fits between the curves
 REFERENCES = {"bound": "-.", "optimal": "--", "random": ":"}
 
@@ -129,24 +132,50 @@ def check_file(out: Path) -> None:
         raise Refused(f"out must end in .png, .svg or .pdf, got {out}")
 
 
-def save(figure: Figure, out: Path) -> None:
+def save(figure: Figure, out: Path, level: int = LEVEL) -> None:
     """Write a figure into a file, and close it."""
-    save_all(figure, [out])
+    save_all(figure, [out], level)
 
 
-def save_all(figure: Figure, files: list[Path]) -> None:
-    """Write a figure into several files, and close it. Equal figures give equal files, byte for byte."""
+def save_all(figure: Figure, files: list[Path], level: int = LEVEL) -> None:
+    """Write a figure into several files, and close it. Equal figures give equal files, byte for byte.
+
+    A PNG is compressed at this level of zlib.
+    """
     try:
         for out in files:
             out.parent.mkdir(parents=True, exist_ok=True)
-            with plt.rc_context({"svg.hashsalt": "decentral"}), warnings.catch_warnings():
+            with plt.rc_context({"svg.hashsalt": "decentral"}), warnings.catch_warnings(), _laid_out(figure, out):
                 warnings.filterwarnings("ignore", "Glyph .* missing")  # a missing letter is drawn as an empty box
                 warnings.filterwarnings("ignore", 'Creating legend with loc="best" can be slow')  # so can a machine
-                figure.savefig(out, dpi=150, metadata={"Date": None} if out.suffix.lower() == ".svg" else None)
+                figure.savefig(out, dpi=DOTS, **_format_options(out.suffix.lower(), level))
     except OSError as error:
         raise Refused(f"out must be a file that can be written, got {out} ({error.strerror})") from None
     finally:
         plt.close(figure)
+
+
+def _format_options(ending: str, level: int) -> dict[str, Any]:
+    if ending == ".png":
+        return {"pil_kwargs": {"compress_level": level}}
+    return {"metadata": {"Date": None}} if ending == ".svg" else {}
+
+
+@contextmanager
+def _laid_out(figure: Figure, out: Path) -> Iterator[None]:
+    """Find the places of all parts of a picture before it is drawn; by itself matplotlib draws it twice for that."""
+    engine, dots = figure.get_layout_engine(), figure.get_dpi()
+    if out.suffix.lower() != ".png" or engine is None:
+        yield
+        return
+    figure.set_dpi(DOTS)
+    engine.execute(figure)
+    figure.set_layout_engine(None)
+    try:
+        yield
+    finally:
+        figure.set_layout_engine(engine)
+        figure.set_dpi(dots)
 
 
 def shown(text: str) -> str:
