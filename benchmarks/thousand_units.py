@@ -128,6 +128,7 @@ def commands_of(place: Path, looks: Path) -> dict[str, tuple[list[str], list[Pat
             [looks / "compared" / "comparison.png", looks / "compared" / "comparison.json"],
         ),
         "report DIR": (["report", live], [place / "live" / "index.html"]),
+        "report DIR --every 5, one page": (["report", done, "--every", "5"], [place / "done" / "status.html"]),
     }
 
 

@@ -142,6 +142,14 @@ def _length(file: str) -> int:
         return -1
 
 
+def age(seconds: float) -> str:
+    """A time in its largest unit: `5 s`, `3 min`, `7 h`, `12 d`."""
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{seconds // unit:.0f} {name}"
+    return f"{max(seconds, 0):.0f} s"
+
+
 def counted(states: Iterable[str]) -> str:
     """How many are in each state, in words: `970 finished, 10 running`."""
     counts = Counter(states)

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from decentral.analysis.run_list import RunStatus, runs_below
+from decentral.analysis.run_list import RunStatus, age, runs_below
 from decentral.api.places import PathLike
+
+__all__ = ["RunStatus", "age", "list_runs"]
 
 DEFAULT = "runs"
 

@@ -12,6 +12,7 @@ from decentral.analysis.report.page import NAME, page, write_page
 from decentral.analysis.results import load_curves
 from decentral.analysis.run_list import RunStatus, runs_below
 from decentral.api.places import PathLike, place_for, several
+from decentral.api.status_page import keep_status_page
 from decentral.errors import Refused
 from decentral.records import RunDirectory
 
@@ -22,6 +23,7 @@ def report(
     runs: PathLike | Sequence[PathLike],
     out: PathLike | None = None,
     *,
+    every: int | None = None,
     environment: str | None = None,
     algorithm: str | None = None,
 ) -> Path:
@@ -32,7 +34,13 @@ def report(
     own directories, or all below `out`; they are written again where a run has changed since, or names are given.
     Where more than 24 would have to be written, none is: the index links to those that are there.
     Where the runs' environment or algorithms are code of yours, name them again.
+
+    With `every`, a directory of runs is shown as it stands, in `status.html`: state, progress and returns of every run,
+    of a sweep or search also of those that wait or have failed. It is written again every so many seconds, and
+    reloads itself, until nothing is trained any more.
     """
+    if every is not None:
+        return _keep_status(several(runs), out, every)
     if environment is not None or algorithm is not None:
         from decentral.configs.registry import take_names  # with JAX, which a list of runs does not need
 
@@ -45,6 +53,12 @@ def report(
     place = directories[0].path if out is None and len(directories) == 1 else place_for(out, "report")
     curves = [load_curves(directory) for directory in directories]
     return write_page(page(report_data(curves, [_inside(directory) for directory in directories])), place)
+
+
+def _keep_status(runs: list[PathLike], out: PathLike | None, every: int) -> Path:
+    if len(runs) != 1:
+        raise Refused(f"every must come with one directory of runs, got {len(runs)}")
+    return keep_status_page(Path(runs[0]), Path(runs[0] if out is None else out), every)
 
 
 def _report_directory(root: Path, out: Path | None, again: bool) -> Path:

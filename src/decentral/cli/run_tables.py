@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
+from decentral.api.list_runs import age
 from decentral.api.sweep_status import STATES
 from decentral.cli.tables import print_references
 from decentral.deviation import mean_and_spread
@@ -184,14 +185,6 @@ def _progress(run: "RunStatus") -> list[str]:
         return ["", "", "", "", run.problem if run.state != "unreadable" else ""]
     step = f"{run.step:,}" + ("" if run.planned is None else f" of {run.planned:,}")
     return [*map(printable, (run.algorithm, run.environment)), step, str(run.final.size), run.result]
-
-
-def age(seconds: float) -> str:
-    """A time in its largest unit: `5 s`, `3 min`, `7 h`, `12 d`."""
-    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= unit:
-            return f"{seconds // unit:.0f} {name}"
-    return f"{max(seconds, 0):.0f} s"
 
 
 def print_trials(console: Screen, trials: "Sequence[Trial]", shown: int = 10) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from decentral.errors import Refused
 from decentral.plain_files import read_json, read_plain
 from decentral.records import RunDirectory, durable
 from decentral.records.columns import read_last_test
-from decentral.sweeps.attempts import Attempt, attempts_of
+from decentral.sweeps.attempts import Attempt, attempts_of, file_of
 
 PLANS = "units"  # the directory of the units' configurations, attempts, and of what their processes print
 PLAN = "plan.json"  # there: all units, and the digest of the file that asked for them
@@ -127,6 +128,29 @@ def read_plan(file: Path, out: Path) -> list[PlannedUnit] | None:
     if not isinstance(units, list) or not all(_is_unit(entry) for entry in units):
         raise Refused(f"{plan} makes no sense: remove it")
     return [PlannedUnit(*entry) for entry in units]
+
+
+def prepared_units(out: Path) -> dict[PlannedUnit, dict[str, Any]]:
+    """The units of the sweep or search in a directory, by the configurations written for them, with these."""
+    units = {}
+    for file in sorted((out / PLANS).glob("*.json")):
+        if file.name == PLAN:
+            continue
+        try:
+            config = read_json(file, MOST_BYTES)
+            unit = PlannedUnit(file.stem, config["algorithm"]["name"], config["environment"]["name"])
+        except (Refused, KeyError, TypeError):  # it is being written
+            unit, config = PlannedUnit(file.stem, "", ""), {}
+        units[unit] = config
+    return units
+
+
+def signs_of_life(unit: PlannedUnit, out: Path) -> float | None:
+    """When a unit was last tested, or, before that, last seen, in seconds since 1970; None before it has begun."""
+    for file in (out / unit.name / "metrics.jsonl", file_of(out / PLANS / f"{unit.name}.log")):
+        with suppress(OSError):
+            return os.stat(file).st_mtime
+    return None
 
 
 def _is_unit(entry: Any) -> bool:

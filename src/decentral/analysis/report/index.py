@@ -1,75 +1,38 @@
 """An index of many runs: one page, a line for each run with a link to its own page. No script, no server."""
 
-import os
-from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from urllib.parse import quote
 
 import numpy as np
 
-from decentral.analysis.report.page import part
+from decentral.analysis.report.list_page import link, list_page, moment, side, table
 from decentral.analysis.run_list import RunStatus, counted
 from decentral.errors import printable
 
 NAME = "index.html"
 HEADS = ("run", "algorithm", "environment", "state", "step", "seeds", "return", "curve", "last change (UTC)")
-NUMBERS = ("step", "seeds", "return")  # columns that stand to the right
 CURVE = (120, 28)  # pixels
 POINTS = 24  # of a curve, however many tests there were: more could not be told apart
 FOLD = 100  # runs in a table; more are folded, so many at a time
 BEST = 20  # runs that are shown besides, if there are more
-STYLE = """
-main { max-width: 1400px; }
-td { white-space: nowrap; }
-tbody th { font-weight: 400; min-width: 160px; }
-polyline { fill: none; stroke: var(--c0); stroke-width: 1.5; }
-.problem { white-space: normal; color: var(--quiet); max-width: 420px; overflow-wrap: anywhere; }
-a { color: var(--focus); }
-summary { cursor: pointer; padding: 4px 0; overflow-wrap: anywhere; }
-@media (max-width: 800px) {
-  thead { display: none; }
-  tr { display: flex; flex-wrap: wrap; gap: 0 14px; padding: 6px 0; border-bottom: 1px solid var(--line); }
-  tbody tr > *, tbody tr > td.number { border: 0; padding: 0; text-align: left; }
-  tbody tr > .number::before { content: attr(data-head) " "; color: var(--quiet); }
-  tbody th { flex-basis: 100%; max-width: none; }
-  td:empty { display: none; }
-}
-"""
 
 
 def index_page(title: str, runs: list[RunStatus], pages: list[Path | None], place: Path, now: float) -> str:
     """The page that lies in the directory `place`; `pages` are those of the runs, None where a run has none."""
     name = escape(printable(title))
     count = f"{len(runs):,} run{'' if len(runs) == 1 else 's'}"
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{name}: {count}</title>
-<style>
-{part("report.css")}{STYLE}</style>
-</head>
-<body>
-<main>
-<h1>{name}</h1>
-<p class="state">{_as_of(runs, now)}</p>
+    body = f"""<p class="state">{_as_of(runs, now)}</p>
 <p class="quiet">{count}. The return is that of the last test: mean ± standard deviation over seeds, and the curve the
 mean at every test. {_about_pages(pages)}</p>
-{_tables(runs, pages, place)}
-</main>
-</body>
-</html>
-"""
+{_tables(runs, pages, place)}"""
+    return list_page(name, f"{name}: {count}", body)
 
 
 def _as_of(runs: list[RunStatus], now: float) -> str:
     """When the page was made, and whether there will be more to see."""
     trained = any(run.state == "running" for run in runs)
     again = "; runs are being trained: <code>decentral report</code> makes a newer page" if trained else ""
-    return f"as of {_time(now)} UTC: {counted(run.state for run in runs)}{again}"
+    return f"as of {moment(now)} UTC: {counted(run.state for run in runs)}{again}"
 
 
 def _about_pages(pages: list[Path | None]) -> str:
@@ -86,7 +49,7 @@ def _tables(runs: list[RunStatus], pages: list[Path | None], place: Path) -> str
     """All runs in one table; many in folded tables, behind those that are not finished and those that are the best."""
     rows = [_row(run, page, place) for run, page in zip(runs, pages, strict=True)]
     if len(runs) <= FOLD:
-        return _table(rows)
+        return table(HEADS, rows)
     unfinished = [number for number, run in enumerate(runs) if run.state != "finished"]
     parts = [
         _folded(f"not finished: {len(unfinished):,}", [rows[number] for number in unfinished[:FOLD]], True),
@@ -110,31 +73,14 @@ def _best(runs: list[RunStatus]) -> list[int]:
 def _folded(heading: str, rows: list[str], is_open: bool) -> str:
     if not rows:
         return ""
-    return f"<details{' open' if is_open else ''}><summary>{heading}</summary>\n{_table(rows)}\n</details>"
-
-
-def _table(rows: list[str]) -> str:
-    heads = "".join(f'<th scope="col"{_side(head)}>{head}</th>' for head in HEADS)
-    body = "\n".join(rows)
-    return f"""<div class="wide" tabindex="0" role="region" aria-label="runs">
-<table>
-<thead><tr>{heads}</tr></thead>
-<tbody>
-{body}
-</tbody>
-</table>
-</div>"""
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    return f"<details{' open' if is_open else ''}><summary>{heading}</summary>\n{table(HEADS, rows)}\n</details>"
 
 
 def _row(run: RunStatus, page: Path | None, place: Path) -> str:
     name = escape(printable(run.name))
     if page is not None:
-        name = f'<a href="{_link(page, place)}">{name}</a>'
-    return f'<tr><th scope="row">{name}</th>{"".join(_cells(run))}<td>{_time(run.changed)}</td></tr>'
+        name = f'<a href="{link(page, place)}">{name}</a>'
+    return f'<tr><th scope="row">{name}</th>{"".join(_cells(run))}<td>{moment(run.changed)}</td></tr>'
 
 
 def _cells(run: RunStatus) -> list[str]:
@@ -146,20 +92,11 @@ def _cells(run: RunStatus) -> list[str]:
     names = [escape(printable(text)) for text in (run.algorithm, run.environment)]
     curve = "can't be read" if run.curves is None else _curve(run.curves.returns.mean(axis=0))
     cells = [*names, _state(run), step, str(run.final.size), run.result, curve]
-    return [f"<td{_side(head)}>{cell}</td>" for head, cell in zip(HEADS[1:-1], cells, strict=True)]
+    return [f"<td{side(head)}>{cell}</td>" for head, cell in zip(HEADS[1:-1], cells, strict=True)]
 
 
 def _state(run: RunStatus) -> str:
     return run.state + (f", {run.diverged} diverged" if run.diverged else "")
-
-
-def _side(head: str) -> str:
-    return f' class="number" data-head="{head}"' if head in NUMBERS else ""
-
-
-def _link(page: Path, place: Path) -> str:
-    """A relative address; `quote` leaves no sign that HTML would read, and no colon that would make it a scheme."""
-    return quote(os.fsencode(os.path.relpath(page, place)))
 
 
 def _curve(values: np.ndarray) -> str:

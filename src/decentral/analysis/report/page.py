@@ -15,10 +15,9 @@ SCRIPTS = ("elements", "scales", "chart", "tables", "tints", "inside", "timeline
 
 def page(data: dict[str, Any], reload_seconds: int | None = None) -> str:
     """The page that shows the data; optionally one that reloads itself."""
-    again = "" if reload_seconds is None else f'<meta http-equiv="refresh" content="{reload_seconds}">'
     parts = {
         "title": escape(_title(data)),
-        "again": again,
+        "again": reload_tag(reload_seconds).rstrip(),
         "style": part("report.css"),
         "data": _inert(json.dumps(data, allow_nan=False, separators=(",", ":"))),
         "script": "\n".join(part(f"{name}.js") for name in SCRIPTS),
@@ -27,6 +26,11 @@ def page(data: dict[str, Any], reload_seconds: int | None = None) -> str:
     for name, content in parts.items():
         text = text.replace(f"<!--{name}-->", content, 1)
     return text
+
+
+def reload_tag(seconds: int | None) -> str:
+    """What makes a page load itself again; nothing where it need not."""
+    return "" if seconds is None else f'<meta http-equiv="refresh" content="{seconds}">\n'
 
 
 def write_page(text: str, directory: Path, name: str = NAME) -> Path:
