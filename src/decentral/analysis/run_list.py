@@ -111,7 +111,8 @@ def is_run(place: Path) -> bool:
 
 def _status(path: Path, root: Path) -> RunStatus:
     directory, name = RunDirectory(path), str(path.relative_to(root)) if path != root else path.resolve().name
-    changed = max(_changed(f"{path}/{file}") for file in FILES)
+    looks = {file: _look(f"{path}/{file}") for file in FILES}
+    changed = max(time for time, _ in looks.values())
     state = "finished" if directory.is_finished else "running" if directory.in_use else "stopped"
     try:
         config, last = read_config(directory), read_last_test(directory)
@@ -122,24 +123,17 @@ def _status(path: Path, root: Path) -> RunStatus:
         return RunStatus(path, name, state, changed, config, problem="not tested yet")
     if state == "stopped" and _ended_unmarked(directory, config, last):
         state = "finished"
-    as_finished = end.records == _length(f"{path}/metrics.jsonl")
+    as_finished = end.records == looks["metrics.jsonl"][1]
     return RunStatus(path, name, state, changed, config, last, end.diverged, as_finished)
 
 
-def _changed(file: str) -> float:
-    """When a file was last written; 0 where there is none, or none any more."""
+def _look(file: str) -> tuple[float, int]:
+    """When a file was last written, and its length in bytes; 0 and -1 where there is none, or none any more."""
     try:
-        return os.stat(file).st_mtime
+        found = os.stat(file)
     except OSError:
-        return 0.0
-
-
-def _length(file: str) -> int:
-    """The bytes of a file; -1 where there is none any more."""
-    try:
-        return os.stat(file).st_size
-    except OSError:
-        return -1
+        return 0.0, -1
+    return found.st_mtime, found.st_size
 
 
 def age(seconds: float) -> str:

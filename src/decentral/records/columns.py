@@ -102,19 +102,13 @@ def _search(text: bytes, keys: Sequence[str]) -> Numbers | None:
     if any(len(texts) != lines for texts in (beginnings, *found.values())):
         return None
     counts = zip(*beginnings, strict=True) if lines else ((), ())
-    numbers = {key: _whole_numbers(texts) for key, texts in zip(COUNTS, counts, strict=True)}
+    texts_by_key = dict(zip(COUNTS, counts, strict=True)) | found
     try:
-        numbers |= {key: [*map(float, texts)] for key, texts in found.items()}
+        numbers = {key: [*map(float, texts)] for key, texts in texts_by_key.items()}
     except ValueError:
         return None
     sound = all(max(map(abs, numbers[key]), default=0.0) < LARGEST for key in keys)
     return numbers if sound else None
-
-
-def _whole_numbers(texts: Sequence[bytes]) -> list[float]:
-    """Seeds and steps: few different ones, each of which comes many times."""
-    meanings = {text: float(text) for text in set(texts)}
-    return [meanings[text] for text in texts]
 
 
 BEGINNING = re.compile(rb'\{"seed": (\d{1,15}), "step": (\d{1,15})[,}]')  # of every record

@@ -26,7 +26,6 @@ from decentral.errors import Refused
 from decentral.plain_files import parse_json, read_json, read_plain
 from decentral.records import durable
 from decentral.records.durable import Fingerprint, read_sealed, sealed, sealed_text
-from decentral.tensors import Tensor, pieces, read_tensors
 
 LARGEST_COUNT = 2**53  # of a seed or a step
 LARGEST = 1e39  # of a measured number: those of a run have 32 bits and end before it
@@ -241,12 +240,16 @@ class RunDirectory:
             durable.cut_off(self.path / name, lengths[name])
 
     def write_agent(self, seed: int, agent: int, arrays: dict[str, np.ndarray]) -> None:
+        from decentral.tensors import Tensor, pieces  # with all kinds of numbers, which a look at runs does not need
+
         file = self.agent_file(seed, agent)
         file.parent.mkdir(parents=True, exist_ok=True)
         durable.replace_file(file, b"".join(pieces({name: Tensor.of(array) for name, array in arrays.items()})))
 
     def read_agent(self, seed: int, agent: int) -> dict[str, np.ndarray]:
         """One agent's networks; if the run is finished, checked against their fingerprint."""
+        from decentral.tensors import read_tensors
+
         file = self.agent_file(seed, agent)
         if not file.is_file():
             raise Refused(f"{file} is missing: the run has not finished")

@@ -7,7 +7,6 @@ more was lost with its machine.
 
 import json
 import os
-import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -38,7 +37,7 @@ class Attempt:
         """Whether it is still being made: on this machine its process is known, elsewhere there are signs of life."""
         if self.code is not None:
             return False
-        if self.host == socket.gethostname():
+        if self.host == os.uname().nodename:
             return os.path.exists(f"/proc/{self.process}") if os.path.isdir("/proc/self") else self._was_seen()
         return self._was_seen()
 
@@ -54,7 +53,7 @@ class Notes:
 
     def begin(self) -> None:
         """A new attempt, here and now. A file that can't be written is no reason not to train."""
-        self._append({"host": socket.gethostname(), "process": os.getpid(), "began": round(time.time(), 3)})
+        self._append({"host": os.uname().nodename, "process": os.getpid(), "began": round(time.time(), 3)})
 
     def beat(self) -> None:
         """A sign of life, if it is time for one."""
