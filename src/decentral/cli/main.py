@@ -1,5 +1,6 @@
 """`decentral COMMAND ...`. A request that can't be met is one line and exit code 2."""
 
+import atexit
 import gc
 import io
 import signal
@@ -24,7 +25,6 @@ def main(arguments: list[str] | None = None) -> None:
         try:
             _main(sys.argv[1:] if arguments is None else arguments)
         finally:
-            gc.freeze()  # or the interpreter looks through all objects once more before it ends
             sys.stdout.flush()  # here, where a closed pipe can be caught
     except BrokenPipeError:
         leave_closed_pipes()
@@ -45,6 +45,7 @@ def _main(words: list[str]) -> None:
     chosen, rest = parser.parse_known_args(words[:1]), words[1:]
     name = chosen[0].command
     gc.set_threshold(100_000)  # tracing makes many objects that stay; looking through them often costs half a second
+    atexit.register(gc.freeze)  # or the interpreter looks through all of them once more when it ends
     _run(name, rest)
 
 
