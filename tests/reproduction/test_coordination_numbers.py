@@ -20,3 +20,15 @@ def test_what_forgiving_by_what_is_earned_gives_is_told_as_it_is():
             names = [f"forgive_beyond={share:g},penalty={penalty:g}" for share in (0.25, 0.5, 0.9, 1.5)]
             cells = " | ".join(mean_and_spread(late(sweep["runs"][name]), digits=1) for name in names)
             assert f"| {view} | {penalty} | {cells} |" in text("docs/algorithms/forgiving.md")
+
+
+def test_the_table_of_the_two_games_is_that_of_the_data():
+    page = text("docs/results.md")
+    for run in json.loads((ROOT / "results" / "coordination-games.json").read_text())["runs"]:
+        steps, share = f"{int(run['provenance']['command'].split()[-1]):,}", run["provenance"]["earning share"]
+        for method, scores in run["scores"].items():
+            name = f"{method} ({share:g})" if method.startswith("earning") else method
+            cells = " | ".join(
+                f"{np.mean(scores[game]):.2f} ({min(scores[game]):.2f})" for game in ("climbing", "penalty")
+            )
+            assert f"| {name} | {steps} | {cells} |" in page
