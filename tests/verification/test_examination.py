@@ -4,12 +4,13 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from decentral.cli import main
 from decentral.environments.registry import environment_class
 from decentral.settings import Refused
-from decentral.verification.environment_check import secrets
+from decentral.verification.environment_check import branches, secrets
 from decentral.verification.environment_check.check import examine
 from tests.environments.test_pettingzoo import environment as zoo
 from tests.faulty_worlds import Gossip, Growing, Walk
@@ -63,6 +64,19 @@ def test_a_sound_world_is_found_sound_though_agents_see_each_other_move():
     # for either agent 24 moments at which the task goes on, and two actions besides the first at each
     assert "of 96 times that one action alone was changed, 96 changed what others perceived" in right["secrets"]
     assert "steps per second" in verdicts(Walk(), "note")["speed"]
+
+
+def test_a_slow_world_is_looked_at_in_fewer_moments(monkeypatch):
+    monkeypatch.setattr(branches, "MOST_SECONDS", 0.0)
+    assert "of 48 times that one action alone was changed" in verdicts(Walk(), "right", episodes=1)["secrets"]
+
+
+def test_no_step_of_a_past_is_played_in_vain():
+    stage = Walk().open()
+    assert len(branches.moments_of(Walk(), stage, 0, np.random.default_rng(0))) == 24
+    assert stage.resets == 24 * (1 + 3)  # a past, and the way back to its end for each of three actions
+    early = branches._past(Walk(), stage, 0, np.random.default_rng(0))
+    assert len(early.steps) == 0 and stage.taken == 1
 
 
 def test_what_is_too_large_to_be_searched_is_told(monkeypatch):

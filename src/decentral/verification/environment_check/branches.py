@@ -4,6 +4,7 @@ Only one agent's action is changed at some moment of an episode. The next steps 
 in every branch, so whatever differs between two branches is due to that one action.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,7 @@ MOST_ACTIONS = 5  # that are tried at one moment
 FOLLOWED = 6  # steps, from the one that is changed
 LONGEST_PAST = 30  # steps before it
 MOST_STEPS = 12_000  # in all branches, shared by all agents
+MOST_SECONDS = 60.0  # for the same: an environment that draws what agents observe plays a few dozen steps in one
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def moments_of(environment: BaseEnvironment, stage: Stage, acting: int, rng: np.
     """Moments of several episodes at which one agent's action is changed; moments with equal percepts count once."""
     moments: list[Moment] = []
     known: set[bytes] = set()
-    spent = 0
+    spent, begun = 0, time.perf_counter()
     for number in range(MOMENTS):
         past = _past(environment, stage, number, rng)
         percepts = past.steps[-1].percepts if past.steps else past.start
@@ -55,7 +57,8 @@ def moments_of(environment: BaseEnvironment, stage: Stage, acting: int, rng: np.
         tried = sorted(rng.permutation(choices(environment, percepts, acting))[:MOST_ACTIONS].tolist())
         moments.append(_branches(environment, stage, past, (acting, tried), rng))
         spent += len(tried) * (len(past.actions) + FOLLOWED)
-        if len(moments) >= FEWEST_MOMENTS and spent > MOST_STEPS // environment.num_agents:
+        slow = time.perf_counter() - begun > MOST_SECONDS / environment.num_agents
+        if len(moments) >= FEWEST_MOMENTS and (slow or spent > MOST_STEPS // environment.num_agents):
             break
     return moments
 
@@ -68,11 +71,11 @@ def numbers_of(percepts: Percepts) -> np.ndarray:
 
 def _past(environment: BaseEnvironment, stage: Stage, number: int, rng: np.random.Generator) -> PlayedEpisode:
     """An episode up to a moment: by turns an early one, a random one, and one near the end."""
-    episode = PlayedEpisode(number)
-    play(environment, stage, episode, rng, most=min(environment.time_limit, LONGEST_PAST))
+    episode, turn, nth = PlayedEpisode(number), number % 3, number // 3 % FOLLOWED
+    longest = min(environment.time_limit, LONGEST_PAST)
+    play(environment, stage, episode, rng, most=min(longest, nth + 1) if turn == 0 else longest)
     last = max(0, len(episode.actions) - 1)
-    cuts = (number // 3 % FOLLOWED, int(rng.integers(0, last + 1)), last - number // 3 % FOLLOWED)
-    cut = int(np.clip(cuts[number % 3], 0, last))
+    cut = int(np.clip((nth, rng.integers(0, last + 1), last - nth)[turn], 0, last))
     return PlayedEpisode(episode.seed, episode.start, episode.actions[:cut], episode.steps[:cut])
 
 
@@ -136,9 +139,9 @@ def _possible(environment: BaseEnvironment, percepts: Percepts, joint: np.ndarra
 
 def _way_back(stage: Stage, past: PlayedEpisode) -> Callable[[], None]:
     """How to return to the end of a past: a compiled environment restores its state, another replays the episode."""
-    _lead(stage, past)
     if not isinstance(stage, SteppedStage):
         return partial(_lead, stage, past)
+    _lead(stage, past)
     kept = stage.state, stage.taken
 
     def put() -> None:

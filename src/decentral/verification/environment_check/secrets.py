@@ -85,9 +85,9 @@ def _noticed(moment: Moment, acting: int) -> int:
 
 def _leaks(environment: BaseEnvironment, moments: Sequence[Moment], acting: int) -> Iterator[tuple[bool, str]]:
     """Everything that leaks one agent's action: whether that is certain, and in words."""
-    features, name = environment.spec.observation_size, environment.agent_names[acting]
+    name, differing = environment.agent_names[acting], _differing(environment, moments)
     for listener in set(range(environment.num_agents)) - {acting}:
-        for number in range(features + environment.spec.actions.count):
+        for number in np.flatnonzero(differing[listener]).tolist():
             where = _where(environment, listener, number)
             by_moment = [{action: branch.numbers[:, listener, number] for action, branch in m.items()} for m in moments]
             if _decided(by_moment):
@@ -98,6 +98,16 @@ def _leaks(environment: BaseEnvironment, moments: Sequence[Moment], acting: int)
     ends = _fixed([_ends(moment) for moment in moments], 0.0)
     if ends is not None:
         yield False, f"whether the episode is over {_when(ends.after)} follows {name}'s action in one fixed way"
+
+
+def _differing(environment: BaseEnvironment, moments: Sequence[Moment]) -> np.ndarray:
+    """The numbers [agents, numbers] that differ between branches at any moment: few of the pixels of an image do."""
+    differing = np.zeros((environment.num_agents, environment.spec.observation_size + environment.spec.actions.count))
+    for moment in moments:
+        first, *others = moment.values()
+        for other in others:
+            differing += (np.abs(other.numbers - first.numbers) > 0).any(axis=0)  # NaN compares as not larger
+    return differing > 0
 
 
 def _followed(by_moment: Sequence[dict[int, np.ndarray]], where: str, name: str) -> Iterator[tuple[bool, str]]:
