@@ -345,12 +345,10 @@ def test_a_module_of_an_installed_package_is_trusted_with_its_packages():
 
 
 def test_a_flag_trusts_what_a_command_names(project, capsys):
-    run = run_naming(project / "run", NAME)
-    with pytest.raises(SystemExit):  # there are no agents in it
-        main(["evaluate", str(run), "--environment", NAME, "--trust"])
+    main(["check-env", NAME, "--episodes", "1", "--trust"])
     assert [one.name for one in trusted()] == [NAME]
     with pytest.raises(SystemExit, match="2"):
-        main(["evaluate", str(run), "--trust"])
+        main(["evaluate", str(run_naming(project / "run", NAME)), "--trust"])
     assert "trust must come with the name of code" in capsys.readouterr().err
 
 
@@ -363,11 +361,23 @@ def test_a_flag_trusts_what_a_command_names(project, capsys):
         ["compare", "--suite", "coordination", NAME, "--only", "no-task"],  # its methods may be code
         ["sweep", "iql", NAME],
         ["check-env", NAME],
+        ["evaluate", "no-run", "--environment", NAME],
     ],
     ids=lambda words: " ".join(words[:2]),
 )
-def test_every_command_in_which_code_is_named_can_trust_it(words, capsys):
+def test_a_request_that_is_refused_trusts_nothing(words, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr(sys.modules["decentral.api.trust"], "trust", lambda name: asked.append(name) or trust(name))
     with pytest.raises(SystemExit, match="2"):
-        main([*words, "--trust", *([] if "--suite" in words else ["--seed", "none"])])
+        main([*words, "--trust", *([] if {"--suite", "evaluate"} & {*words} else ["--seed", "none"])])
     assert " must " in capsys.readouterr().err  # what else is wrong is found after it
-    assert [one.name for one in trusted()] == [NAME]
+    assert asked == [NAME] and trusted() == []
+
+
+def test_what_was_trusted_before_a_refused_request_stays_as_it_was(project):
+    other = "python:trust_yard:Harm"
+    before = [*trust(other), *trust(NAME)]
+    (project / "trust_yard.py").write_text(YARD + "\n")
+    with pytest.raises(SystemExit, match="2"):
+        main(["check-env", NAME, "--seed", "none", "--trust"])
+    assert trusted() == before

@@ -1,6 +1,8 @@
 """Code that the user trusts once, so that runs find it again without its name in every command."""
 
 import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from decentral.environments.registry import names_code
 from decentral.errors import Refused
 from decentral.records import RunDirectory
 
-__all__ = ["Trusted", "is_code", "trust", "trusted", "untrust"]
+__all__ = ["Trusted", "is_code", "trust", "trusted", "unless_refused", "untrust"]
 
 
 def trust(target: PathLike, /) -> list[Trusted]:
@@ -40,6 +42,22 @@ def untrust(target: PathLike, /) -> list[Trusted]:
         raise Refused(f"TARGET must be trusted to be removed, got {target!s:.120}, which is not")
     write_trusted([one for one in every if one not in removed])
     return removed
+
+
+@contextmanager
+def unless_refused(names: Collection[str]) -> Iterator[None]:
+    """If the request is refused, these names are trusted as before it, or not at all. Others are left alone."""
+    before = read_trusted()
+    try:
+        yield
+    except Refused:
+        now = read_trusted()
+        others = [one for one in now if one.name not in names]
+        kept = [one for one in before if one.name in names or one in others]
+        restored = [*kept, *(one for one in others if one not in kept)]
+        if restored != now:
+            write_trusted(restored)
+        raise
 
 
 def is_code(name: str) -> bool:

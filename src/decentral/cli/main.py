@@ -3,9 +3,11 @@
 import atexit
 import gc
 import io
+import re
 import signal
 import sys
 import traceback
+from contextlib import AbstractContextManager, nullcontext
 
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.cli.parser import Parser, TellVersion, parser_for
@@ -84,12 +86,22 @@ def _run(name: str, words: list[str]) -> None:
 def _call(name: str, words: list[str]) -> None:
     """Run a command; refused where a package is missing, as on a device that was given NumPy alone."""
     try:
-        run_command(name, words)
+        with _trusted_if_accepted(words):
+            run_command(name, words)
     except ModuleNotFoundError as missing:
         package = (missing.name or "").split(".")[0]
         if package not in NEEDED:
             raise
         raise Refused(f"{package} must be installed: pip install decentral; {WITHOUT}") from None
+
+
+def _trusted_if_accepted(words: list[str]) -> AbstractContextManager[None]:
+    """While the words of a command are followed: what they name stays trusted by the flag unless they are refused."""
+    if "--trust" not in words:
+        return nullcontext()
+    from decentral.api.trust import unless_refused  # with JAX, which the help must not wait for
+
+    return unless_refused({name for word in words for name in re.split("[,=]", word)})
 
 
 def _is_of_this_program(end: SystemExit) -> bool:
