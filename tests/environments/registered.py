@@ -1,5 +1,6 @@
 """Environments for Gymnasium's registry: importing this module registers them."""
 
+from enum import Enum
 from typing import Any, ClassVar
 
 import gymnasium
@@ -23,6 +24,15 @@ class Foragers(gymnasium.Env):
         self.sent.append(actions)
         seen = tuple(np.full(size, self.steps, np.float32) for size in (2, 3))
         return seen, [float(action) for action in actions], self.steps == 3, False, {}
+
+
+class Action(Enum):
+    """What an agent can do, as level-based foraging and the robotic warehouse list it beside their classes."""
+
+    NONE = 0
+    NORTH = 1
+    SOUTH = 2
+    PICK_UP = 3
 
 
 class CutOff(Foragers):

@@ -23,6 +23,12 @@ def test_a_tuple_is_a_team_with_the_registrys_time_limit():
     assert [(spec.observation_size, spec.actions.count) for spec in team.agent_specs] == [(2, 2), (3, 4)]
 
 
+def test_actions_are_called_as_the_enumeration_beside_the_class_calls_them():
+    team = environment(f"{HERE}:Foragers-v0")
+    assert team.agent_spaces(1).action_names == ("none", "north", "south", "pick up")
+    assert team.agent_spaces(0).action_names == ("0", "1")  # it has fewer actions: they may be others
+
+
 def test_actions_go_as_a_tuple_and_rewards_are_added():
     played = stage("Foragers-v0")
     assert played.reset(0).observation.tolist() == [[0, 0, 0], [1, 1, 1]]

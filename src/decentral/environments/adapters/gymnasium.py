@@ -4,7 +4,9 @@ Those of several agents give tuples, one entry an agent, as level-based foraging
 single agent is a team of one.
 """
 
+import sys
 from collections.abc import Mapping
+from enum import Enum
 from functools import cache, partial
 from typing import Any
 
@@ -64,6 +66,19 @@ class TeamOfTuples:
         spec, inner = self.environment.spec, self.environment.unwrapped
         limits = (spec and spec.max_episode_steps, vars(inner).get("max_steps"), vars(inner).get("_max_episode_steps"))
         return next((int(limit) for limit in limits if limit), USUAL_LIMIT)
+
+    @property
+    def action_names(self) -> dict[str, list[str]]:
+        """What the actions are called: by the enumeration `Action` beside the environment's class, if it fits them."""
+        listed = vars(sys.modules[type(self.environment.unwrapped).__module__]).get("Action")
+        if not isinstance(listed, type) or not issubclass(listed, Enum):
+            return {}
+        if [action.value for action in listed] != [*range(len(listed))]:
+            return {}
+        names = [action.name.replace("_", " ").lower() for action in listed]
+        everyone = zip(self.possible_agents, self._actions, strict=True)
+        sizes = ((name, getattr(space, "n", 0), getattr(space, "start", 0)) for name, space in everyone)
+        return {name: names for name, count, first in sizes if (count, first) == (len(names), 0)}
 
     def observation_space(self, name: str) -> Any:
         return self._observations[self.possible_agents.index(name)]
