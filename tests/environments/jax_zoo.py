@@ -44,6 +44,22 @@ class Long(Zoo):
     length = 4
 
 
+class Numbered(Zoo):
+    """Its agents have numbers for names, and what they see and earn comes in their order, as in STORM."""
+
+    agents = (0, 1)
+
+    def action_space(self, agent):
+        return Discrete(3 - agent)
+
+    def observe(self, state):
+        return jnp.full((2, 2), state["taken"]), jnp.full(1, state["taken"])
+
+    def step_env(self, key, state, actions):
+        seen, state, rewards, over, facts = super().step_env(key, state, actions)
+        return seen, state, tuple(rewards.values()), over, facts
+
+
 class Named(Zoo):
     """What the tall one sees has names, and it turns two wheels at once."""
 

@@ -40,6 +40,13 @@ def test_what_an_agent_lacks_is_padded_with_zeros_and_never_available():
     assert zoo.perceive(moment).available.tolist() == [[True] * 3, [True, True, False]]
 
 
+def test_agents_that_are_numbers_are_called_by_them():
+    zoo = environment("Numbered", rewards="own")
+    (_, moment), (outcome,) = after(zoo, [2, 1])
+    assert zoo.agent_names == ("0", "1") and outcome.own_rewards.tolist() == [2.0, 1.0]
+    assert zoo.perceive(moment).observation.tolist() == [[1, 1, 1, 1], [1, 0, 0, 0]]
+
+
 def test_the_worlds_own_masks_are_padded_too():
     zoo = environment("Masked")
     moments, _ = after(zoo, [1, 0])

@@ -6,7 +6,7 @@ are never available. JaxMARL's own restart at the end of an episode is not used.
 
 import io
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -33,7 +33,7 @@ PREFIX = "jaxmarl"
 LIMIT = 100  # steps, for an environment that declares no limit
 TIME_LIMIT = "steps after which an episode is cut off, unless it ends before"
 
-ByAgent = Mapping[str, Any]  # part of an environment's answer, by the names of its agents
+ByAgent = Mapping[Any, Any] | Sequence[Any]  # part of an environment's answer: by the names, or numbers, of its agents
 TAKEN = "Discrete, MultiDiscrete or MultiBinary"  # kinds of actions; continuous ones are not adapted yet
 
 
@@ -51,7 +51,7 @@ class JaxMARLState(eqx.Module):
 class JaxMARLSizes:
     """The agents of an environment and the sizes of their spaces."""
 
-    names: tuple[str, ...]  # of its agents
+    names: tuple[Any, ...]  # of its agents; some have numbers
     observations: tuple[int, ...]  # numbers in the observation of every agent
     entries: tuple[tuple[str, ...], ...]  # what they mean; nothing where an observation has no parts with names
     actions: tuple[Choices, ...]  # of every agent
@@ -101,7 +101,7 @@ class JaxMARL(Environment):
 
     @property
     def agent_names(self) -> tuple[str, ...]:
-        return self.sizes.names
+        return tuple(map(str, self.sizes.names))
 
     @property
     def has_own_rewards(self) -> bool:
