@@ -121,6 +121,23 @@ def test_a_particle_world_that_renders_nothing_is_drawn_from_its_state():
     assert red == pytest.approx((0.25, 0.75), abs=0.01) and blue == pytest.approx((0.75, 0.5), abs=0.01)
 
 
+def test_storm_is_drawn_without_its_bar_of_time_which_fails_on_numpy_2():
+    class Grid(SimpleNamespace):
+        """A state of JaxMARL's."""
+
+        def replace(self, **changes):
+            return Grid(**(vars(self) | changes))
+
+    class InTheGrid_2p:  # noqa: N801
+        """As JaxMARL's is called."""
+
+        def render(self, state):
+            assert (state.step, state.outer_t) == (0, 0), "Python integer 255 out of bounds for int8"
+            return np.full((2, 2, 3), state.grid)
+
+    assert image_of(InTheGrid_2p(), Grid(step=7, outer_t=1, grid=9)).max() == 9
+
+
 def test_of_a_battle_the_living_are_drawn():
     class EnemySMAX(SimpleNamespace):
         """As JaxMARL's is called."""

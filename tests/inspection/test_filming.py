@@ -50,6 +50,13 @@ def test_a_frame_tells_what_is_done_there_what_it_earns_and_the_return_with_it()
     assert end.turns[0].view.marks[-1].x == 1.5  # predator 0 has gone to cell 1
 
 
+def test_where_some_pictures_are_missing_a_chart_says_so(monkeypatch):
+    drawn = PredatorPrey.depict
+    monkeypatch.setattr(PredatorPrey, "depict", lambda *seen: None if int(seen[1].cells[0]) else drawn(*seen))
+    monkeypatch.setattr(PredatorPrey, "depict_step", lambda *seen: None)
+    assert by_hand()[0].picture.texts[0] == "no pictures of the environment: it drew 2 of 3 (depict)"
+
+
 def test_a_turn_tells_the_values_and_the_context_of_its_step():
     first, second, end = by_hand()
     assert first.turns[0].values == (0, 1, 2, 3, 4) and second.turns[1].values == (None, -6, -7, -8, -9)

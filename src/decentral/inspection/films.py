@@ -120,7 +120,9 @@ def depicted(environment: Environment, played: Trajectory, environments: State) 
         taken = actions[step]
         pictures.append(environment.depict_step(state, taken, after) or environment.depict(state, taken))
     shown = [picture for picture in (*pictures, environment.depict(at(steps)[0], None)) if picture is not None]
-    return Recorded(played, shown if len(shown) == steps + 1 else (), views)
+    if len(shown) < steps + 1:
+        return Recorded(played, (), views, f"it drew {len(shown)} of {steps + 1} (depict)")
+    return Recorded(played, shown, views)
 
 
 def handed_out(played: Trajectory) -> Episode:
