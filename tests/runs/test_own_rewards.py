@@ -1,6 +1,8 @@
 """Runs in which every agent learns from its own reward."""
 
 import functools
+import json
+import re
 import tempfile
 from pathlib import Path
 
@@ -60,7 +62,9 @@ def test_tables_and_pages_say_what_the_return_is_made_of(capsys):
     told = capsys.readouterr().out
     assert "the return is the mean of the agents' own" in told and "return small" in told
     page = decentral.report(trained().path, environment=ZOO)
-    assert "return: the mean of the agents' own" in Path(page).read_text()
+    held = json.loads(re.search(r'application/json"[^>]*>(.*?)</script>', Path(page).read_text(), re.DOTALL)[1])
+    (panel,) = held["panels"]  # its curves: the team's return, of which that is told, and each agent's own
+    assert (panel["title"], panel["team_return"]) == (ZOO, "the mean of the agents' own")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,8 @@ function learningCurves(panel) {
   const linesOf = (read) => panel.runs.map((number) => ({ steps: runs[number].steps, ...read(runs[number]), run: number,
     text: runs[number].label, colour: colourOf(number), dash: dashOf(Math.floor(number / 7)) }));
   const levels = Object.entries(panel.references).map(([name, value]) => ({ name, value, text: `${name} ${exact(value)}` }));
-  const shown = [["return", linesOf((run) => run), levels],
+  const madeOf = panel.team_return ? ` (${panel.team_return})` : "";
+  const shown = [[`return${madeOf}`, linesOf((run) => run), levels],
     ...panel.reports.map((name) => [inWords(name), linesOf((run) => run.reports[name]), []])];
   return shown.flatMap(([name, lines, levels]) => [make("h3", {}, `${panel.title}: test ${name}`),
     chart({ title: `test ${name} on ${panel.title}`, lines, levels })]);

@@ -95,6 +95,7 @@ def _panels(runs: list[Curves]) -> list[dict[str, Any]]:
 def _panel(title: str, numbers: list[int], runs: list[Curves]) -> dict[str, Any]:
     return {
         "title": title,
+        "team_return": runs[0].team_return,  # as their environment, which they share, makes it
         "runs": numbers,
         "references": shared_references(runs),
         "reports": shared_reports(runs),
@@ -120,8 +121,7 @@ def _titles(runs: list[Curves]) -> list[str]:
         details = [
             f"{key} {value}" for key, value in settings.items() if any(other.get(key) != value for other in alike)
         ]
-        made_of = [f"return: {run.team_return}"] if run.team_return else []
-        titles.append(", ".join([run.environment, *details, *made_of]))
+        titles.append(", ".join([run.environment, *details]))
     return titles
 
 
