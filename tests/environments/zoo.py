@@ -252,7 +252,17 @@ class Trio(Zoo):
         return self.observe(names), rewards, ended, cut, infos
 
 
-class Restless(Trio):
+class Earners(Trio):
+    """The same three, each with a reward of its own: 1 for its last action."""
+
+    def step(self, actions):
+        seen, _, *rest = super().step(actions)
+        spaces = {name: self.action_space(name) for name in actions}
+        last = {name: float(actions[name] == own.start + own.n - 1) for name, own in spaces.items()}
+        return seen, last, *rest
+
+
+class Restless(Earners):
     """The same three, in episodes of one step, two or three."""
 
     def reset(self, seed=None, options=None):
@@ -261,8 +271,8 @@ class Restless(Trio):
         return answer
 
 
-class Yard(Trio):
-    """The same three, each with a reward of its own: 1 for its last action. The scout sees a place and a door.
+class Yard(Earners):
+    """The same three; the scout sees a place and a door.
 
     Asked for it, it draws a picture of 12 x 8 pixels that grows brighter.
     """
@@ -276,12 +286,6 @@ class Yard(Trio):
         seen = super().observe([name for name in names if name != "scout"])
         place = self.randomness.normal(size=2)
         return {name: seen.get(name, {"place": place, "door": self.taken % 2}) for name in names}
-
-    def step(self, actions):
-        seen, _, *rest = super().step(actions)
-        spaces = {name: self.action_space(name) for name in actions}
-        last = {name: float(actions[name] == own.start + own.n - 1) for name, own in spaces.items()}
-        return seen, last, *rest
 
     def render(self):
         return np.full((8, 12, 3), 60 * self.taken, np.uint8)

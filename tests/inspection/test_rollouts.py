@@ -17,7 +17,7 @@ from tests.small_runs import small_run
 def restless(tmp_path_factory):
     """Episodes of one step, two or three, of three unequal agents as they were born."""
     name, place = "pettingzoo:tests.environments.zoo:Restless", tmp_path_factory.mktemp("restless") / "run"
-    run = decentral.load(run_of_newborns(place, name, time_limit=5, infos="lifted"))
+    run = decentral.load(run_of_newborns(place, name, time_limit=5, infos="lifted", rewards="own"))
     return run, run.rollout(episodes=8)
 
 
@@ -49,10 +49,22 @@ def test_nothing_is_told_of_what_comes_after_the_end(restless):
     assert not played.terminated.any()  # their time was up
     for number, length in enumerate(played.lengths):
         assert not np.isnan(played.agent("lifter").observations[number, : length + 1]).any()
-        assert not np.isnan(played.hidden[number, : length + 1]).any() and (played.actions[number, :length] >= 0).all()
+        assert not np.isnan(played.hidden[number, : length + 1]).any()
+        assert (played.actions[number, :length, :2] >= 0).all() and (played.actions[number, :2, 2] >= 0).sum() >= 1
         for array in (played.observations, played.q_values, played.hidden):
             assert np.isnan(array[number, length + 1 :]).all()
         assert (played.actions[number, length:] == -1).all() and not played.available[number, length + 1 :].any()
+
+
+def test_each_is_told_its_own_rewards_and_takes_no_action_once_it_has_left(restless):
+    _, played = restless
+    lifter, guard = played.agent("lifter"), played.agent("guard")
+    np.testing.assert_array_equal(lifter.rewards, lifter.actions == 4)
+    np.testing.assert_array_equal(guard.actions >= 0, played.happened & [True, True, False])
+    np.testing.assert_array_equal(guard.rewards, guard.actions == 1)
+    earned = np.stack([agent.rewards for agent in played.agents], axis=2)  # [B, T, N]
+    np.testing.assert_allclose(played.rewards, earned.mean(axis=2), rtol=1e-6)
+    np.testing.assert_array_equal(played.columns()["reward"], earned[played.happened].reshape(-1))
 
 
 def test_a_context_is_a_number_where_the_method_infers_them(restless):

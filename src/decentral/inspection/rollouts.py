@@ -23,19 +23,20 @@ from decentral.runs.trained import Trained, check_environments, key_of_environme
 from decentral.training.diagnostics import values_and_memories
 from decentral.training.evaluation import greedy_episodes, scores_of
 from decentral.training.host.loop import host_greedy_episodes
+from decentral.training.presence import present_in
 from decentral.training.rollout import Trajectory, hand_out
 from decentral.training.setup import TrainingSetup
 from decentral.types import Episode
 
 MOST_SHOWN = 10  # episodes in a notebook
-MISSING = -1  # an action after the end of an episode, or a context at a step that has none
+MISSING = -1  # an action after the end of an episode or of an agent that has left, or a context at a step that has none
 
 
 @dataclass(frozen=True)
 class AgentRollout:
-    """One agent's part of episodes [B], in its own sizes. After the end of an episode: NaN, false and -1.
+    """One agent's part of episodes [B], in its own sizes. After the end of an episode: NaN, false and -1; rewards 0.
 
-    Continuous actions are NaN there too.
+    Continuous actions are NaN there too. Once it has left it takes no actions, either.
     """
 
     spaces: AgentSpaces
@@ -46,6 +47,7 @@ class AgentRollout:
     )  # [B, P, actions]: what its greedy choice is based on (of a policy, probabilities or the action); NaN if none
     hidden: np.ndarray  # [B, P, width]: its memory after each percept; of width 0 if it has none
     actions: np.ndarray  # [B, T]: indices into its actions; or [B, T, numbers], continuous, within its own bounds
+    rewards: np.ndarray  # [B, T]: what it learns from, its own where agents have their own
     contexts: np.ndarray | None  # [B, T], -1 at a step that has none; None if its algorithm infers no contexts
 
     @property
@@ -59,7 +61,7 @@ class AgentRollout:
 
     @property
     def action_names(self) -> np.ndarray:
-        """The names [B, T] of the actions; empty texts after the end of an episode."""
+        """The names [B, T] of the actions; empty texts where it takes none."""
         return np.asarray([*self.spaces.action_names, ""])[self.actions]
 
 
@@ -74,7 +76,7 @@ class Rollout:
     title: str
     seed: int  # whose team played
     agents: tuple[AgentRollout, ...] = field(repr=False)
-    rewards: np.ndarray = field(repr=False)  # [B, T], shared by all; 0 after the end
+    rewards: np.ndarray = field(repr=False)  # [B, T], the team's; 0 after the end
     terminated: np.ndarray = field(repr=False)  # [B, T]: this step ended the task
     happened: np.ndarray = field(repr=False)  # [B, T]: false after the end
     reports: dict[str, np.ndarray] = field(repr=False)  # [B], by name: what the environment reports besides
@@ -150,7 +152,7 @@ class Rollout:
             "step": np.repeat(step, count),
             "agent": np.tile(names, len(step)),
             **self._action_columns(episode, step),
-            "reward": np.repeat(self.rewards[episode, step], count),
+            "reward": np.stack([agent.rewards for agent in self.agents], axis=2)[episode, step].reshape(-1),
         }
         if self.contexts is not None:
             columns["context"] = self.contexts[episode, step].reshape(-1)
@@ -254,6 +256,8 @@ def _agent_rollout(trained: Trained, seed: int, place: int, episodes: Episode, l
     read = replace(episodes, percepts=trained.perceive(episodes.percepts, place))
     recalled = jax.tree.map(np.asarray, _RECALL(algorithm, jax.tree.map(jnp.asarray, models), read))
     happened = np.asarray(episodes.happened)[:, :longest]
+    each = (jax.tree.map(lambda leaf, at=number: leaf[at], episodes) for number in range(len(happened)))
+    acting = np.stack([present_in(episode)[:longest] for episode in each])  # [B, T]
     perceived = np.concatenate([np.ones_like(happened[:, :1]), happened], axis=1)[..., None]  # [B, P, 1]
     steps, percepts, actions = slice(longest), slice(longest + 1), slice(spaces.spec.actions.count)
     available = np.asarray(episodes.percepts.available)[:, percepts, actions] & perceived
@@ -261,9 +265,9 @@ def _agent_rollout(trained: Trained, seed: int, place: int, episodes: Episode, l
     contexts, values, taken = recalled.contexts, recalled.values[:, percepts, actions], np.asarray(episodes.actions)
     if spaces.bounds:
         values, taken = within_bounds(values, spaces.bounds), within_bounds(taken[:, steps, actions], spaces.bounds)
-        taken = np.where(happened[..., None], taken, np.nan)
+        taken = np.where(acting[..., None], taken, np.nan)
     else:
-        taken = np.where(happened, taken[:, steps], MISSING)
+        taken = np.where(acting, taken[:, steps], MISSING)
     return AgentRollout(
         spaces,
         observations=np.where(perceived, observed, np.nan).astype(np.float32),
@@ -271,7 +275,8 @@ def _agent_rollout(trained: Trained, seed: int, place: int, episodes: Episode, l
         q_values=np.where(available, values, np.nan).astype(np.float32),
         hidden=np.where(perceived, recalled.hidden[:, percepts], np.nan).astype(np.float32),
         actions=taken,
-        contexts=None if contexts is None else np.where(happened, contexts[:, steps], MISSING),
+        rewards=np.asarray(episodes.rewards)[:, steps],
+        contexts=None if contexts is None else np.where(acting, contexts[:, steps], MISSING),
     )
 
 
