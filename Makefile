@@ -14,8 +14,10 @@ demo: $(VENV)/installed-
 test: $(VENV)/installed-test
 	JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n $(JOBS)
 
-test-long: $(VENV)/installed-test
+# With those that need the packages of ONNX, which are left out where they are not installed.
+test-long: $(VENV)/installed-test $(VENV)/installed-onnx
 	$(BIN)/python -m pytest -n $(JOBS) -m long
+	$(BIN)/python -m pytest -n $(JOBS) tests/bundles tests/test_own_environment.py tests/test_continuous.py
 
 # Hours: trainings that are killed hundreds of times. Figures in docs/reliability.md.
 soak: $(VENV)/installed-test
