@@ -120,9 +120,10 @@ while steps < 10_000:
             action, states[name] = agents[name].act(flat(seen[name]), mask, states[name])
             fits = world.action_space(name).contains(action)
             outside += not fits or (mask is not None and not mask[action - world.action_space(name).start])
-            actions[name], steps = action if fits else world.action_space(name).start, steps + 1
+            actions[name] = action if fits else world.action_space(name).start
         seen, _, _, _, told = world.step(actions)
-print(f"{outside} outside; jax {sys.modules['jax']}")
+        steps += 1
+print(f"{outside} outside in {steps // 10_000} x 10,000 steps; jax {sys.modules['jax']}")
 """
 
 
@@ -139,7 +140,7 @@ def bundles(run, tmp_path_factory):
 def test_on_a_device_no_action_lies_outside_the_agents_own_space_in_ten_thousand_steps(bundles):
     command = [sys.executable, "-c", ON_A_DEVICE, str(bundles)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "0 outside; jax None\n", "")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "0 outside in 1 x 10,000 steps; jax None\n", "")
 
 
 def test_a_bundle_names_the_parts_of_a_dictionary(bundles):
