@@ -1,6 +1,7 @@
 """Plots for papers: any recorded metric, smoothed, against any axis, in the user's own words, size and style."""
 
 import json
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,7 +12,7 @@ import decentral
 from decentral.analysis.plots.curves import curves_figure
 from decentral.analysis.plots.options import PlotOptions, time_unit
 from decentral.analysis.results import load_curves
-from decentral.analysis.series import load_axis, load_metric, metric_names, smoothed
+from decentral.analysis.series import load_axis, load_metric, metric_called, metric_names, smoothed
 from decentral.cli import main
 from decentral.records import RunDirectory
 
@@ -47,6 +48,8 @@ def test_a_metric_of_several_agents_is_their_mean_and_unknown_before_it_is_measu
     np.testing.assert_array_equal(load_metric(run, "loss"), [[np.nan, 6, 7], [np.nan, 7, 8]])
     np.testing.assert_array_equal(load_metric(run, "return"), run.returns)
     assert metric_names(run) == ["return", "episode", "loss"]
+    assert [metric_called(run, name) for name in ("test_return_mean", "loss")] == ["return", "loss"]
+    assert metric_called(replace(run, reports={"won": run.returns}), "test_won") == "won"
 
 
 def test_a_running_mean_takes_in_what_came_before_and_passes_over_what_is_unknown():

@@ -21,12 +21,18 @@ def metric_names(run: Curves) -> list[str]:
     return ["return", *run.reports, *recorded]
 
 
+def metric_called(run: Curves, name: str) -> str:
+    """The metric that is meant: its name in the records, such as test_win_rate, stands for it too."""
+    short = "return" if name == RETURN else name.removeprefix("test_")
+    return short if short in ("return", *run.reports) else name
+
+
 def check_metrics(runs: Sequence[Curves], names: Sequence[str]) -> None:
     """Refuse a metric that one of the runs has not recorded."""
     for run in runs if names else ():
         known = metric_names(run)
         for name in names:
-            if name not in known:
+            if metric_called(run, name) not in known:
                 raise Refused(f"metric must be one of {', '.join(known)}, got {name!r:.60} for {run.path}")
 
 

@@ -15,7 +15,7 @@ from matplotlib.ticker import EngFormatter
 
 from decentral.analysis.plots.options import PLAIN, PlotOptions, drawn_in, time_unit
 from decentral.analysis.results import MARKED, Curves, labels, shared_references, shared_reports
-from decentral.analysis.series import load_axis, load_metric, smoothed
+from decentral.analysis.series import load_axis, load_metric, metric_called, smoothed
 from decentral.analysis.statistics import deviation_band
 from decentral.errors import Refused
 
@@ -63,7 +63,8 @@ def curves_figure(
     Where curves may coincide every other one has wide gaps, through which the one below is seen.
     """
     many = len(runs) > MOST_INSIDE
-    metrics = options.metrics or ("return", *shared_reports(runs))
+    named = tuple(metric_called(runs[0], name) for name in options.metrics)
+    metrics = named or ("return", *shared_reports(runs))
     size = options.size or (6.4 * len(metrics) + 3.2 * many, 4.8 if many else 4.2)
     figure, (grid,) = plt.subplots(1, len(metrics), figsize=size, layout="constrained", sharex=True, squeeze=False)
     places, x_label = _horizontal(runs, options.x)
