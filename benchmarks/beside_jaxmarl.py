@@ -1,7 +1,7 @@
 """IPPO here beside JaxMARL's own on one of its tasks, simple spread: milliseconds per update, and steps per second.
 
     pip install jaxmarl distrax hydra-core omegaconf wandb
-    python benchmarks/beside_jaxmarl.py CHECKOUT/baselines/IPPO/ippo_rnn_mpe.py --agents 2,10,32 --out FILE
+    python benchmarks/beside_jaxmarl.py CHECKOUT/baselines/IPPO/ippo_rnn_mpe.py --agents 10 --out FILE
 
 Both play one episode of 25 steps in each of 16 environments and take four gradient steps on all of it, with layers of
 64. JaxMARL has one network for all agents, with actor and critic on one trunk; here every agent has an actor and a
@@ -11,8 +11,8 @@ critic of its own, as decentralised learners must.
 import argparse
 import importlib.util
 import json
+import os
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,12 +42,13 @@ THEIRS = {
     "MAX_GRAD_NORM": 10.0,
     "ANNEAL_LR": False,
 }
-team_size = 2  # of the environment that `spread` makes
+AGENTS = "SPREAD_AGENTS"  # in the process's environment: both libraries make the task by themselves
 
 
 def spread() -> Any:
     """The task with as many agents as are being measured: what `jaxmarl:beside_jaxmarl:spread` names."""
-    return make(TASK, num_agents=team_size, num_landmarks=team_size)
+    agents = int(os.environ[AGENTS])
+    return make(TASK, num_agents=agents, num_landmarks=agents)
 
 
 make = jaxmarl.make
@@ -61,12 +62,15 @@ def their_updates(script: Path, environments: int) -> Callable[[int], float]:
     theirs.jaxmarl.make = lambda name: spread()
     theirs.wandb.log = lambda values: None
 
-    def seconds(updates: int) -> float:
+    def whole_run(updates: int) -> float:
         plan = {"NUM_ENVS": environments, "TOTAL_TIMESTEPS": updates * STEPS * environments}
         train = jax.jit(theirs.make_train(THEIRS | plan)).lower(jax.random.PRNGKey(0)).compile()
         begun = time.perf_counter()
         jax.block_until_ready(train(jax.random.PRNGKey(0)))
         return time.perf_counter() - begun
+
+    def seconds(updates: int) -> float:
+        return whole_run(2 * updates) - whole_run(updates)  # a run begins with networks and environments
 
     return seconds
 
@@ -95,8 +99,7 @@ def our_updates(environments: int) -> Callable[[int], float]:
 
 def measured(agents: int, script: Path, environments: int, turns: int, repeats: int) -> dict[str, float]:
     """Milliseconds of an update: the median of a few, the two libraries by turns."""
-    global team_size
-    team_size = agents
+    os.environ[AGENTS] = str(agents)
     ours, theirs = our_updates(environments), their_updates(script, environments)
     pairs = [(ours(turns), theirs(turns)) for _ in range(repeats)]
     own, other = (1000 * statistics.median(times) / turns for times in zip(*pairs, strict=True))
@@ -111,25 +114,21 @@ def measured(agents: int, script: Path, environments: int, turns: int, repeats: 
 
 
 def main() -> None:
-    """Measure every number of agents, and write what was found."""
+    """Measure one number of agents, and write what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("script", type=Path, help="baselines/IPPO/ippo_rnn_mpe.py of a checkout of JaxMARL")
-    parser.add_argument("--agents", default="2,10,32")
+    parser.add_argument("--agents", type=int, default=10)
     parser.add_argument("--environments", type=int, default=16)
     parser.add_argument("--turns", type=int, default=10)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    sys.modules["beside_jaxmarl"] = sys.modules["__main__"]
-    rows = []
-    for agents in map(int, args.agents.split(",")):
-        rows.append(measured(agents, args.script, args.environments, args.turns, args.repeats))
-        print(", ".join(f"{name} {value:,.1f}" for name, value in rows[-1].items()), flush=True)
+    found = measured(args.agents, args.script, args.environments, args.turns, args.repeats)
+    print(", ".join(f"{name} {value:,.1f}" for name, value in found.items()))
     if args.out is not None:
-        versions = {"jax": jax.__version__, "jaxmarl": jaxmarl.__version__, "device": str(jax.devices()[0])}
-        args.out.write_text(
-            json.dumps({**versions, **vars(args) | {"script": args.script.name, "out": None}, "cases": rows}, indent=1)
-        )
+        made_with = {"jax": jax.__version__, "jaxmarl": jaxmarl.__version__, "device": jax.devices()[0].device_kind}
+        plan = {"environments": args.environments, "turns": args.turns, "repeats": args.repeats}
+        args.out.write_text(json.dumps(made_with | plan | found) + "\n")
 
 
 if __name__ == "__main__":
