@@ -1,0 +1,20 @@
+"""What the page on performance tells of many agents and of another library is what was measured."""
+
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "performance.md").read_text()
+
+
+def test_many_agents_on_a_gpu():
+    for entry in json.loads((ROOT / "results" / "bench-h200-agents.json").read_text())["cases"]:
+        agents, turn = entry["case"]["agents"], entry["turn_ms"]["median"]
+        compiling, play = entry["compile_seconds"]["in_all"], entry["play_ms"]["median"]
+        assert f"| {agents} | {compiling:.1f} | {play:.1f} | {turn:.2f} | {turn / agents:.2f} |" in PAGE
+
+
+def test_ippo_beside_another_librarys():
+    for line in (ROOT / "results" / "beside-jaxmarl.jsonl").read_text().splitlines():
+        found = json.loads(line)
+        assert f"| {found['agents']} | {found['decentral_ms']:.0f} | {found['jaxmarl_ms']:.0f} |" in PAGE
