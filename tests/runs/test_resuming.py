@@ -65,13 +65,13 @@ def ask_to_stop():
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def test_twenty_kills_make_no_difference(tmp_path):
+def test_a_dozen_kills_make_no_difference(tmp_path):
     """Each at a random change of the disk, while saving or between; after it nothing reaches the disk.
 
     A run that comes to its end before the last kill is compared, and another one is begun.
     """
     rng, saved, finished = random.Random(7), [], 0
-    while len(saved) < 20:
+    while len(saved) < 12:
         place = tmp_path / str(finished)
         with disk(fail_at=rng.randrange(400), after=rng.random() < 0.5):
             try:
@@ -80,7 +80,7 @@ def test_twenty_kills_make_no_difference(tmp_path):
                 saved.append(max(Checkpoints.of(RunDirectory(place)).turns(), default=0))
         finished += RunDirectory(place).is_finished
     decentral.train("dac", "matrix-game", **DAC, out=tmp_path / str(finished), progress=False, resume=True)
-    assert len(set(saved)) > 8  # they went on from all over the training
+    assert len(set(saved)) > 5  # they went on from all over the training
     for number in range(finished + 1):
         assert state(tmp_path / str(number)) == state(uninterrupted().path)
 

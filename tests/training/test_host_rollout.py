@@ -58,7 +58,10 @@ def without_padding(lanes):
     )
 
 
-@pytest.mark.parametrize("name", ["lenient", *(pytest.param(name, marks=pytest.mark.long) for name in ("dac", "qmix"))])
+LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("lenient", "dac", "qmix")]
+
+
+@pytest.mark.parametrize("name", ["patient", *LONG])  # one that writes beside its steps
 def test_it_trains_as_the_compiled_world_does(name):
     (ours, (returns, _, tally)), (theirs, (their_returns, _, their_tally)) = (
         trained(environment, name) for environment in (Hosted(), Fuse(limit=2))
