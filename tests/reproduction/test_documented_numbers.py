@@ -189,7 +189,7 @@ def test_how_far_starts_on_a_gpu_lie_apart_is_told_as_it_was():
     assert f"lay {np.median(tuned):.1f} apart in the median and {tuned.max():.1f} at most" in page and tuned.all()
 
 
-@pytest.mark.parametrize("data", ["foraging.json", "spread.json"])
+@pytest.mark.parametrize("data", ["foraging.json", "spread.json", "coin-game.json"])
 def test_the_curves_of_the_catalogue_are_those_of_the_data(data):
     page = (ROOT / "docs" / "environments" / "catalogue.md").read_text()
     for method, seeds in json.loads((ROOT / "results" / data).read_text())["runs"].items():
