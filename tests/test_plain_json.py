@@ -5,7 +5,7 @@ import json
 import pytest
 
 from decentral.plain_files import parse_json
-from decentral.records.run_directory import check_record
+from decentral.records.lines import check_record
 
 ROW = {"seed": 0, "step": 10, "test_return_mean": 6.5, "kl": [0.5, None], "epsilon": 1}
 

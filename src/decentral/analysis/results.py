@@ -14,7 +14,7 @@ import numpy as np
 from decentral.errors import Refused
 from decentral.records import RunDirectory
 from decentral.records.columns import Columns, LastTest, parse_columns, read_columns
-from decentral.records.run_directory import LARGEST, RETURN
+from decentral.records.lines import LARGEST, RETURN
 
 LONGEST_NAME = 300  # letters of an algorithm's or an environment's: those of code have the name of its module
 MARKED = " (not decentralised)"  # beside the name of a run whose agents learn from more than their own data

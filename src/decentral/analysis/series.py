@@ -7,7 +7,7 @@ import numpy as np
 from decentral.analysis.results import Curves, load_measures
 from decentral.errors import Refused
 from decentral.records import RunDirectory
-from decentral.records.run_directory import RETURN
+from decentral.records.lines import RETURN
 
 X_AXES = ("steps", "episodes", "time")
 COUNTS = ("seed", "step", "seconds")  # of a record: where it stands, not what it measured

@@ -13,7 +13,8 @@ from functools import cache
 import numpy as np
 
 from decentral.plain_files import read_end, read_plain
-from decentral.records.run_directory import LARGEST, MOST_RECORDS, RETURN, RunDirectory
+from decentral.records.lines import LARGEST, MOST_RECORDS, RETURN
+from decentral.records.run_directory import RunDirectory
 
 COUNTS = ("seed", "step")
 TAILS = (2**13, 2**16)  # bytes at the end of the records in which the last test is looked for
