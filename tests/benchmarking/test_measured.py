@@ -18,3 +18,12 @@ def test_ippo_beside_another_librarys():
     for line in (ROOT / "results" / "beside-jaxmarl.jsonl").read_text().splitlines():
         found = json.loads(line)
         assert f"| {found['agents']} | {found['decentral_ms']:.0f} | {found['jaxmarl_ms']:.0f} |" in PAGE
+
+
+def test_the_products_of_a_gpu():
+    ways = json.loads((ROOT / "results" / "bench-h200-products.json").read_text())
+    rows = [line for line in PAGE.splitlines() if " timed" in line and line.startswith("|")]
+    for way, row in zip(ways.values(), rows, strict=True):
+        few, many = way["cases"]
+        turns = f"{few['turn_ms']['median']:.2f} | {many['turn_ms']['median']:.2f}"
+        assert row.endswith(f"| {turns} | {many['compile_seconds']['in_all']:.1f} |")

@@ -48,7 +48,10 @@ def _can_be_written(place: Path) -> bool:
 
 OPTIONS: dict[str, dict[str, bool | int]] = {  # of XLA, by the kind of device
     "cpu": {"xla_cpu_copy_insertion_use_region_analysis": True},  # a finer analysis of what a loop need not copy
-    "gpu": {"xla_gpu_autotune_level": 0},  # products are not chosen by timing them, which differs from start to start
+    "gpu": {
+        "xla_gpu_autotune_level": 0,  # products are not chosen by timing them, which differs from start to start
+        "xla_gpu_enable_triton_gemm": False,  # untimed, XLA's own products are slower than cuBLAS's
+    },
 }
 
 
