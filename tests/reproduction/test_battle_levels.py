@@ -1,0 +1,68 @@
+"""What the docs tell of trained and scripted battles is what the data say."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from decentral.reproduction.battle_curves import battle_panel, endings_of
+from decentral.reproduction.battle_pieces import MAPS, PAPER, at_common_steps, common_steps
+from decentral.reproduction.record import Record
+
+ROOT = Path(__file__).parents[2]
+RESULTS = Record.read(ROOT / "results" / "reproduction" / "smac.json").results
+
+
+def text(page):
+    return " ".join((ROOT / page).read_text().split())
+
+
+def win_percentages(piece, step):
+    """Of every seed, at a step."""
+    done = RESULTS[piece]
+    at = list(common_steps(done.settings)).index(step)
+    return 100 * at_common_steps(done.settings, done.result, "win_rates")[:, at]
+
+
+@pytest.mark.parametrize("battle", ["5m_vs_6m", "3s_vs_5z", "2s_vs_1sc"])
+def test_levels_beside_the_live_ones(battle):
+    early, middle, late = (win_percentages(f"{battle}-iql", step) for step in (500_000, 1_000_000, 2_000_000))
+    told = f"{early.mean():.0f} | {middle.mean():.0f} | {late.mean():.0f} ({late.min():.0f} to {late.max():.0f})"
+    assert f"| `{battle}`, here | {told} |" in text("docs/environments/battles.md")
+
+
+def test_levels_without_live_ones():
+    ends = [win_percentages(f"{battle}-iql", 2_000_000).mean() for battle in ("8m_vs_9m", "3s_vs_4z")]
+    assert f"IQL ends at {ends[0]:.0f} and {ends[1]:.0f} %" in text("docs/environments/battles.md")
+
+
+def test_how_much_has_been_run():
+    pairs = sum(f"{battle}-{method}" in RESULTS for battle in MAPS for method in PAPER)
+    told = f"Of 77 pieces, {len(RESULTS)} have been run so far, and of the paper's 28 pairs of map and method {pairs}."
+    assert told in text("docs/reproduction.md")
+    assert f"of 28 pairs of map and method {pairs} are done" in text("docs/reproduction/report.md")
+
+
+def test_where_dac_ends():
+    marines, stalkers = (endings_of(battle_panel(RESULTS, battle, False)) for battle in ("5m_vs_6m", "3s_vs_4z"))
+    page = text("docs/reproduction.md")
+    for endings in (marines, stalkers):
+        hysteretic, i2q, iql = (f"{100 * endings[name].win_rate:.1f}" for name in ("hysteretic", "i2q", "iql"))
+        assert f"{endings['dac'].win_words} on " in page and f"{hysteretic}, {i2q} and {iql} %" in page
+    readme = text("README.md")
+    for method, before in (("dac", "| "), ("iql", "(IQL ")):
+        both = " / ".join(endings[method].win_words.removesuffix(" %") for endings in (marines, stalkers))
+        assert f"{before}{both}" in readme
+
+
+def test_who_steps_back_in_a_scripted_battle():
+    lines = (ROOT / "results" / "two-stalkers.jsonl").read_text().splitlines()
+    by_script = {}
+    for row in map(json.loads, lines):
+        by_script.setdefault((row["who"], row["how_far"]), []).append(f"{100 * row['won']:.0f} % | {row['return']:.1f}")
+    page = text("docs/environments/battles.md")
+    who = {"nobody": "nobody", "one": "one of them", "both": "both"}
+    far = {1: "one step", 2: "two steps"}
+    for (name, how_far), cells in by_script.items():
+        script = who[name] if name == "nobody" else f"{who[name]}, {far[how_far]}"
+        assert f"| {script} | {' | '.join(cells)} |" in page
