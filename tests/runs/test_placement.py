@@ -58,17 +58,16 @@ def show(*trainees):
     print(json.dumps([machine.programs.placement.seeds, machine.programs.placement.agents, lanes.tolist()]))
 
 
-def trainee(seeds=1, learning_rate=0.005, devices=0):
-    plan = Plan(seeds=seeds, batch_episodes=1, replay_episodes=4, test_episodes=2, diagnostics=True, devices=devices)
+def trainee(learning_rate, devices=2):
+    plan = Plan(seeds=1, batch_episodes=1, replay_episodes=4, test_episodes=2, diagnostics=True, devices=devices)
     return TrainingSetup.alike(small("iql", learning_rate=learning_rate), MatrixGame(), plan)
 
 
-show(trainee())
-show(trainee(), trainee(learning_rate=0.05))
-show(trainee(seeds=3, devices=2))
+show(trainee(0.005, devices=0))
+trainees = [*map(trainee, (0.005, 0.02, 0.05))]
+show(*trainees)
 Placement.of = staticmethod(lambda trainee, lanes: Placement())
-show(trainee(), trainee(learning_rate=0.05))
-show(trainee(seeds=3))
+show(*trainees)
 """
 
 
@@ -76,11 +75,11 @@ def test_training_is_the_same_on_one_device_and_spread_over_two():
     environment = os.environ | {"JAX_NUM_CPU_DEVICES": "2", "PYTHONPATH": ":".join(sys.path)}
     ran = subprocess.run([sys.executable, "-c", TRAINED], env=environment, capture_output=True, text=True, check=True)
     shown = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert [placed for *placed, _ in shown] == [[1, 2], [2, 1], [2, 1], [1, 1], [1, 1]]
-    by_agents, by_trainees, by_seeds, both, three = (lanes for *_, lanes in shown)
-    assert len(by_seeds) == 3  # and a fourth that fills up the second device
-    for spread, alone in ((by_agents, both[:1]), (by_trainees, both), (by_seeds, three)):
-        np.testing.assert_allclose(spread, alone, rtol=1e-4, atol=1e-5)
+    assert [placed for *placed, _ in shown] == [[1, 2], [2, 1], [1, 1]]
+    by_agents, by_lanes, alone = (lanes for *_, lanes in shown)
+    assert len(by_lanes) == 3  # and a fourth that fills up the second device
+    for spread, together in ((by_agents, alone[:1]), (by_lanes, alone)):
+        np.testing.assert_allclose(spread, together, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.long
