@@ -8,7 +8,7 @@ from decentral.reproduction.claims import CLAIMS
 from decentral.reproduction.predator_prey import CLAIMED
 from decentral.reproduction.reading_pieces import choice_of, penalty_of, runs_of
 from decentral.reproduction.reading_results import evidence_of, has_learned
-from decentral.reproduction.readings import reading_of
+from decentral.reproduction.readings import PROBABLY, reading_of
 from tests.reproduction.test_documented_numbers import finals, results, short, text
 
 REPORT = "docs/reproduction/report.md"
@@ -137,3 +137,15 @@ def test_what_the_report_says_of_the_highest_penalty_is_so():
 
 def test_the_report_names_the_claims_that_there_are():
     assert f"all {len(CLAIMS)} claims" in text(REPORT) and set(CLAIMED) == {"C3", "C4", "C5", "C6"}
+
+
+def test_what_the_paper_probably_did_rests_on_the_data():
+    for penalty in (0.3, 0.5):
+        for method in ("iql", "i2q"):
+            visible, hidden = (finals("predator-prey", f"{view} {method}", penalty) for view in ("visible", "hidden"))
+            assert visible.mean() > 20 and hidden.mean() < 0
+    best_context, printed = (late_returns(screened(name, 1.0)).mean() for name in ("appendix-a", "shared-visible"))
+    assert best_context > printed
+    for method in ("dac", "hysteretic"):
+        assert has_learned(screened("shared-visible", 1.0, method), reading_of("shared-visible"), 1.0)
+    assert set(PROBABLY) == {"C4", "C5", "C6"}
