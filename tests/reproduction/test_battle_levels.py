@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from decentral.deviation import mean_and_spread
 from decentral.reproduction.battle_curves import battle_panel, endings_of
 from decentral.reproduction.battle_pieces import MAPS, PAPER, at_common_steps, common_steps
 from decentral.reproduction.record import Record
@@ -53,6 +55,16 @@ def test_where_dac_ends():
     for method, before in (("dac", "| "), ("iql", "(IQL ")):
         both = " / ".join(endings[method].win_words.removesuffix(" %") for endings in (marines, stalkers))
         assert f"{before}{both}" in readme
+
+
+def test_what_the_contexts_of_dac_tell():
+    kept = json.loads((ROOT / "results" / "battle-contexts.json").read_text())["runs"]
+    page = text("docs/reproduction.md")
+    for name in ("5m_vs_6m-dac", "3s_vs_4z-dac"):
+        seeds = kept[name].values()
+        telling = mean_and_spread(np.array([seed["kl"] for seed in seeds]), digits=2)
+        wishes = np.array([seed["q_optimistic_mean"] / seed["q_taken_mean"] for seed in seeds])
+        assert telling in page and f"{mean_and_spread(wishes, digits=2)} times" in page
 
 
 def test_who_steps_back_in_a_scripted_battle():
