@@ -9,6 +9,7 @@ from decentral.reproduction.predator_prey import CLAIMED
 from decentral.reproduction.reading_pieces import choice_of, penalty_of, runs_of
 from decentral.reproduction.reading_results import evidence_of, has_learned
 from decentral.reproduction.readings import PROBABLY, reading_of
+from decentral.reproduction.table_1 import compared_with_payoff, untrained_gaps
 from tests.reproduction.test_documented_numbers import finals, results, short, text
 
 REPORT = "docs/reproduction/report.md"
@@ -148,4 +149,9 @@ def test_what_the_paper_probably_did_rests_on_the_data():
     assert best_context > printed
     for method in ("dac", "hysteretic"):
         assert has_learned(screened("shared-visible", 1.0, method), reading_of("shared-visible"), 1.0)
-    assert set(PROBABLY) == {"C4", "C5", "C6"}
+    separate, shared = (
+        untrained_gaps(compared_with_payoff(results(target), piece)[1]).values()
+        for target, piece in (("table-1", "dac"), ("readings", "table-1-shared"))
+    )
+    assert min(separate) > 0.5 and max(shared) < 0.02
+    assert set(PROBABLY) == {"C2", "C4", "C5", "C6"}
