@@ -6,7 +6,15 @@ from pathlib import Path
 from decentral.configs.presets import PENALTIES
 from decentral.reproduction.ablation import Ablation
 from decentral.reproduction.predator_prey import CLAIMED, PredatorPreyCurves
-from decentral.reproduction.reading_results import NOT_RUN, RULES, cell_of, gap_words, table_1_cell, view_cell
+from decentral.reproduction.reading_results import (
+    NOT_RUN,
+    RULES,
+    cell_of,
+    gap_words,
+    matrix_game_cell,
+    table_1_cell,
+    view_cell,
+)
 from decentral.reproduction.readings import (
     PROBABLY,
     READINGS,
@@ -113,8 +121,11 @@ def _reading_cell(
     found: dict[str, Results], findings: dict[str, ClaimFinding], reading: PaperReading, claim: str
 ) -> str:
     """Numbers and verdict of a claim under a reading."""
-    if claim == "C2" and reading.name in (SHARED_HIDDEN.name, SHARED_VISIBLE.name):
-        return table_1_cell(found.get("readings", {}))  # the matrix game has no view
+    if reading.name in (SHARED_HIDDEN.name, SHARED_VISIBLE.name):  # the matrix game has no view
+        if claim == "C1":
+            return matrix_game_cell(found.get("readings", {}), found.get("matrix-game", {}))
+        if claim == "C2":
+            return table_1_cell(found.get("readings", {}))
     if claim == "C2" and not reading.is_shared and "table-1" in found:
         _, every = compared_with_payoff(found["table-1"])
         verdict = verdict_of(max(agent.entry_error, agent.phi_error) < TOLERANCE for agent in every)

@@ -50,7 +50,12 @@ class MatrixGameCurves(Target):
         return f"{markdown_table(heads, rows)}\n\n{exactly}"
 
     def findings(self, results: Results) -> dict[str, ClaimFinding]:
-        finals = {name: curves_of(results[name]).returns[:, -1] for name in METHODS}
-        numbers = ", ".join(f"{METHODS[name]} {mean_and_spread(final)}" for name, final in finals.items())
-        met = [bool(np.all(np.abs(final - PAPER[name]) < 0.01)) for name, final in finals.items()]
-        return {"C1": ClaimFinding(f"{numbers} ({len(finals['dac'])} seeds)", verdict_of(met), READING)}
+        return {"C1": finding_of({name: results[name] for name in METHODS})}
+
+
+def finding_of(by_method: Results) -> ClaimFinding:
+    """What the piece of every method says of the claim about final returns."""
+    finals = {name: curves_of(by_method[name]).returns[:, -1] for name in METHODS}
+    numbers = ", ".join(f"{METHODS[name]} {mean_and_spread(final)}" for name, final in finals.items())
+    met = [bool(np.all(np.abs(final - PAPER[name]) < 0.01)) for name, final in finals.items()]
+    return ClaimFinding(f"{numbers} ({len(finals['dac'])} seeds)", verdict_of(met), READING)

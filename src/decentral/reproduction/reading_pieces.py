@@ -64,18 +64,20 @@ I2Q_SCREENED = ("separate-hidden", "separate-visible")  # elsewhere it is run in
 DAC_BASE: Data = {"window": 10, "contexts": 10}  # at every penalty, so that these share a program
 TABLE_1 = "table-1-shared"
 TABLE_1_MINUTES = 2.5
+SHARED_GAMES = {"dac": TABLE_1, "hysteretic": "matrix-game-shared-hysteretic", "iql": "matrix-game-shared-iql"}
+GAME_MINUTES = 1.0
 
 
 def reading_pieces(scale: Scale) -> list[Piece]:
     """All pieces, in the order in which they are worth running.
 
-    Table 1 with shared parameters, the screening of the core readings, the finals, the screening of the others.
+    The matrix game with shared parameters, the screening of the core readings, the finals, the screening of the others.
     """
     core, others = [[reading for reading in READINGS if (reading.name in CORE) == wanted] for wanted in (True, False)]
     finals = [reading_of(name) for name in FINALISTS]
     if not scale.is_full:
         core, finals, others = core[:1], finals[:1], []
-    pieces = {TABLE_1: _table_1(scale)}
+    pieces = {name: _shared_game(method, scale) for method, name in SHARED_GAMES.items()}
     for stage, readings in (("screen", core), ("final", finals), ("screen", others)):
         for reading in readings:
             for program in PROGRAMS:
@@ -149,11 +151,13 @@ def _final(name: str, reading: PaperReading, program: str, scale: Scale) -> Piec
     return Piece(name, settings, produce, complete_all, needs=(screening,), minutes=PROGRAMS[program].minutes[1])
 
 
-def _table_1(scale: Scale) -> Piece:
-    """Table 1 with shared parameters."""
+def _shared_game(method: str, scale: Scale) -> Piece:
+    """A method in the matrix game with shared parameters; of DAC also Table 1."""
     plan = {"seeds": scale.seeds} | SHARED | ({} if scale.is_full else {"steps": QUICK_STEPS})
-    config = resolve("dac", "matrix-game", training_settings=plan)
-    return training_piece(TABLE_1, config, tables_of, TABLE_1_MINUTES)
+    config = resolve(method, "matrix-game", training_settings=plan)
+    if method == "dac":
+        return training_piece(TABLE_1, config, tables_of, TABLE_1_MINUTES)
+    return training_piece(SHARED_GAMES[method], config, minutes=GAME_MINUTES)
 
 
 def method_of(algorithm: Data) -> str:

@@ -8,12 +8,14 @@ import numpy as np
 
 from decentral.analysis.results import Curves, Panel, late_returns
 from decentral.analysis.statistics import clearly_above, summarise
+from decentral.reproduction import matrix_game
 from decentral.reproduction.hunts import columns_of, penalty_of
 from decentral.reproduction.predator_prey import CLAIMED, HYSTERETIC_IS_LOWER
 from decentral.reproduction.reading_pieces import (
     METHODS,
     PENALTIES,
     PROGRAM_OF,
+    SHARED_GAMES,
     TABLE_1,
     best_choices,
     choice_of,
@@ -160,6 +162,15 @@ def ranking(results: Results) -> list[tuple[str, int, int]]:
     return sorted(counted, key=lambda row: -row[1] / row[2])
 
 
+def matrix_game_cell(results: Results, separate: Results) -> str:
+    """Claim C1 with shared parameters; I2Q, which never shares, is that of the `separate` learners."""
+    if not separate or any(piece not in results for piece in SHARED_GAMES.values()):
+        return NOT_RUN
+    shared = {method: results[piece] for method, piece in SHARED_GAMES.items()}
+    finding = matrix_game.finding_of(shared | {"i2q": separate["i2q"]})
+    return f"{finding.verdict}: {finding.numbers}"
+
+
 def table_1_cell(results: Results) -> str:
     """Claim C2 with shared parameters, and how far agents lie apart where nothing is trained."""
     if TABLE_1 not in results:
@@ -174,9 +185,9 @@ def gap_words(gaps: Iterable[float]) -> str:
     each = list(gaps)
     if not each:
         return "every entry is attained"
-    if len(each) == 1:
-        return f"entries that neither agent attains lie {each[0]:.2f} apart (1 seed)"
-    return f"entries that neither agent attains lie {min(each):.2f} to {max(each):.2f} apart ({len(each)} seeds)"
+    ends = dict.fromkeys(f"{end(each):.2f}" for end in (min, max))
+    seeds = "1 seed" if len(each) == 1 else f"{len(each)} seeds"
+    return f"entries that neither agent attains lie {' to '.join(ends)} apart ({seeds})"
 
 
 def _words(returns: np.ndarray) -> str:
