@@ -8,9 +8,11 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
 
 import pytest
 
+from decentral.runs import signals as signals_module
 from decentral.runs.signals import STOPPING, Signals
 
 LONG = 'hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)'  # minutes without a moment for a handler of Python
@@ -173,3 +175,13 @@ def test_a_deadline_asks_to_stop_as_a_signal_does():
         assert not signals.asked
     with Signals(deadline=time.monotonic()) as signals:
         assert signals.asked
+
+
+def test_a_terminal_is_left_before_anybody_is_asked_to_stop(monkeypatch):
+    """The handler may be faster than the thread that reads the pipe."""
+    seen = []
+    monkeypatch.setattr(signals_module, "_leave", lambda terminals: seen.append(signals.asked))
+    monkeypatch.setattr(signals_module, "_listening", lambda take: nullcontext())
+    with Signals() as signals:
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert signals.asked and seen == [False]

@@ -61,6 +61,8 @@ class Signals:
         self._entered.close()
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGHUP:
+            _leave(self._terminals)  # before the main thread prints what it does next
         self._asked = True
 
     def _take(self, pipe: int) -> None:
