@@ -18,7 +18,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # To be replaced by the reader; an extra; a file that an earlier command left; or code that a page shows and its own
 # test runs.
 LATER = re.compile(
-    r"[A-Z]{3,}|my\.world|my_package|python:|pettingzoo:spread|lbforaging|foraging_penalty|rware|jaxmarl:coin|\.\.\.|\$|<|smac/|--track|frozen:"
+    r"[A-Z]{3,}|my\.world|my_package|python:|pettingzoo:spread|pettingzoo:envs|\.\.\.|\$|<|smac/|--track|frozen:"
+    r"|lbforaging|foraging_penalty|rware|gymnasium:worlds|jaxmarl:(coin|small)"
     r"|--redraw runs|--collect runs|--against runs|trust (runs|--remove)|pettingzoo:yard"
 )
 pytestmark = pytest.mark.usefixtures("no_work")

@@ -189,9 +189,17 @@ def test_how_far_starts_on_a_gpu_lie_apart_is_told_as_it_was():
     assert f"lay {np.median(tuned):.1f} apart in the median and {tuned.max():.1f} at most" in page and tuned.all()
 
 
-@pytest.mark.parametrize("data", ["foraging.json", "spread.json", "coin-game.json"])
+@pytest.mark.parametrize("data", ["foraging.json", "spread.json", "coin-game.json", "catalogue.json"])
 def test_the_curves_of_the_catalogue_are_those_of_the_data(data):
     page = (ROOT / "docs" / "environments" / "catalogue.md").read_text()
     for method, seeds in json.loads((ROOT / "results" / data).read_text())["runs"].items():
         returns = np.array([[value for _, value in tests] for tests in seeds.values()])
         assert f"| {method} | {' | '.join(map(mean_and_spread, returns.T))} |" in page
+
+
+def test_the_catalogue_prints_the_commands_of_its_small_runs_and_how_long_they_took():
+    page = text("docs/environments/catalogue.md").replace(" \\ ", " ")
+    data = json.loads((ROOT / "results" / "catalogue.json").read_text())
+    assert data["commands"].keys() == data["seconds"].keys() == data["runs"].keys()
+    assert [command for command in data["commands"].values() if command not in page] == []
+    assert [taken for taken in data["seconds"].values() if not re.search(rf"\b{taken}\b[^.]* s\b", page)] == []
