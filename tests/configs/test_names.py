@@ -10,6 +10,7 @@ from decentral.configs.config import Config, resolve
 from decentral.configs.registry import algorithm_class, recorded_algorithm
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.registry import environment_class
+from decentral.runs.runner import PlannedRun
 from decentral.settings import Refused
 from tests.cli.test_cli import outcome
 
@@ -41,6 +42,13 @@ def test_a_configuration_with_own_algorithms_is_read_again_once_they_are_named(m
     monkeypatch.setattr(names, "_imported", {})
     with pytest.raises(Refused, match="no file decides what is run"):
         Config.from_data(team.as_data())
+
+
+def test_what_resumes_a_run_names_its_code_again(tmp_path):
+    environment = "pettingzoo:tests.environments.zoo:Zoo"
+    own = PlannedRun(resolve([OWN, "iql"], environment), tmp_path / "a run")
+    assert own.resume_command == f"decentral resume '{tmp_path}/a run' --environment {environment} --algorithm {OWN}"
+    assert PlannedRun(resolve("iql", "matrix-game"), tmp_path).resume_command == f"decentral resume {tmp_path}"
 
 
 @pytest.mark.parametrize(

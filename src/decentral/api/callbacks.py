@@ -35,10 +35,10 @@ class CallbackListener:
             if not isinstance(callback, Callback):
                 raise Refused(f"callbacks must be objects of subclasses of decentral.Callback, got {callback!r:.80}")
         self._callbacks, self._open_run = tuple(callbacks), open_run
-        self._place = Path()
+        self._place, self._resume_command = Path(), ""
 
     def started(self, runs: Sequence[PlannedRun], memory: str) -> None:
-        self._place = runs[0].out
+        self._place, self._resume_command = runs[0].out, runs[0].resume_command
 
     def noted(self, line: str) -> None:
         pass
@@ -68,7 +68,7 @@ class CallbackListener:
     def _called(self, callback: Callback, when: str) -> Iterator[None]:
         """Turn whatever a callback raises into one line that says which it was, and what has become of the run."""
         name = f"callback {type(callback).__name__}"
-        state = "the run is finished" if when == "on_end" else f"to resume: decentral resume {self._place}"
+        state = "the run is finished" if when == "on_end" else f"to resume: {self._resume_command}"
         try:
             with errors_as_failures(name, f"in {when}"):
                 yield

@@ -13,7 +13,7 @@ from decentral.arenas.episode import Played
 from decentral.arenas.saving import ArenaCheckpoints
 from decentral.errors import Interrupted
 from decentral.runs.metric_rows import exploration
-from decentral.runs.runner import Listener, evaluation_steps
+from decentral.runs.runner import Listener, PlannedRun, evaluation_steps
 from decentral.runs.signals import Signals
 
 
@@ -87,7 +87,8 @@ class ArenaTraining:
     def interrupted(self) -> Interrupted:
         messages = self.checkpoints.places.messages
         logged = "" if messages is None else f" --log-messages {messages}"
-        return Interrupted(self.arena.steps, f"decentral resume {self.checkpoints.directory.path}{logged}")
+        run = PlannedRun(self.arena.config, self.checkpoints.directory.path)
+        return Interrupted(self.arena.steps, f"{run.resume_command}{logged}")
 
     def _save(self) -> bool:
         """Save this turn if all agents are present; returns whether it is saved now."""

@@ -1,6 +1,7 @@
 """Run one or several configurations side by side: compiled chunks of turns; between them tests, records, progress."""
 
 import math
+import shlex
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,8 @@ from typing import Any, Protocol
 import jax
 
 from decentral.configs.config import Config
+from decentral.configs.registry import is_name_of_code
+from decentral.environments.registry import names_code
 from decentral.errors import Failed, Interrupted
 from decentral.records import RunDirectory
 from decentral.runs.acting import first_teams, save_agents
@@ -38,6 +41,15 @@ class PlannedRun:
 
     config: Config
     out: Path
+
+    @property
+    def resume_command(self) -> str:
+        """What resumes it. Code is named again: no file decides what is run."""
+        environment = self.config.environment_name
+        named = ["--environment", environment] if names_code(environment) else []
+        algorithms = dict.fromkeys(member.name for member in self.config.members if is_name_of_code(member.name))
+        named += ["--algorithm", ",".join(algorithms)] if algorithms else []
+        return shlex.join(["decentral", "resume", str(self.out), *named])
 
 
 class Listener(Protocol):
@@ -240,9 +252,9 @@ class Training:
             listener.saved(int(self.lane_batch.steps.min()))
 
     def _interrupted(self) -> Interrupted:
-        step, out = int(self.lane_batch.steps.min()), self.runs[0].out
-        how = f"decentral resume {out}" if len(self.runs) == 1 else f"the same command with --out {out.parent}"
-        return Interrupted(step, how)
+        first, several = self.runs[0], len(self.runs) > 1
+        how = f"the same command with --out {first.out.parent}" if several else first.resume_command
+        return Interrupted(int(self.lane_batch.steps.min()), how)
 
 
 def evaluation_steps(plan: Plan) -> Iterator[int]:
