@@ -45,7 +45,7 @@ class Long(Zoo):
 
 
 class Numbered(Zoo):
-    """Its agents have numbers for names, and what they see and earn comes in their order, as in STORM."""
+    """Its agents have numbers for names, and what they do, see and earn comes in their order, as in STORM."""
 
     agents = (0, 1)
 
@@ -56,7 +56,8 @@ class Numbered(Zoo):
         return jnp.full((2, 2), state["taken"]), jnp.full(1, state["taken"])
 
     def step_env(self, key, state, actions):
-        seen, state, rewards, over, facts = super().step_env(key, state, actions)
+        first, second = actions
+        seen, state, rewards, over, facts = super().step_env(key, state, {0: first, 1: second})
         return seen, state, tuple(rewards.values()), over, facts
 
 

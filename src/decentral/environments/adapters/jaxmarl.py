@@ -58,6 +58,11 @@ class JaxMARLSizes:
     masks: str | None  # the method that returns the available actions; None if there is none
 
     @property
+    def numbered(self) -> bool:
+        """Are the agents 0, 1 and so on? STORM then unpacks the actions, and would get the keys of a dictionary."""
+        return self.names == tuple(range(len(self.names)))
+
+    @property
     def features(self) -> int:
         """Of the largest observation."""
         return max(self.observations)
@@ -131,9 +136,9 @@ class JaxMARL(Environment):
     def step(
         self, state: JaxMARLState, actions: Int[Array, " agents"], key: Key[Array, ""]
     ) -> tuple[JaxMARLState, Outcome]:
-        pairs = zip(self.sizes.actions, actions, strict=True)
-        chosen = dict(zip(self.sizes.names, (_decoded(*pair) for pair in pairs), strict=True))
-        observations, inner, rewards, dones, _ = self.environment.step_env(key, state.inner, chosen)
+        chosen = tuple(_decoded(*pair) for pair in zip(self.sizes.actions, actions, strict=True))
+        asked = chosen if self.sizes.numbered else dict(zip(self.sizes.names, chosen, strict=True))
+        observations, inner, rewards, dones, _ = self.environment.step_env(key, state.inner, asked)
         moved = JaxMARLState(
             inner,
             self._percepts(observations, inner),
