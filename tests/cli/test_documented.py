@@ -19,7 +19,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # test runs.
 LATER = re.compile(
     r"[A-Z]{3,}|my\.world|my_package|python:|pettingzoo:spread|pettingzoo:envs|\.\.\.|\$|<|smac/|--track|frozen:"
-    r"|lbforaging|foraging_penalty|rware|gymnasium:worlds|jaxmarl:(coin|small)"
+    r"|lbforaging|foraging_penalty|rware|gymnasium:worlds|jaxmarl:(coin|small|storm)"
     r"|--redraw runs|--collect runs|--against runs|trust (runs|--remove)|pettingzoo:yard"
 )
 pytestmark = pytest.mark.usefixtures("no_work")
