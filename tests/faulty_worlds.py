@@ -54,7 +54,8 @@ class WalkStage(Stage):
 
     def step(self, actions):
         self.taken, self.last = self.taken + 1, np.asarray(actions)
-        self.places = self.places + actions - 1 + self.chance.integers(0, 2)
+        heard = np.asarray(actions) * [1, 0] if self.fault == "deaf" else actions
+        self.places = self.places + heard - 1 + self.chance.integers(0, 2)
         length = 2 if self.fault == "tires" and self.resets > 20 and self.resets % 2 else 5
         if self.taken > length and self.fault == "tires":
             raise KeyError("nobody is left")

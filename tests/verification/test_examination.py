@@ -66,6 +66,11 @@ def test_a_sound_world_is_found_sound_though_agents_see_each_other_move():
     assert "steps per second" in verdicts(Walk(), "note")["speed"]
 
 
+def test_an_agent_whose_actions_change_nothing_is_named():
+    said = verdicts(Walk(fault="deaf"), "unclear")["secrets"]
+    assert said.startswith("nothing differed in 48 times that agent 1's action alone was changed: its actions may not")
+
+
 def test_a_slow_world_is_looked_at_in_fewer_moments(monkeypatch):
     monkeypatch.setattr(branches, "MOST_SECONDS", 0.0)
     assert "of 48 times that one action alone was changed" in verdicts(Walk(), "right", episodes=1)["secrets"]

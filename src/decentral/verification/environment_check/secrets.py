@@ -48,15 +48,22 @@ def secrets(environment: BaseEnvironment, stage: Stage, rng: np.random.Generator
         return Finding(RULE, "unclear", f"{why}, are not searched for copies of actions")
     trials = changed = looked_at = 0
     doubts: list[str] = []
+    unheard = ""
     for acting in range(environment.num_agents):
         moments = moments_of(environment, stage, acting, rng)
-        trials += sum(len(moment) - 1 for moment in moments)
+        tried = sum(len(moment) - 1 for moment in moments)
+        if tried >= ENOUGH and not any(map(_mattered, moments)):
+            name = environment.agent_names[acting]
+            unheard = f"nothing differed in {tried} times that {name}'s action alone was changed"
+        trials += tried
         changed += sum(_noticed(moment, acting) for moment in moments)
         looked_at += sum(count >= ENOUGH for count in _tried(moments).values()) > 1
         for certain, said in _leaks(environment, moments, acting):
             if certain:
                 return Finding(RULE, "wrong", f"{said}: agents must not be shown what others did")
             doubts.append(said)
+    if unheard:
+        return Finding(RULE, "unclear", f"{unheard}: its actions may not reach the environment")
     if looked_at == 0:
         why = f"of {len(moments)} moments too few looked different to tell a copy from an effect"
         return Finding(RULE, "unclear", why)
@@ -81,6 +88,12 @@ def _noticed(moment: Moment, acting: int) -> int:
     """How many of the other actions change what others perceive right after."""
     first, *rest = (np.delete(branch.numbers[0], acting, axis=0) for branch in moment.values())
     return sum(bool((other != first).any()) for other in rest)
+
+
+def _mattered(moment: Moment) -> bool:
+    """Does anything differ between the branches: what anybody perceives, the reward or the end?"""
+    first, *others = ((branch.numbers, branch.rewards, branch.over) for branch in moment.values())
+    return not all(np.array_equal(a, b, equal_nan=True) for other in others for a, b in zip(first, other, strict=True))
 
 
 def _leaks(environment: BaseEnvironment, moments: Sequence[Moment], acting: int) -> Iterator[tuple[bool, str]]:
