@@ -50,10 +50,10 @@ class MatrixGameCurves(Target):
         return f"{markdown_table(heads, rows)}\n\n{exactly}"
 
     def findings(self, results: Results) -> dict[str, ClaimFinding]:
-        return {"C1": finding_of({name: results[name] for name in METHODS})}
+        return {"C1": finding_of_finals({name: results[name] for name in METHODS})}
 
 
-def finding_of(by_method: Results) -> ClaimFinding:
+def finding_of_finals(by_method: Results) -> ClaimFinding:
     """What the piece of every method says of the claim about final returns."""
     finals = {name: curves_of(by_method[name]).returns[:, -1] for name in METHODS}
     numbers = ", ".join(f"{METHODS[name]} {mean_and_spread(final)}" for name, final in finals.items())

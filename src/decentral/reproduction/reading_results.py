@@ -167,7 +167,7 @@ def matrix_game_cell(results: Results, separate: Results) -> str:
     if not separate or any(piece not in results for piece in SHARED_GAMES.values()):
         return NOT_RUN
     shared = {method: results[piece] for method, piece in SHARED_GAMES.items()}
-    finding = matrix_game.finding_of(shared | {"i2q": separate["i2q"]})
+    finding = matrix_game.finding_of_finals(shared | {"i2q": separate["i2q"]})
     return f"{finding.verdict}: {finding.numbers}"
 
 
