@@ -1,5 +1,6 @@
 """Every name of code that pages, docstrings and comments mention is the name of something that exists."""
 
+import ast
 import builtins
 import keyword
 import re
@@ -9,7 +10,7 @@ import pytest
 import decentral
 from decentral.cli.commands import COMMANDS
 from tests.inventory import GROUPS, ROOT, SOURCES, beside_the_package, extras, files, flags, inventory, make_targets
-from tests.pages import BLOCK, SAVED
+from tests.pages import BLOCK, SAVED, blocks
 
 PAGES = [*(ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CONTRIBUTING")), *(ROOT / "docs").rglob("*.md")]
 SPAN = re.compile(r"(?<![`\w])`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
@@ -60,6 +61,14 @@ pytestmark = pytest.mark.xdist_group("names")  # the sources are read once
 @pytest.mark.parametrize("page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES])
 def test_a_page_names_what_exists(page):
     assert list(wrong_names(page.read_text(), page)) == []
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=str(page.relative_to(ROOT))) for page in PAGES])
+def test_what_a_page_imports_can_be_imported(page):
+    for block in blocks(page, "python"):
+        for line in ast.walk(ast.parse(block)):
+            if isinstance(line, ast.ImportFrom) and line.module and line.module.split(".")[0] == "decentral":
+                exec(compile(ast.Module([line], []), str(page), "exec"), {})
 
 
 def test_no_two_classes_have_the_same_name():
