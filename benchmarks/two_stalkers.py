@@ -1,4 +1,4 @@
-"""Can the two stalkers of 2s_vs_1sc win? Scripts that shoot, and step back once when a hit or two would be the last.
+"""Can the two stalkers of 2s_vs_1sc win? Scripts that shoot, and step back once when one more hit would be the last.
 
     python benchmarks/two_stalkers.py results/two-stalkers.jsonl
 
@@ -26,7 +26,8 @@ STEPS = 120
 STALKERS = slice(0, 2)
 NEARLY_DEAD = 22  # of the 160 points of health and shield: the next hit takes 29 or 30
 RULES = ("nearest", "attackers")
-WHO = {"nobody": (False, False), "one": (True, False), "both": (True, True)}
+# The first stalker starts a little nearer to the crawler, and is hit first.
+WHO = {"nobody": (False, False), "first": (True, False), "second": (False, True), "both": (True, True)}
 HOW_FAR = (1, 2)  # steps
 
 

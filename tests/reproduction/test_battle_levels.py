@@ -73,7 +73,7 @@ def test_who_steps_back_in_a_scripted_battle():
     for row in map(json.loads, lines):
         by_script.setdefault((row["who"], row["how_far"]), []).append(f"{100 * row['won']:.0f} % | {row['return']:.1f}")
     page = text("docs/environments/battles.md")
-    who = {"nobody": "nobody", "one": "one of them", "both": "both"}
+    who = {"nobody": "nobody", "first": "the one that is hit first", "second": "the other one", "both": "both"}
     far = {1: "one step", 2: "two steps"}
     for (name, how_far), cells in by_script.items():
         script = who[name] if name == "nobody" else f"{who[name]}, {far[how_far]}"
