@@ -1,4 +1,4 @@
-"""What the page on performance tells of many agents and of another library is what was measured."""
+"""What the page on performance tells of many agents and of other libraries is what was measured."""
 
 import json
 from pathlib import Path
@@ -14,10 +14,11 @@ def test_many_agents_on_a_gpu():
         assert f"| {agents} | {compiling:.1f} | {play:.1f} | {turn:.2f} | {turn / agents:.2f} |" in PAGE
 
 
-def test_ippo_beside_another_librarys():
-    for line in (ROOT / "results" / "beside-jaxmarl.jsonl").read_text().splitlines():
+def test_ippo_beside_that_of_other_libraries():
+    for line in (ROOT / "results" / "beside-others.jsonl").read_text().splitlines():
         found = json.loads(line)
-        assert f"| {found['agents']} | {found['decentral_ms']:.0f} | {found['jaxmarl_ms']:.0f} |" in PAGE
+        milliseconds = [f"{found[f'{library}_ms']:,.0f}" for library in ("decentral", "benchmarl", "jaxmarl")]
+        assert f"| {found['agents']} | {' | '.join(milliseconds)} |" in PAGE
 
 
 def test_the_products_of_a_gpu():
