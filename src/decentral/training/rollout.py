@@ -89,7 +89,10 @@ def _play_episode(
 
     start = (state, memories, silence)
     if environment.may_end_early:
-        (final, _, _), (states, actions) = until_all_are_over(step, start, (randomness, draws), environment.time_limit)
+        idle = jnp.zeros((environment.num_agents, *kind.shape), kind.dtype)
+        (final, _, _), (states, actions) = until_all_are_over(
+            step, start, (randomness, draws), idle, environment.time_limit, key
+        )
     else:
         (final, _, _), (states, actions) = jax.lax.scan(step_and_keep, start, (randomness, draws))
     every = with_last(states, final)

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Bool, Int, Key
 
 from decentral.training.batches import largest_of_all
 
@@ -55,16 +55,20 @@ Carry = tuple  # the environment's state first, then whatever else a step passes
 
 
 def until_all_are_over(
-    step: Callable[[Carry, Any], tuple[Carry, Array, Bool[Array, ""]]], start: Carry, draws: Any, limit: int
+    step: Callable[[Carry, Any], tuple[Carry, Array, Bool[Array, ""]]],
+    start: Carry,
+    draws: Any,
+    idle: Array,
+    limit: int,
+    key: Key[Array, ""],
 ) -> tuple[Carry, tuple[Any, Array]]:
     """Take steps until every lane is over; returns the final carry, the states before all steps, and the actions.
 
-    A step returns the next carry, the actions, and whether the episode ended. A lane that is over stands still, so its
-    record does not depend on how long the others beside it last. The record is packed, since every array that is
-    written in a step costs a GPU one more kernel launch.
+    A step returns the next carry, the actions, and whether the episode ended. A lane that is over stands still, with
+    `idle` as its actions, so its record does not depend on how long the others beside it last. The record is packed,
+    since every array that is written in a step costs a GPU one more kernel launch. `key` is any key of the lane's own.
     """
-    _, chosen, _ = jax.eval_shape(step, start, jax.tree.map(lambda drawn: drawn[0], draws))
-    idle = jnp.zeros(chosen.shape, chosen.dtype)
+    start, not_over = _of_each_lane((start, False), key)
     packing = Packing.of((start[0], idle))
 
     def still_step(carry: Carry) -> Packed:
@@ -84,7 +88,7 @@ def until_all_are_over(
         return jax.lax.fori_loop(0, steps_between_looks(limit), lambda _, loop_state: take_step(loop_state), loop_state)
 
     room = jax.tree.map(lambda part: jnp.broadcast_to(part, (limit, *part.shape)), still_step(start))
-    loop_start = (start, jnp.zeros((), bool), room, jnp.zeros((), jnp.int32), jnp.ones((), bool))
+    loop_start = (start, not_over, room, jnp.zeros((), jnp.int32), jnp.ones((), bool))
     final, _, kept, taken, _ = jax.lax.while_loop(
         lambda looping: looping[-1] & (looping[-2] < limit), take_steps, loop_start
     )
@@ -101,6 +105,16 @@ def steps_between_looks(limit: int) -> int:
     if jax.default_backend() == "cpu":
         return 1
     return max(count for count in range(1, MOST_UNASKED + 1) if limit % count == 0)
+
+
+def _of_each_lane(tree: Any, key: Key[Array, ""]) -> Any:
+    """The same tree, but `vmap` is told that it differs between lanes, as their keys do. XLA removes it.
+
+    Otherwise `vmap` finds out what differs in a loop by batching its body again and again: tracing a battle takes 1.6
+    times as long.
+    """
+    never = jax.random.key_data(key).ravel()[0] < 0
+    return jax.tree.map(lambda leaf: jnp.where(never, leaf, leaf), tree)
 
 
 def _at(drawn: Array, time: Int[Array, ""]) -> Array:
