@@ -67,13 +67,24 @@ def test_battles_in_the_readme():
 
 
 def test_who_steps_back_in_a_scripted_battle():
-    lines = (ROOT / "results" / "two-stalkers.jsonl").read_text().splitlines()
     by_script = {}
-    for row in map(json.loads, lines):
-        by_script.setdefault((row["who"], row["how_far"]), []).append(f"{100 * row['won']:.0f} % | {row['return']:.1f}")
+    for row in map(json.loads, (ROOT / "results" / "two-stalkers.jsonl").read_text().splitlines()):
+        script = row["who"], row["how_far"], row["noise"]
+        by_script.setdefault(script, []).append(f"{100 * row['won']:.0f} % | {row['return']:.1f}")
     page = text("docs/environments/battles.md")
     who = {"nobody": "nobody", "first": "the one that is hit first", "second": "the other one", "both": "both"}
     far = {1: "one step", 2: "two steps"}
-    for (name, how_far), cells in by_script.items():
+    for (name, how_far, noise), cells in by_script.items():
         script = who[name] if name == "nobody" else f"{who[name]}, {far[how_far]}"
-        assert f"| {script} | {' | '.join(cells)} |" in page
+        at_random = f"; {100 * noise:.0f} % of the actions at random" if noise else ""
+        assert f"| {script}{at_random} | {' | '.join(cells)} |" in page
+
+
+def test_two_stalkers_with_shared_parameters():
+    runs = json.loads((ROOT / "results" / "two-stalkers-shared.json").read_text())["runs"]
+    page = text("docs/environments/battles.md")
+    for run in runs.values():
+        last, best = run["returns"][-1], [max(wins) for wins in zip(*run["win_rates"], strict=True)]
+        told = " and ".join(f"{value:.1f}" for value in last)
+        most = " and ".join(f"{100 * value:.0f}" for value in best)
+        assert f"return {told}, at most {most} % won in a test" in page
