@@ -62,7 +62,7 @@ OF_BENCHMARL = {
     "loggers": [],
     "create_json": False,
 }
-WARM_UP = 2  # updates of BenchMARL before the clock starts
+WARM_UP = 2  # updates before the clock starts
 AGENTS = "SPREAD_AGENTS"  # in the process's environment: libraries make the task by themselves
 
 Timer = Callable[[int], float]  # seconds that a number of updates takes, without compiling
@@ -86,7 +86,7 @@ def decentral_timer(environments: int) -> Timer:
         {"num_environments": environments, "batch_episodes": environments},
     ).setup
     lane_batch = LaneBatch.start(setup)
-    lane_batch.advance(2)
+    lane_batch.advance(WARM_UP)
 
     def seconds(updates: int) -> float:
         jax.block_until_ready(lane_batch.lanes)

@@ -88,3 +88,5 @@ def test_two_stalkers_with_shared_parameters():
         told = " and ".join(f"{value:.1f}" for value in last)
         most = " and ".join(f"{100 * value:.0f}" for value in best)
         assert f"return {told}, at most {most} % won in a test" in page
+    wins = [win_rate > 0 for of_seeds in runs["attackers"]["win_rates"] for win_rate in of_seeds]
+    assert f"wins in {sum(wins)} of its {len(wins)} tests" in page
