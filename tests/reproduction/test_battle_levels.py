@@ -19,18 +19,28 @@ def text(page):
     return " ".join((ROOT / page).read_text().split())
 
 
-def win_percentages(piece, step):
+def measured(piece, what, step):
     """Of every seed, at a step."""
     done = RESULTS[piece]
     at = list(common_steps(done.settings)).index(step)
-    return 100 * at_common_steps(done.settings, done.result, "win_rates")[:, at]
+    return at_common_steps(done.settings, done.result, what)[:, at]
 
 
-@pytest.mark.parametrize("battle", ["5m_vs_6m", "3s_vs_5z", "3s5z", "2s_vs_1sc"])
+def win_percentages(piece, step):
+    return 100 * measured(piece, "win_rates", step)
+
+
+@pytest.mark.parametrize("battle", ["5m_vs_6m", "10m_vs_11m", "3s_vs_5z", "3s5z", "2s_vs_1sc"])
 def test_levels_beside_the_live_ones(battle):
     early, middle, late = (win_percentages(f"{battle}-iql", step) for step in (500_000, 1_000_000, 2_000_000))
     told = f"{early.mean():.0f} | {middle.mean():.0f} | {late.mean():.0f} ({late.min():.0f} to {late.max():.0f})"
     assert f"| `{battle}`, here | {told} |" in text("docs/environments/battles.md")
+
+
+def test_returns_where_levels_agree():
+    at_the_end = [measured(f"{battle}-iql", "returns", 2_000_000) for battle in ("5m_vs_6m", "10m_vs_11m", "3s_vs_5z")]
+    told = "{:.1f}, {:.1f} and {:.1f} here".format(*(returns.mean() for returns in at_the_end))
+    assert told in text("docs/environments/battles.md")
 
 
 def test_levels_without_live_ones():
