@@ -2,6 +2,7 @@
 
 import resource
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -69,6 +70,20 @@ def test_ten_agents_of_a_large_battle_fit_into_a_graphics_card(kind, size, words
     monkeypatch.setattr(memory, "free_bytes", lambda: 24 * GIB)
     statement = memory_statement(setup, LaneBatch.describe(setup))
     assert statement.startswith(f"replay {words}") and "24.0 GiB free on" in statement
+
+
+def test_agents_that_are_spread_over_accelerators_have_the_memory_of_all(monkeypatch):
+    setup = resolve("iql", "porters", environment_settings={"num_porters": 64}, training_settings={"steps": 1000}).setup
+    lanes = LaneBatch.describe(setup)
+    monkeypatch.setattr(memory, "free_bytes", lambda: (needs(lanes).replays + needs(lanes).agents) // 3)
+
+    def statement(accelerators):
+        monkeypatch.setattr("jax.devices", lambda: [SimpleNamespace(platform="gpu")] * accelerators)
+        return memory_statement(setup, lanes)
+
+    assert statement(4).endswith("free on gpu, on each of 4 devices")
+    with pytest.raises(Refused, match="GiB are free: lower it"):
+        statement(2)
 
 
 def test_the_tables_of_agents_are_counted(monkeypatch):

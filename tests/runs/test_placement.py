@@ -1,4 +1,4 @@
-"""Seeds or agents side by side on the cores of a CPU."""
+"""Lanes and agents side by side on the cores of a CPU, or on accelerators."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.placement import Placement, best_placement, even_placement
 
 
@@ -33,16 +34,33 @@ def test_as_many_devices_are_used_as_can_have_equal_shares(seeds, squads, device
     [(1, 8, 1, 0), (5, 8, 5, 0), (8, 8, 8, 0), (9, 8, 5, 1), (20, 8, 7, 1), (5, 2, 2, 1), (64, 8, 8, 0), (5, 1, 1, 0)],
 )
 def test_accelerators_have_shares_as_small_as_they_can_be(lanes, devices, used, padding):
-    placement = even_placement(lanes, devices)
+    placement = even_placement(lanes, [2], devices)
     assert (placement.devices, placement.padding(lanes)) == (used, padding)
     assert (lanes + padding) // used == -(-lanes // devices)
     assert placement.apart == (used > 1) and Placement.from_counts(placement.counts) == placement
+
+
+@pytest.mark.parametrize(
+    ("lanes", "squads", "devices", "wanted"),
+    [
+        (1, [100], 8, (1, 5)),  # twenty on each of five
+        (2, [64], 8, (2, 4)),
+        (3, [32], 8, (3, 2)),
+        (1, [64, 32], 8, (1, 2)),
+        (1, [10], 8, (1, 1)),  # too few to gain from it
+        (1, [64, 1], 8, (1, 1)),
+        (5, [100], 8, (5, 1)),  # lanes before agents
+    ],
+)
+def test_many_agents_are_spread_over_accelerators_that_have_no_lane_of_their_own(lanes, squads, devices, wanted):
+    assert even_placement(lanes, squads, devices) == Placement(*wanted, apart=wanted[1] == 1 and wanted[0] > 1)
 
 
 TRAINED = """
 import json, jax, numpy as np
 from decentral.environments.matrix_game import MatrixGame
 from decentral.runs.lanes import LaneBatch
+from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.placement import Placement
 from decentral.training.setup import TrainingSetup
 from decentral.training.plan import Plan
@@ -82,25 +100,37 @@ def test_training_is_the_same_on_one_device_and_spread_over_two():
         np.testing.assert_allclose(spread, together, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.long
-def test_a_run_saved_on_eight_devices_goes_on_on_two_as_if_it_had_been_on_one(tmp_path):
-    """Five seeds on five of eight devices, then on two, three on one and two and one to fill up on the other."""
+FIVE_SEEDS = ["matrix-game", "--seeds", "5"]
+MANY_AGENTS = ["porters", "--environment.num_porters", "32", "--environment.length", "3"]
 
-    def train(devices, *words):
+
+@pytest.mark.long
+@pytest.mark.parametrize(("task", "on_eight"), [(FIVE_SEEDS, [5, 1, 1]), (MANY_AGENTS, [1, 2])])
+def test_a_run_saved_on_eight_devices_goes_on_on_fewer_as_if_it_had_been_on_one(tmp_path, task, on_eight):
+    """Five seeds on five devices, then on two of three and two, then on one; 32 agents on two devices, then on one."""
+
+    def run(devices, *words):
         environment = os.environ | {"JAX_NUM_CPU_DEVICES": str(devices)}
         command = [sys.executable, "-m", "decentral", *words]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
 
-    plan = ["--seeds", "5", "--training.devices", "8", "--algorithm.hidden", "8", "--training.test_interval", "12"]
-    new = ["train", "iql", "matrix-game", *plan, "--training.batch_episodes", "4", "--training.replay_episodes", "16"]
-    train(8, *new, "--steps", "12", "--out", str(tmp_path / "moved"))
-    train(2, "resume", str(tmp_path / "moved"), "--steps", "24")
-    train(1, *new, "--steps", "24", "--out", str(tmp_path / "stayed"))
+    def train(devices, out, steps):
+        plan = {"batch_episodes": 4, "replay_episodes": 16, "test_interval": 12}
+        settings = [word for name, value in plan.items() for word in (f"--training.{name}", str(value))]
+        run(devices, "train", "iql", *task, *settings, "--algorithm.hidden", "8", "--devices", "8",
+            "--steps", str(steps), "--out", str(out))  # fmt: skip
+
+    train(8, tmp_path / "moved", 12)
+    saved = Checkpoints(tmp_path / "moved" / "checkpoints")
+    assert saved.info(max(saved.turns())).placement == on_eight
+    run(2, "resume", str(tmp_path / "moved"), "--steps", "24")
+    run(1, "resume", str(tmp_path / "moved"), "--steps", "36")
+    train(1, tmp_path / "stayed", 36)
     moved, stayed = (
         [json.loads(line) for line in (tmp_path / name / "metrics.jsonl").read_text().splitlines()]
         for name in ("moved", "stayed")
     )
-    assert len(moved) == len(stayed) == 15
+    assert len(moved) == len(stayed) > 3
     for one, other in zip(moved, stayed, strict=True):
         assert (one["seed"], one["step"]) == (other["seed"], other["step"])
         assert one["test_return_mean"] == pytest.approx(other["test_return_mean"], abs=1e-4)

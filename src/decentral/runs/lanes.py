@@ -117,7 +117,7 @@ class LaneBatch:
             return
         then = self.setup.capacity_after((self.turn + turns) * together)
         if then > now:
-            check_growth(self.lanes, now, then)
+            check_growth(self.lanes, self.programs.placement, now, then)
             with self.programs.placed():
                 self.lanes = self.programs.with_more_room(self.lanes, then)
 

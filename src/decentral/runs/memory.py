@@ -40,12 +40,17 @@ def free_bytes() -> int:
     return min((free for free in known if free is not None), default=sys.maxsize)
 
 
+def memories_of(placement: Placement) -> int:
+    """How many memories a run is spread over: every accelerator has its own, the cores of a CPU share one."""
+    return 1 if jax.devices()[0].platform == "cpu" else placement.devices
+
+
 def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
     """What the replays and the agents of all lanes take at first, in words; refused if it can't fit."""
     plan, needed, free, count = setup.plan, needs(lanes), free_bytes(), lanes.steps.shape[0]
     everything, settings = needed.replays + needed.agents, count // plan.seeds
     placement = Placement.of(setup, count)
-    devices = placement.devices if placement.apart else 1
+    devices = memories_of(placement)
     if everything * (count + placement.padding(count)) // count > free * devices:
         several, fewer = (f" for each of {settings} settings", ", the settings") if settings > 1 else ("", "")
         name = "batch_episodes" if _is_on_policy(lanes) else "replay_episodes"
@@ -94,9 +99,9 @@ def capacity(lanes: Lane) -> int | None:
     return rings[0].episodes.happened.shape[rings[0].remembered.ndim] if rings else None
 
 
-def check_growth(lanes: Lane, now: int, then: int) -> None:
+def check_growth(lanes: Lane, placement: Placement, now: int, then: int) -> None:
     """Fail if the replays can't grow to room for `then` episodes: both are in memory while they are copied."""
-    more, free = bytes_of(lanes.replays) * then // now, free_bytes()
+    more, free = bytes_of(lanes.replays) * then // now, free_bytes() * memories_of(placement)
     if more > free:
         raise Failed(
             f"the replay must grow from {now} to {then} episodes, which takes {in_words(more)} of memory, "

@@ -1,7 +1,8 @@
-"""Placement: lanes spread over the accelerators of a machine, or seeds and agents over the cores of a CPU.
+"""Placement: lanes and agents spread over the accelerators of a machine, or over the cores of a CPU.
 
-Each accelerator has lanes of its own and never waits for another. On a CPU every core is a device: one program on two
-cores is at most 1.8 times as fast as on one, and learners that share nothing can do better.
+Each accelerator has lanes of its own and never waits for another; where lanes are few and agents many, several share a
+lane, each with agents of its own. On a CPU every core is a device: one program on two cores is at most 1.8 times as
+fast as on one, and learners that share nothing can do better.
 """
 
 import os
@@ -17,6 +18,8 @@ from decentral.training.loop import Lane
 from decentral.training.setup import TrainingSetup
 from decentral.training.spread import AGENTS, SEEDS
 from decentral.training.squads.separate import Separate
+
+FEWEST_AGENTS = 16  # on an accelerator: with fewer, learning is mostly waiting, and exchanging networks costs more
 
 
 def use_every_core(at_least: int = 1) -> None:
@@ -47,9 +50,9 @@ class Placement:
     def of(setup: TrainingSetup, lanes: int) -> "Placement":
         """The placement that is fastest: on all accelerators, or on the cores of a CPU; on `plan.devices` if given."""
         devices, wanted = jax.devices(), setup.plan.devices
-        if wanted or devices[0].platform != "cpu":
-            return even_placement(lanes, min(wanted or len(devices), len(devices)))
         sizes = [len(squad.places) if isinstance(squad, Separate) else 1 for squad in setup.team.squads]
+        if wanted or devices[0].platform != "cpu":
+            return even_placement(lanes, sizes, min(wanted or len(devices), len(devices)))
         return best_placement(lanes, sizes, len(devices))
 
     @property
@@ -101,11 +104,20 @@ class Placement:
         return Lane(*places)
 
 
-def even_placement(lanes: int, devices: int) -> Placement:
-    """Lanes on as few devices as are needed for the smallest largest share, each computing its own."""
+def even_placement(lanes: int, squad_sizes: list[int], devices: int) -> Placement:
+    """Lanes on as few devices as are needed for the smallest largest share, each computing its own.
+
+    If there are several devices for each lane, its agents are divided among as many as can have equal shares.
+    """
     share = -(-lanes // devices)
     used = -(-lanes // share)
-    return Placement(used, apart=True) if used > 1 else Placement()
+    for_each = devices // used
+    by_agents = max(count for count in range(1, for_each + 1) if count == 1 or _can_be_divided(squad_sizes, count))
+    return Placement(used, by_agents, apart=used > 1 and by_agents == 1)
+
+
+def _can_be_divided(squad_sizes: list[int], count: int) -> bool:
+    return all(size % count == 0 and size // count >= FEWEST_AGENTS for size in squad_sizes)
 
 
 def best_placement(seeds: int, squad_sizes: list[int], devices: int) -> Placement:

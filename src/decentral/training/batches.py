@@ -4,9 +4,9 @@ A compiled program has fixed lengths. A few are therefore compiled side by side,
 that holds its batch. Only padding is cut off, which no mean counts.
 """
 
-from dataclasses import dataclass
 from functools import partial
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
@@ -19,12 +19,11 @@ from decentral.types import Episode, Metrics
 EIGHTHS = (2, 3, 4, 6, 8)  # of the time limit: above the first, no update is more than half longer than it must be
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(eqx.Module):
     """What an update is made from: how many episodes, and the lengths that they may be cut to, the shortest first."""
 
-    episodes: int
-    lengths: tuple[int, ...]
+    episodes: int = eqx.field(static=True)
+    lengths: tuple[int, ...] = eqx.field(static=True)
     no_shorter_than: Int[Array, ""] | int = 0  # for repeating one lane's update without the lanes it ran beside
 
     @staticmethod

@@ -35,7 +35,7 @@ class Plan(Settings):
     )
     devices: int = setting(
         0,
-        "accelerators (or CPU devices) to spread seeds and settings over, as many as there are at most; 0: all",
+        "accelerators (or CPU devices) to spread seeds, settings and agents over, as many as there are at most; 0: all",
         at_least=0,
         at_most=1024,
     )

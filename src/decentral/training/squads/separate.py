@@ -16,6 +16,7 @@ from decentral.training.batches import Batch, learn_from
 from decentral.training.plan import Plan
 from decentral.training.priorities import draw_by_priority, keep_errors
 from decentral.training.replay import Buffer, FreshEpisodes
+from decentral.training.spread import for_own_agents
 from decentral.training.squads.base import (
     Squad,
     TrainingClock,
@@ -85,29 +86,12 @@ class Separate(Squad):
     def remember(
         self, agents: AgentState, replays: Buffer, episodes: Episode, clock: TrainingClock
     ) -> tuple[AgentState, Buffer]:
-        joined = self.has_joined(clock)
-
-        def keep(agent: AgentState, replay: Buffer, episodes: Episode) -> tuple[AgentState, Buffer]:
-            annotated, episodes = annotate_all(self.algorithm, agent, episodes, clock.epsilon)
-            return select(joined, annotated, agent), ring.remember(replay, episodes, joined)
-
-        return jax.vmap(keep)(agents, replays, episodes)
+        return for_own_agents(_remember)((self, clock), agents, replays, episodes)
 
     def learn(
         self, agents: AgentState, replays: Buffer, batch: Batch, keys: Key[Array, " n"], clock: TrainingClock
     ) -> tuple[AgentState, Metrics]:
-        def update_one(agent: AgentState, replay: Buffer, number: Array, key: Array) -> tuple[AgentState, Metrics]:
-            key_sample, key_learn = jax.random.split(key)
-            drawn, numbers = draw_by_priority(self.algorithm, agent, replay, batch.episodes, key_sample)
-            episodes = self.algorithm.learning_rewards(drawn, clock.episodes)
-            due = self.learns_now(number, replay, batch.episodes, clock)
-            if isinstance(replay, FreshEpisodes):
-                return learn_if_due(self.algorithm, agent, episodes, batch, key_learn, due & replay.full)
-            updated, metrics = learn_from(self.algorithm, agent, episodes, batch, key_learn)
-            updated, metrics = keep_errors(updated, metrics, numbers)
-            return select(due, updated, agent), metrics
-
-        return jax.vmap(update_one)(agents, replays, jnp.asarray(self.places), keys)
+        return for_own_agents(_learn)((self, batch, clock), agents, replays, jnp.asarray(self.places), keys)
 
     def after_episodes(self, agents: AgentState, episodes: int) -> AgentState:
         return jax.vmap(self.algorithm.after_episodes, (0, None))(agents, episodes)
@@ -126,3 +110,40 @@ class Separate(Squad):
         if self.schedule.joins_at > 0:
             due = due & (replay.remembered >= batch)
         return due
+
+
+def _remember(
+    common: tuple[Separate, TrainingClock], agents: AgentState, replays: Buffer, episodes: Episode
+) -> tuple[AgentState, Buffer]:
+    squad, clock = common
+    joined = squad.has_joined(clock)
+
+    def keep(agent: AgentState, replay: Buffer, episodes: Episode) -> tuple[AgentState, Buffer]:
+        annotated, episodes = annotate_all(squad.algorithm, agent, episodes, clock.epsilon)
+        return select(joined, annotated, agent), ring.remember(replay, episodes, joined)
+
+    return jax.vmap(keep)(agents, replays, episodes)
+
+
+def _learn(
+    common: tuple[Separate, Batch, TrainingClock],
+    agents: AgentState,
+    replays: Buffer,
+    numbers: Int[Array, " n"],
+    keys: Key[Array, " n"],
+) -> tuple[AgentState, Metrics]:
+    squad, batch, clock = common
+    algorithm = squad.algorithm
+
+    def update(agent: AgentState, replay: Buffer, number: Array, key: Array) -> tuple[AgentState, Metrics]:
+        key_sample, key_learn = jax.random.split(key)
+        drawn, slots = draw_by_priority(algorithm, agent, replay, batch.episodes, key_sample)
+        episodes = algorithm.learning_rewards(drawn, clock.episodes)
+        due = squad.learns_now(number, replay, batch.episodes, clock)
+        if isinstance(replay, FreshEpisodes):
+            return learn_if_due(algorithm, agent, episodes, batch, key_learn, due & replay.full)
+        updated, metrics = learn_from(algorithm, agent, episodes, batch, key_learn)
+        updated, metrics = keep_errors(updated, metrics, slots)
+        return select(due, updated, agent), metrics
+
+    return jax.vmap(update)(agents, replays, numbers, keys)
