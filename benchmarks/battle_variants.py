@@ -3,7 +3,8 @@
     python benchmarks/battle_variants.py results/battle-variants.jsonl --maps 3m,2s3z
     python benchmarks/battle_variants.py results/battle-variants.jsonl --table
 
-Every line of the file is one map under one setting; what is there already is not played again.
+Every line of the file is one map under one setting; what is there already is not played again, nor what a map has by
+default.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from decentral.environments.battles import BATTLES
 
 VARIANTS: tuple[dict[str, Any], ...] = (
     {},
-    {"prefer": "attackers"},
+    *({"prefer": whom} for whom in ("attackers", "nearest")),
     *({"keep_target": rule} for rule in ("in_reach", "until_left", "chase", "until_dead")),
     {"enemy_ids": "fixed"},
     {"scan_to": "centre"},
@@ -36,6 +37,12 @@ VARIANTS: tuple[dict[str, Any], ...] = (
 
 def named(variant: dict[str, Any]) -> str:
     return ", ".join(f"{name} {str(value).lower()}" for name, value in variant.items()) or "default"
+
+
+def is_default(battle: str, variant: dict[str, Any]) -> bool:
+    """Does a variant change nothing?"""
+    environment = BATTLES[battle]()
+    return bool(variant) and all(getattr(environment, name) == value for name, value in variant.items())
 
 
 def play(battle: str, variant: dict[str, Any], episodes: int) -> dict[str, Any]:
@@ -86,7 +93,7 @@ def main() -> None:
     done = {(row["map"], row["variant"]) for row in rows}
     for battle in asked.maps.split(","):
         for variant in VARIANTS:
-            if (battle, named(variant)) in done:
+            if (battle, named(variant)) in done or is_default(battle, variant):
                 continue
             row = play(battle, variant, asked.episodes)
             with asked.file.open("a") as file:

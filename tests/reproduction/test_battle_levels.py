@@ -13,6 +13,7 @@ from decentral.reproduction.record import Record
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Record.read(ROOT / "results" / "reproduction" / "smac.json").results
+NEAREST = Record.read(ROOT / "results" / "two-stalkers-nearest.json").results  # 2s_vs_1sc under the rule of other maps
 
 
 def text(page):
@@ -21,7 +22,7 @@ def text(page):
 
 def measured(piece, what, step):
     """Of every seed, at a step."""
-    done = RESULTS[piece]
+    done = (RESULTS | NEAREST)[piece]
     at = list(common_steps(done.settings)).index(step)
     return at_common_steps(done.settings, done.result, what)[:, at]
 

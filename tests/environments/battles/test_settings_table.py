@@ -12,7 +12,8 @@ def test_every_map_is_played_under_every_setting_and_told_as_it_was(monkeypatch)
     variants = importlib.import_module("battle_variants")
     rows = [json.loads(line) for line in (ROOT / "results" / "battle-variants.jsonl").read_text().splitlines()]
     played = {(row["map"], row["variant"]) for row in rows}
-    assert played == {(battle, variants.named(one)) for battle in variants.BATTLES for one in variants.VARIANTS}
+    settings = ((battle, one) for battle in variants.BATTLES for one in variants.VARIANTS)
+    assert played == {(battle, variants.named(one)) for battle, one in settings if not variants.is_default(battle, one)}
     page = (ROOT / "docs" / "environments" / "battles.md").read_text()
     for line in variants.tables(rows).splitlines():
         assert line in page or set(line) <= set("| -")

@@ -1,6 +1,6 @@
 """A battle as an environment: SMAC's interface in front of a simulation of its units, in eight game loops per step."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -28,6 +28,13 @@ from decentral.types import AgentSpec, Discrete, Percept
 EARLIEST, LATEST = -1.0, 2.0  # jitter of a weapon's period, in loops
 
 
+def preference(default: Prefer) -> Any:
+    """The setting `prefer`, whose default depends on the map."""
+    return setting(
+        default, "whom an enemy attacks: the nearest whom it notices, or the nearest of those who attack, if any does"
+    )
+
+
 class Battle(Environment):
     """Agents that command one unit each, against a scripted enemy, on a map. `battle_on` makes the class of a map."""
 
@@ -43,9 +50,7 @@ class Battle(Environment):
         "shuffled",
         "which enemy 'attack k' means: drawn anew in every episode, among all or those of its kind, or fixed",
     )
-    prefer: Prefer = setting(
-        "nearest", "whom an enemy attacks: the nearest whom it notices, or the nearest of those who attack, if any does"
-    )
+    prefer: Prefer = preference("nearest")
     keep_target: KeepTarget = setting(
         "in_scan",
         "how long an enemy keeps a target: while it can hit it or notices it, until it has been in reach and left it,"
@@ -175,4 +180,5 @@ class Battle(Environment):
 
 def battle_on(battle_map: Map) -> type[Battle]:
     """The environment of a map."""
-    return type(battle_map.name, (Battle,), {"__doc__": f"{battle_map}.", "battle_map": battle_map})
+    its_own = {"__annotations__": {"prefer": Prefer}, "prefer": preference(battle_map.prefer)}
+    return type(battle_map.name, (Battle,), {"__doc__": f"{battle_map}.", "battle_map": battle_map, **its_own})

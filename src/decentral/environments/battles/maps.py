@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from decentral.environments.battles.rules import Prefer
 from decentral.environments.battles.units import Number, unit_named
 from decentral.settings import Refused
 
@@ -44,6 +45,7 @@ class Map:
     limit: int  # steps of an episode
     ground: tuple[Rectangle, ...] = BAND
     goal: Point | None = WEST  # where the enemies advance to; none: they stay where they are
+    prefer: Prefer = "nearest"  # whom the enemies attack, unless a setting says otherwise
 
     def __post_init__(self) -> None:
         for side in ("allies", "enemies"):
@@ -111,6 +113,7 @@ CRAWLER = Map(
     limit=300,
     ground=(Rectangle(8, 19, 8, 19), Rectangle(10, 17, 20, 21), Rectangle(12, 15, 22, 23)),
     goal=None,
+    prefer="attackers",
 )
 
 MAPS = {
