@@ -51,6 +51,8 @@ CHECKED = (
 install_import_hook([f"decentral.{name}" for name in (*CHECKED, "types")], "beartype.beartype")
 
 import jax  # noqa: E402 (the hook comes first)
+from jax._src import pjit  # noqa: E402
+from jax._src.interpreters import pxla  # noqa: E402
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 os.environ["DECENTRAL_CACHE_DIR"] = "off"  # the tests leave nothing in the user's
@@ -88,12 +90,19 @@ def pytest_collection_finish():
 
 
 MOST_MAPPINGS = 20_000  # of memory: Linux allows a process 65,530, a compiled program takes several
+LOWERED = [getattr(pjit, "_pjit_lower", None), getattr(pxla, "_cached_lowering_to_hlo", None)]  # JAX's, of each program
 
 
 @pytest.fixture(scope="module", autouse=True)
 def forget_programs():
-    """Let go of compiled programs when a process holds very many: at the limit, the next one would crash it."""
+    """Let go of what programs were compiled from: the more of it a process holds, the longer each new one takes.
+
+    Of the programs too when there are very many: at the limit, the next one would crash the process.
+    """
     yield
+    for kept in LOWERED:
+        if kept is not None:
+            kept.cache_clear()
     mappings = Path("/proc/self/maps")
     if mappings.exists() and mappings.read_bytes().count(b"\n") > MOST_MAPPINGS:
         jax.clear_caches()
