@@ -12,7 +12,7 @@ demo: $(VENV)/installed-
 
 # Most of the time goes into compiling programs that run once: they are compiled with little optimisation.
 test: $(VENV)/installed-test
-	JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n $(JOBS)
+	PYTHONDONTWRITEBYTECODE= JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n $(JOBS)
 
 # With those that need the packages of ONNX, which are left out where they are not installed.
 test-long: $(VENV)/installed-test $(VENV)/installed-onnx
