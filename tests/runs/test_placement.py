@@ -135,3 +135,27 @@ def test_a_run_saved_on_eight_devices_goes_on_on_fewer_as_if_it_had_been_on_one(
         assert (one["seed"], one["step"]) == (other["seed"], other["step"])
         assert one["test_return_mean"] == pytest.approx(other["test_return_mean"], abs=1e-4)
         assert one.get("loss", 0) == pytest.approx(other.get("loss", 0), rel=1e-3, abs=1e-5)
+
+
+AUDITED = """
+from decentral.environments.matrix_game import MatrixGame
+from decentral.training.parameters import as_arrays
+from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
+from decentral.verification.audit.audit import fingerprint
+from decentral.verification.audit.learning import retrain_alone
+from decentral.verification.audit.logs import retrain_with_log
+from tests.small import small
+
+plan = Plan(seeds=3, batch_episodes=4, replay_episodes=8, steps=40, test_episodes=2, devices=2)
+setup = TrainingSetup.alike(small("dac"), MatrixGame(), plan)
+lived = retrain_with_log(setup, 2, [0])[0]
+alone = retrain_alone(setup, 2, 0, lived.log)
+assert fingerprint(as_arrays(lived.agent.online)) == fingerprint(as_arrays(alone.online))
+"""
+
+
+@pytest.mark.long
+def test_an_agent_of_a_run_on_two_devices_is_not_accused_of_learning_from_more_than_its_own_log():
+    environment = os.environ | {"JAX_NUM_CPU_DEVICES": "2", "PYTHONPATH": ":".join(sys.path)}
+    subprocess.run([sys.executable, "-c", AUDITED], env=environment, check=True)

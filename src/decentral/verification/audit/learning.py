@@ -7,12 +7,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Int
 
 from decentral.algorithms.base import AgentState
 from decentral.runs.lanes import programs
 from decentral.runs.placement import Placement
+from decentral.training.loop import Lane
 from decentral.training.setup import TrainingSetup
-from decentral.training.spread import SEEDS
 from decentral.verification.audit.alone import AgentLog, init_alone, learn_logged_turns, squad_of
 from decentral.verification.audit.logs import agent_at
 
@@ -27,14 +28,13 @@ def retrain_alone(setup: TrainingSetup, seed: int, place: int, log: AgentLog, wa
     """The agent at a place, retrained from its own log alone."""
     seeds, alone = setup.plan.seeds, squad_of(setup, place)
     placement = Placement.of(setup, seeds)
-    if placement.apart:  # one agent needs one device
-        placement = Placement()
     begin, retrain = _programs_of_one(placement)
     (squad,) = alone.team.squads
     at = (seed - setup.plan.seed, squad.places.index(place))
+    copies = np.full(seeds + placement.padding(seeds), seed)
     placed = programs(placement, False).placed
     with placed():
-        lanes = begin(alone, len(log.steps) * setup.plan.num_environments, np.full(seeds, seed), place)
+        lanes = begin(alone, len(log.steps) * setup.plan.num_environments, copies, place)
     for first, count, learning in _stretches(len(log.steps), setup.plan.warmup_turns):
         with placed():
             stretch = jax.tree.map(jnp.asarray, _cut(log, first, count))
@@ -75,9 +75,18 @@ def _programs_of_one(placement: Placement) -> tuple[Callable[..., Any], Callable
     """The programs of an agent alone: its first state, and turns from its log."""
     mesh = placement.mesh
     lanes = None if mesh is None else placement.of_lanes(mesh)
-    every_lane = partial(jax.vmap, spmd_axis_name=None if mesh is None else SEEDS)
-    retrain = every_lane(learn_logged_turns, (None, 0, None, None, None))
+
+    def begin(setup: TrainingSetup, episodes: int, seeds: Int[Array, " lanes"], place: Int[Array, ""] | int) -> Lane:
+        def of_lane(setup: TrainingSetup, seed: Int[Array, ""], place: Int[Array, ""] | int) -> Lane:
+            return init_alone(setup, episodes, seed, place)
+
+        return placement.over_lanes(of_lane, (None, 0, None))(setup, seeds, place)
+
+    def retrain(setup: TrainingSetup, lanes: Lane, log: AgentLog, turns: Int[Array, " 2"], learning: bool) -> Lane:
+        of_lane = partial(learn_logged_turns, learning=learning)
+        return placement.over_lanes(of_lane, (None, 0, None, None))(setup, lanes, log, turns)
+
     return (
-        jax.jit(every_lane(init_alone, (None, None, 0, None)), static_argnums=1, out_shardings=lanes),
+        jax.jit(begin, static_argnums=1, out_shardings=lanes),
         jax.jit(retrain, static_argnums=4, donate_argnums=1, out_shardings=lanes),
     )
