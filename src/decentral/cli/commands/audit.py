@@ -70,8 +70,8 @@ def _judge(audit: AgentAudit, run: Path, audited: Audited) -> None:
     if not audit.repeats:
         _fail(f"{run} does not repeat here bit for bit (versions.json says where it was trained): no evidence")
     if not audit.learned_alone:
-        what = "state" if audit.alone == audit.stored else "parameters"
-        _fail(f"{audit.name} alone comes to another {what}: it learned from more than its own log")
+        what = "another state" if audit.alone == audit.stored else "other parameters"
+        _fail(f"{audit.name} alone comes to {what}: it learned from more than its own log")
     if audit.training is None:
         kept = audited.config.setup.plan.replay_type
         _fail(f"training.replay_type must be float32 for play to be audited, got {kept}, which rounds percepts")
