@@ -60,7 +60,6 @@ TRAINED = """
 import json, jax, numpy as np
 from decentral.environments.matrix_game import MatrixGame
 from decentral.runs.lanes import LaneBatch
-from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.placement import Placement
 from decentral.training.setup import TrainingSetup
 from decentral.training.plan import Plan

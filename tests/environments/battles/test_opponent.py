@@ -83,9 +83,7 @@ def test_an_enemy_takes_the_target_that_the_rules_say(rules, wanted):
 @pytest.mark.parametrize(("settings", "wanted"), [({}, 1), ({"prefer": "nearest"}, 0)])
 def test_a_crawler_prefers_whoever_attacks_unless_it_is_told_otherwise(settings, wanted):
     environment = battle("2s_vs_1sc", **settings)
-    targets = np.asarray(
-        [NOBODY, 2, 0], np.int32
-    )  # the crawler has the nearer stalker as its target, the other attacks
+    targets = np.asarray([NOBODY, 2, 0], np.int32)  # the crawler's is the nearer stalker; the other one attacks
     field = scene(environment, {0: (14, 15, 80), 1: (14, 14, 80), 2: (14, 20, 300)}, target=targets)
     aim = take_aim(environment.roster, field)
     assert choose_targets(environment.roster, environment.rules, field, aim, jnp.zeros((3, 3))).target[2] == wanted

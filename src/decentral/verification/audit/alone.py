@@ -75,8 +75,8 @@ def learn_logged_turn(setup: TrainingSetup, lane: Lane, log: AgentLog, learning:
     return remember_and_learn(setup, lane, copies, (epsilon,), (keys_learn,), learning, jnp.asarray(log.longest))
 
 
-def longest_of_updates(setup: TrainingSetup, keys: Key[Array, " n"], replays: Replays) -> Int[Array, " updates"]:
-    """The length of the longest episode of each update of a turn, over the agents of a squad.
+def longest_of_updates(setup: TrainingSetup, keys: Key[Array, " n"], replays: Replays) -> Int[Array, "updates n"]:
+    """The length of the longest episode that each agent of a squad drew for each update of a turn.
 
     `keys` are those of the agents' learning in that turn, `replays` what they remembered when they learned.
     """
@@ -86,4 +86,4 @@ def longest_of_updates(setup: TrainingSetup, keys: Key[Array, " n"], replays: Re
         return longest_of(draw_batch(replay, setup.batch.episodes, key_sample))
 
     (each,) = keys_of_updates(setup.plan, (keys,))
-    return jnp.max(jax.vmap(jax.vmap(longest), (0, None))(each, replays), axis=1)
+    return jax.vmap(jax.vmap(longest), (0, None))(each, replays)

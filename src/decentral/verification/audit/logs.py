@@ -169,7 +169,9 @@ def _read(
 ) -> AgentLog:
     """What one agent put into its replay in the last turns."""
     (lane, squad, number), (passed, longest) = where, common
-    plan, each = lane_batch.setup.plan, np.tile(longest, (count, 1))
+    beside = longest[_share(lane, longest.shape[0], lane_batch.programs.placement.seeds)]
+    beside = beside[:, :, _share(number, longest.shape[2], lane_batch.programs.placement.agents)]
+    plan, each = lane_batch.setup.plan, np.tile(beside.max(axis=(0, 2)), (count, 1))
     capacity = lane_batch.setup.team.squads[squad].room(plan, lane_batch.setup.replay_capacity)
     slots = (before[number] + np.arange(count * plan.num_environments)) % capacity
     episodes = jax.device_get(_written(lane_batch.lanes.replays[squad], lane, number, slots))
@@ -179,6 +181,12 @@ def _read(
     return AgentLog(turns, turns.happened.sum(axis=(1, 2), dtype=np.int32), each)
 
 
+def _share(number: int, count: int, devices: int) -> slice:
+    """Those who are computed on the same device as one of them."""
+    size = count // devices
+    return slice(number // size * size, number // size * size + size)
+
+
 @partial(jax.jit, static_argnums=2)
 def _keys_of_learning(setup: TrainingSetup, agents: Agents, squad: int) -> Key[Array, "lanes n"]:
     """The keys with which the agents of a squad will learn in the next turn."""
@@ -186,11 +194,11 @@ def _keys_of_learning(setup: TrainingSetup, agents: Agents, squad: int) -> Key[A
 
 
 @jax.jit
-def _longest(setup: TrainingSetup, keys: Key[Array, "lanes n"], replays: Replays) -> Int[Array, " updates"]:
-    """The length of the longest episode of each update of the last turn, over lanes and agents."""
+def _longest(setup: TrainingSetup, keys: Key[Array, "lanes n"], replays: Replays) -> Int[Array, "lanes updates n"]:
+    """The length of the longest episode that each agent drew for each update of the last turn."""
     if len(setup.batch.lengths) == 1:
-        return jnp.full(setup.plan.updates_per_turn, setup.environment.time_limit)
-    return jnp.max(jax.vmap(partial(longest_of_updates, setup))(keys, replays), axis=0)
+        return jnp.full((keys.shape[0], setup.plan.updates_per_turn, keys.shape[1]), setup.environment.time_limit)
+    return jax.vmap(partial(longest_of_updates, setup))(keys, replays)
 
 
 def _remembered(lane_batch: LaneBatch, squad: int) -> np.ndarray:
