@@ -20,22 +20,42 @@ def text(page):
     return " ".join((ROOT / page).read_text().split())
 
 
-def measured(piece, what, step):
+def measured(piece, what, step, results=RESULTS):
     """Of every seed, at a step."""
-    done = (RESULTS | NEAREST)[piece]
+    done = results[piece]
     at = list(common_steps(done.settings)).index(step)
     return at_common_steps(done.settings, done.result, what)[:, at]
 
 
-def win_percentages(piece, step):
-    return 100 * measured(piece, "win_rates", step)
+def win_percentages(piece, step, results=RESULTS):
+    return 100 * measured(piece, "win_rates", step, results)
 
 
-@pytest.mark.parametrize("battle", ["5m_vs_6m", "10m_vs_11m", "3s_vs_5z", "3s5z", "2s_vs_1sc"])
-def test_levels_beside_the_live_ones(battle):
-    early, middle, late = (win_percentages(f"{battle}-iql", step) for step in (500_000, 1_000_000, 2_000_000))
+@pytest.mark.parametrize(
+    ("battle", "results", "rule"),
+    [
+        ("5m_vs_6m", RESULTS, ""),
+        ("10m_vs_11m", RESULTS, ""),
+        ("3s_vs_5z", RESULTS, ""),
+        ("3s5z", RESULTS, ""),
+        ("2s_vs_1sc", NEAREST, ", `nearest`"),
+        ("2s_vs_1sc", RESULTS, ", `attackers`"),
+    ],
+)
+def test_levels_beside_the_live_ones(battle, results, rule):
+    steps = (500_000, 1_000_000, 2_000_000)
+    early, middle, late = (win_percentages(f"{battle}-iql", step, results) for step in steps)
     told = f"{early.mean():.0f} | {middle.mean():.0f} | {late.mean():.0f} ({late.min():.0f} to {late.max():.0f})"
-    assert f"| `{battle}`, here | {told} |" in text("docs/environments/battles.md")
+    assert f"| `{battle}`, here{rule} | {told} |" in text("docs/environments/battles.md")
+
+
+def test_levels_of_the_crawler():
+    wins = [win_percentages("2s_vs_1sc-iql", step).mean() for step in (500_000, 1_000_000, 2_000_000)]
+    end = measured("2s_vs_1sc-iql", "returns", 2_000_000).mean()
+    told = f"{wins[0]:.0f}, {wins[1]:.0f} and {wins[2]:.0f} % at 0.5, 1 and 2 M steps beside 83, 99 and 99"
+    assert f"{told}, with a return of {end:.1f} at the end in both" in text("docs/environments/battles.md")
+    won = endings_of(battle_panel(RESULTS, "2s_vs_1sc", False))["iql"].win_words
+    assert f"lets IQL win {won};" in text("docs/reproduction.md")
 
 
 def test_returns_where_levels_agree():
@@ -59,7 +79,7 @@ def test_how_much_has_been_run():
 def test_where_methods_end():
     contexts = json.loads((ROOT / "results" / "battle-contexts.json").read_text())["runs"]
     page = text("docs/reproduction.md")
-    for battle in ("5m_vs_6m", "8m_vs_9m", "3s_vs_4z", "3s5z"):
+    for battle in ("5m_vs_6m", "8m_vs_9m", "10m_vs_11m", "3s_vs_4z", "3s_vs_5z", "3s5z"):
         endings = endings_of(battle_panel(RESULTS, battle, False))
         won = [endings[method].win_words.removesuffix(" %") for method in ("dac", "hysteretic", "i2q", "iql")]
         seeds = contexts[f"{battle}-dac"].values()
@@ -70,7 +90,8 @@ def test_where_methods_end():
 
 
 def test_battles_in_the_readme():
-    endings = [endings_of(battle_panel(RESULTS, battle, False)) for battle in ("5m_vs_6m", "8m_vs_9m", "3s_vs_4z")]
+    battles = ("5m_vs_6m", "8m_vs_9m", "10m_vs_11m", "3s_vs_4z", "3s_vs_5z")
+    endings = [endings_of(battle_panel(RESULTS, battle, False)) for battle in battles]
     readme = text("README.md")
     for method, before in (("dac", "| "), ("iql", "(IQL ")):
         words = " / ".join(ended[method].win_words.removesuffix(" %") for ended in endings)
