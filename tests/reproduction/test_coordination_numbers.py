@@ -32,3 +32,15 @@ def test_the_table_of_the_two_games_is_that_of_the_data():
                 f"{np.mean(scores[game]):.2f} ({min(scores[game]):.2f})" for game in ("climbing", "penalty")
             )
             assert f"| {name} | {steps} | {cells} |" in page
+
+
+def test_the_table_of_actor_critics_is_that_of_the_data():
+    endings = {}
+    for run in json.loads((ROOT / "results" / "actor-critics.json").read_text())["runs"]:
+        world = run["config"]["environment"]
+        row = run["config"]["algorithm"]["name"], "visible" if world["observe_teammate"] else "hidden"
+        returns = np.asarray(run["returns"]).T
+        endings.setdefault(row, {})[world["penalty"]] = late({"steps": run["steps"], "returns": returns})
+    for (method, view), ends in endings.items():
+        cells = " | ".join(mean_and_spread(ends[penalty], digits=2) for penalty in (0.0, 0.3, 0.5, 1.0))
+        assert f"| {method} | {view} | {cells} |" in text("docs/results.md")
