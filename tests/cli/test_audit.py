@@ -102,6 +102,23 @@ def test_an_agent_that_reflects_on_more_than_its_replay_keeps_is_refused(capsys,
     assert "training.replay_type must be float32 for lenient to be audited, got float16" in err
 
 
+def test_an_unfinished_run_is_refused_before_anything_is_trained(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(audit, "retrain_with_log", None)
+    run = described(tmp_path / "run", "iql", "matrix-game")
+    code, out, err = outcome(capsys, "audit", run)
+    assert code == 2 and err.count("\n") == 1
+    assert "agent-0.safetensors is missing: the run has not finished" in err and "training" not in out
+
+
+def test_a_run_of_an_arena_needs_its_messages(capsys, tmp_path):
+    run = tmp_path / "run"
+    described(run, "iql", "matrix-game")
+    config = json.loads((run / "config.json").read_text())
+    (run / "config.json").write_text(json.dumps(config | {"arena": {}}))
+    code, out, err = outcome(capsys, "audit", str(run))
+    assert code == 2 and err.count("\n") == 1 and "messages must be given to audit" in err and "training" not in out
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

@@ -18,6 +18,8 @@ class AuditListener(Protocol):
 
     def started(self, audited: Sequence[Audited]) -> None: ...
 
+    def repeating(self) -> None: ...
+
     def begun(self, audited: Audited) -> None: ...
 
     def found(self, audit: AgentAudit | AgentMessageAudit) -> None: ...
@@ -27,6 +29,9 @@ class SilentAudit:
     """A listener that prints nothing."""
 
     def started(self, audited: Sequence[Audited]) -> None:
+        pass
+
+    def repeating(self) -> None:
         pass
 
     def begun(self, audited: Audited) -> None:
@@ -64,6 +69,9 @@ def audit(
 
 def audit_logs(audited: Sequence[Audited], listener: AuditListener) -> Audit:
     """Train the team again to write down what each agent perceived and did, then each agent alone with its own log."""
+    for one in audited:
+        one.check()
+    listener.repeating()
     audits = []
     for one in audit_all(audited):
         listener.found(one)

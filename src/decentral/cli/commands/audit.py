@@ -26,7 +26,7 @@ def audit_command(words: list[str]) -> None:
         seed=None if args.seed is None else whole("seed", args.seed),
         agent=args.agent,
         messages=args.messages,
-        listener=ShownAudit(args.run, by_messages=args.messages is not None),
+        listener=ShownAudit(args.run),
         **naming(args),
     )
     if args.messages is None:
@@ -37,8 +37,8 @@ def audit_command(words: list[str]) -> None:
 class ShownAudit:
     """Prints the findings of each agent, and fails at the first one that is no evidence."""
 
-    def __init__(self, run: Path, by_messages: bool):
-        self.run, self.by_messages = run, by_messages
+    def __init__(self, run: Path):
+        self.run = run
         self.audited: Audited
 
     def started(self, audited: Sequence[Audited]) -> None:
@@ -46,8 +46,9 @@ class ShownAudit:
         say(_statement(audited))
         if not audited[0].strictness.decentralised:
             _fail(f"{self.run} is not decentralised: there is nothing to audit")
-        if not self.by_messages:
-            say("training the team again to log what each agent experienced, then each agent alone from its own log")
+
+    def repeating(self) -> None:
+        say("training the team again to log what each agent experienced, then each agent alone from its own log")
 
     def begun(self, audited: Audited) -> None:
         say(f"{audited.name}: training it again from the messages of its log alone")

@@ -127,7 +127,7 @@ class Audited:
         )
 
     def check(self) -> None:
-        """Refuse an agent that did not learn alone, or one that can't be retrained bit for bit."""
+        """Refuse an agent that did not learn alone, has not finished, or can't be retrained bit for bit."""
         member = self.config.members[self.agent]
         if "arena" in self.directory.read_json("config.json"):
             raise Refused(f"messages must be given to audit {self.directory.path}, which is of an arena, got none")
@@ -144,12 +144,11 @@ class Audited:
                 f"training.replay_type must be float32 for {member.name} to be audited, got {kept}: "
                 "it annotates episodes before the replay rounds them"
             )
+        self.directory.read_agent(self.seed, self.agent)
 
 
 def audit_all(audited: Sequence[Audited]) -> Iterator[AgentAudit]:
-    """Retrain the team of a run once, then each of its audited agents alone."""
-    for target in audited:
-        target.check()
+    """Retrain the team of a run once, then each of its audited agents, which have been checked, alone."""
     use_every_core()
     keep_compiled_programs()
     retrained = retrain_with_log(audited[0].config.setup, audited[0].seed, [target.agent for target in audited])
