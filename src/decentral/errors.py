@@ -8,6 +8,7 @@ from pathlib import Path
 
 LONGEST_WORD = 500  # characters of a word in a refusal: longer ones are cut
 UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of characters that move a cursor, or colour, turn or hide text
+LONGEST_VALUE = 40  # characters of a value
 LONGEST_REASON = 300  # characters of what an exception says
 LAYOUT = {"\n", "\t"}
 
@@ -24,6 +25,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A suggestion for an unknown word, as part of a refusal; empty if no known word is close."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" did you mean {near[0]}?" if near else ""
+
+
+def brief(value: object) -> str:
+    """A value in a refusal: the beginning, if it is long."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
 
 
 def what_was_raised(error: BaseException) -> str:

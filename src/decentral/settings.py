@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, get_args, get_origin
 import equinox as eqx
 import numpy as np
 
-from decentral.errors import Refused, did_you_mean
+from decentral.errors import Refused, brief, did_you_mean
 
 LARGEST = 2**31 - 1  # of any number: counters are 32-bit integers
 
@@ -129,9 +129,9 @@ def _check(field: dataclasses.Field, value: Any) -> None:
         return
     value = _whole_to_float(value) if field.type is float else value
     if not (_has_type(field.type, value) and _within(field.metadata, value) and _formed(field.metadata, value)):
-        raise Refused(f"{field.name} must be {allowed(field)}, got {value!r:.40}")
+        raise Refused(f"{field.name} must be {allowed(field)}, got {brief(value)}")
     if type(value) in (int, float) and abs(value) > LARGEST:
-        raise Refused(f"{field.name} must be {allowed(field)} and at most {LARGEST}, got {value!r:.40}")
+        raise Refused(f"{field.name} must be {allowed(field)} and at most {LARGEST}, got {brief(value)}")
 
 
 def _has_type(kind: Any, value: Any) -> bool:

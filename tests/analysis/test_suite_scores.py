@@ -59,3 +59,8 @@ def test_a_method_is_as_good_as_its_mean_and_its_worst_task():
     assert not scored.decentralised
     assert scored.mean_interval == (pytest.approx(0.5), pytest.approx(0.7))  # seeds of both tasks at their ends
     assert scored.worst_interval == (pytest.approx(0.2), pytest.approx(0.4))
+
+
+def test_a_single_seed_has_no_interval():
+    scored = method_scores("m", {"easy": run(8.0)}, {"easy": TaskScale("easy", 0.0, "", 10.0, "")})
+    assert scored.mean == pytest.approx(0.8) and scored.mean_interval is None is scored.worst_interval

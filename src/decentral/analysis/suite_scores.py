@@ -30,15 +30,18 @@ class TaskScale:
 
 @dataclass(frozen=True)
 class MethodScores:
-    """One method on all tasks: the score of every seed by task, and what they come to with 95 % intervals."""
+    """One method on all tasks: the score of every seed by task, and what they come to with 95 % intervals.
+
+    A single seed has no interval.
+    """
 
     method: str
     decentralised: bool
     scores: dict[str, list[float]]
     mean: float
-    mean_interval: tuple[float, float]
+    mean_interval: tuple[float, float] | None
     worst: float
-    worst_interval: tuple[float, float]
+    worst_interval: tuple[float, float] | None
     worst_task: str
 
 
@@ -69,14 +72,15 @@ def method_scores(method: str, runs: Mapping[str, Curves], scales: Mapping[str, 
     by_task = {task: float(each.mean()) for task, each in scores.items()}
     worst = min(by_task, key=lambda task: by_task[task])
     means, worsts = _resampled(list(scores.values()))
+    several = len(scores[worst]) > 1
     return MethodScores(
         method,
         all(run.decentralised for run in runs.values()),
         {task: each.tolist() for task, each in scores.items()},
         float(np.mean(list(by_task.values()))),
-        _interval(means),
+        _interval(means) if several else None,
         by_task[worst],
-        _interval(worsts),
+        _interval(worsts) if several else None,
         worst,
     )
 

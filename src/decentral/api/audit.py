@@ -73,9 +73,9 @@ def audit_logs(audited: Sequence[Audited], listener: AuditListener) -> Audit:
         one.check()
     listener.repeating()
     audits = []
-    for one in audit_all(audited):
-        listener.found(one)
-        audits.append(one)
+    for result in audit_all(audited):
+        listener.found(result)
+        audits.append(result)
     return Audit(tuple(audits))
 
 

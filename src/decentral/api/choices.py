@@ -21,6 +21,7 @@ from decentral.configs.registry import (
 from decentral.environments.adapters.smac import PREFIX as SMAC_PREFIX
 from decentral.environments.battles import BATTLES
 from decentral.environments.registry import (
+    COMPILED_FORMS,
     ENVIRONMENTS,
     environment_class,
     is_environment_name,
@@ -45,6 +46,7 @@ __all__ = [
     "ALGORITHM_FORM",
     "BACK_ENDS",
     "BATTLES",
+    "COMPILED_FORMS",
     "ENVIRONMENTS",
     "ENVIRONMENT_FORMS",
     "EPISODES",

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from decentral.api.choices import TRACKERS
 from decentral.cli.parser import whole_number
+from decentral.errors import brief
 from decentral.settings import Refused, Settings, allowed, as_data, headed_fields, setting_fields
 
 
@@ -115,7 +116,7 @@ def _convert(field: dataclasses.Field, text: str, key: str) -> Any:
     try:
         return _converter(field.type)(text)
     except (ValueError, KeyError, OverflowError):
-        raise Refused(f"{key} must be {allowed(field)}, got {text[:40]!r}") from None
+        raise Refused(f"{key} must be {allowed(field)}, got {brief(text)}") from None
 
 
 def _converter(kind: Any) -> Callable[[str], Any]:

@@ -30,6 +30,7 @@ from decentral.api.choices import (
 from decentral.cli.flags import add_flags, add_flags_of_several, add_short_flags, overrides
 from decentral.cli.parser import Parser, parser_for, whole
 from decentral.cli.plain_flags import add_trust_flag, trust_named
+from decentral.errors import did_you_mean
 from decentral.settings import Refused, Settings
 
 Reading = Callable[[argparse.Namespace, str, type], dict[str, Any]]  # `overrides` or `listed_overrides`
@@ -52,7 +53,7 @@ class Request:
         names = list(itertools.takewhile(lambda word: not word.startswith("-"), words[:2]))
         if names and is_environment_name(names[0]) and not (len(names) == 2 and is_name_of_code(names[0])):
             names = names[:1]
-        if len(names) == 1 and names[0] in EVERY_ALGORITHM:
+        if len(names) == 1 and _means_algorithm(names[0]):
             _explain_settings(command, names[0], words)
         file = _file(words)
         file.check_groups(command, Path(_value_of("--config", words) or ""))
@@ -144,11 +145,17 @@ def _explain(command: str, words: list[str], missing: str) -> NoReturn:
     general.error("ALGORITHM and ENVIRONMENT come first")
 
 
+def _means_algorithm(word: str) -> bool:
+    """Does a word that stands alone name an algorithm, be it misspelt, instead of an environment?"""
+    return word in EVERY_ALGORITHM or (did_you_mean(word, EVERY_ALGORITHM) != "" == did_you_mean(word, ENVIRONMENTS))
+
+
 def _explain_settings(command: str, algorithm: str, words: list[str]) -> NoReturn:
     """Say what can be set about an algorithm and its training in any environment; one must be named to go on."""
+    default_settings = algorithm_class(algorithm)()
     parser = parser_for(command, algorithm, "ENVIRONMENT", usage=_usage(command))
     add_short_flags(parser)
-    add_flags(parser, "algorithm", algorithm_class(algorithm)())
+    add_flags(parser, "algorithm", default_settings)
     add_flags(parser, "training", Plan())
     parser.epilog = f"decentral {command} {algorithm} ENVIRONMENT --help tells the defaults there and its own settings."
     if {"-h", "--help"} & set(words):

@@ -62,7 +62,7 @@ def print_suite(console: Screen, compared: "SuiteComparison") -> None:
         table.add_column(heading, no_wrap=True, justify="left" if heading == "decentralised" else "right")
     for one in sorted(compared.methods, key=lambda method: -method.mean):
         pairs = ((one.mean, one.mean_interval), (one.worst, one.worst_interval))
-        numbers = [cell for value, (low, high) in pairs for cell in (f"{value:.2f}", f"{low:.2f} to {high:.2f}")]
+        numbers = [cell for value, ends in pairs for cell in (f"{value:.2f}", _interval_cell(*(ends or (None, None))))]
         table.add_row(one.method, *numbers, one.worst_task, "yes" if one.decentralised else "no")
     console.print(table)
     table = Table(title="scores by task, mean over seeds", title_justify="left")
@@ -210,4 +210,8 @@ def _brief(value: object) -> str:
 def _summary_cells(row: "ComparisonRow") -> list[str]:
     summary = row.summary
     numbers = ["-" if number is None else f"{number:.2f}" for number in (summary.mean, summary.spread, summary.iqm)]
-    return [str(summary.seeds), *numbers, "-" if summary.low is None else f"{summary.low:.2f} to {summary.high:.2f}"]
+    return [str(summary.seeds), *numbers, _interval_cell(summary.low, summary.high)]
+
+
+def _interval_cell(low: float | None, high: float | None) -> str:
+    return "-" if low is None else f"{low:.2f} to {high:.2f}"

@@ -8,7 +8,7 @@ from decentral.centralised import CENTRALISED
 from decentral.environments.host.trusted_import import only_trusted, was_trusted
 from decentral.environments.host.user_code import check_current_names, imported
 from decentral.environments.registry import environment_class
-from decentral.errors import Refused
+from decentral.errors import Refused, did_you_mean
 
 EVERY_ALGORITHM: dict[str, type[Algorithm]] = {**ALGORITHMS, **CENTRALISED}
 CODE = "python:"
@@ -43,7 +43,9 @@ def recorded_algorithm(name: Any) -> type[Algorithm]:
         with only_trusted("algorithm", name):
             _imported[name] = _imported_algorithm(name)
         return _imported[name]
-    raise Refused(f"unknown algorithm {name!r:.120}: choose one of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}")
+    guess = did_you_mean(str(name), EVERY_ALGORITHM)
+    every = ", ".join([*EVERY_ALGORITHM, ALGORITHM_FORM])
+    raise Refused(f"unknown algorithm {name!r:.120}:{guess} choose one of {every}")
 
 
 def check_continuous(

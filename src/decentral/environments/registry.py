@@ -17,7 +17,7 @@ from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.porters.environment import Porters
 from decentral.environments.predator_prey.environment import PredatorPrey
 from decentral.environments.switching_wind import SwitchingWind
-from decentral.errors import Refused
+from decentral.errors import Refused, did_you_mean
 
 ENVIRONMENTS: dict[str, type[Environment]] = {
     "matrix-game": MatrixGame,
@@ -57,7 +57,8 @@ def recorded_class(name: Any) -> type[BaseEnvironment]:
             return map_of_smac(name.removeprefix(PREFIX))
         if names_code(name):
             return _trusted_environment(name)
-    raise Refused(f"unknown environment {name!r:.120}: choose one of {', '.join([*ENVIRONMENTS, *FORMS])}")
+    guess = did_you_mean(str(name), ENVIRONMENTS)
+    raise Refused(f"unknown environment {name!r:.120}:{guess} choose one of {', '.join([*ENVIRONMENTS, *FORMS])}")
 
 
 def _trusted_environment(name: str) -> type[BaseEnvironment]:
@@ -114,3 +115,4 @@ FORMS = {
     "jaxmarl:NAME": "An environment of JaxMARL, compiled: docs/environments/your_own.md",
     "python:MODULE:CLASS": "An environment of your own, stepped in Python or compiled: docs/environments/host.md",
 }
+COMPILED_FORMS = ("jaxmarl:NAME", "python:MODULE:CLASS")  # those of environments that may be compiled

@@ -47,19 +47,12 @@ def memories_of(placement: Placement) -> int:
 
 def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
     """What the replays and the agents of all lanes take at first, in words; refused if it can't fit."""
-    plan, needed, free, count = setup.plan, needs(lanes), free_bytes(), lanes.steps.shape[0]
-    everything, settings = needed.replays + needed.agents, count // plan.seeds
+    needed, free, count = needs(lanes), free_bytes(), lanes.steps.shape[0]
+    everything = needed.replays + needed.agents
     placement = Placement.of(setup, count)
     devices = memories_of(placement)
     if everything * (count + placement.padding(count)) // count > free * devices:
-        several, fewer = (f" for each of {settings} settings", ", the settings") if settings > 1 else ("", "")
-        name = "batch_episodes" if _is_on_policy(lanes) else "replay_episodes"
-        raise Refused(
-            f"training.{name} = {getattr(plan, name)} in {setup.replay_type} with {plan.seeds} seeds{several}"
-            f" needs {in_words(needed.replays)} of memory and the agents {in_words(needed.agents)}, "
-            f"{free / GIB:.1f} GiB are free: lower it{_to_what_fits(setup, lanes, needed, free * devices)}, "
-            f"the seeds{fewer} or the agents' sizes{_smaller_type(setup, lanes, needed)}"
-        )
+        raise Refused(_what_would_fit(setup, lanes, needed, free, devices))
     most, now = needed.replays * setup.replay_capacity // (capacity(lanes) or setup.replay_capacity), needed.replays
     on_each = f", on each of {devices} devices" if devices > 1 else ""
     growing = f", at most {in_words(most // count)}," if most > now else ""
@@ -68,6 +61,24 @@ def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
         f"{kept} {in_words(needed.replays // count)} ({setup.replay_type}){growing} and agents "
         f"{in_words(needed.agents // count)} per seed, {in_words(everything)} in all; "
         f"{in_words(free)} free on {jax.devices()[0].platform}{on_each}"
+    )
+
+
+def _what_would_fit(setup: TrainingSetup, lanes: Lane, needed: Needs, free: int, devices: int) -> str:
+    """Why a run does not fit, and what to lower: the agents where they alone are too large, else the replay first."""
+    plan, settings = setup.plan, lanes.steps.shape[0] // setup.plan.seeds
+    several, fewer = (f" for each of {settings} settings", ", the settings") if settings > 1 else ("", "")
+    several = f"{plan.seeds} seed{'s' if plan.seeds > 1 else ''}{several}"
+    left = f"{free / GIB:.1f} GiB are free"
+    if needed.agents > free * devices:
+        takes = f"the agents of {several} need {in_words(needed.agents)} of memory"
+        return f"{takes}, {left}: lower their sizes, such as algorithm.hidden, the number of agents{fewer} or the seeds"
+    name = "batch_episodes" if _is_on_policy(lanes) else "replay_episodes"
+    return (
+        f"training.{name} = {getattr(plan, name)} in {setup.replay_type} with {several}"
+        f" needs {in_words(needed.replays)} of memory and the agents {in_words(needed.agents)}, "
+        f"{left}: lower it{_to_what_fits(setup, lanes, needed, free * devices)}, "
+        f"the seeds{fewer} or the agents' sizes{_smaller_type(setup, lanes, needed)}"
     )
 
 

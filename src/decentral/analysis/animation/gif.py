@@ -55,7 +55,7 @@ def _draw_film(canvas: Canvas, left: float, film: Film, number: int) -> None:
     canvas.text((left, 23), step, 11, FAINT)
     ink = GOOD if reward > 0 else BAD if reward < 0 else None
     canvas.text((left + 110, 23), earned, 11, ink or FAINT, bold=ink is not None)
-    canvas.text((left + 226, 23), f"return {frame.total:.4g}", 11, TEXT, bold=True)
+    canvas.text((left + 240, 23), f"return {frame.total:.4g}", 11, TEXT, bold=True)
     PictureFrame(canvas, (left, HEAD), (FIELD, FIELD), frame.picture, film_margin(film)).draw(ink or RULE)
     for row, text in enumerate(frame.picture.texts):
         place = left, HEAD + _field_height(film) + 3 + ROW * row

@@ -59,9 +59,9 @@ def _compare_finished(words: list[str]) -> None:
 
 def _names() -> tuple[str, str]:
     """The names of all algorithms and environments, for the help."""
-    from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENTS, EVERY_ALGORITHM  # with JAX
+    from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENT_FORMS, ENVIRONMENTS, EVERY_ALGORITHM  # with JAX
 
-    return ", ".join([*EVERY_ALGORITHM, ALGORITHM_FORM]), ", ".join(ENVIRONMENTS)
+    return ", ".join([*EVERY_ALGORITHM, ALGORITHM_FORM]), ", ".join([*ENVIRONMENTS, *ENVIRONMENT_FORMS])
 
 
 def _compare_on_suite(words: list[str]) -> None:
@@ -83,7 +83,7 @@ def _compare_on_suite(words: list[str]) -> None:
         ("devices", "how many accelerators to spread runs over (default: all)"),
     ):
         parser.add_argument(f"--{name}", metavar="N", type=whole_number, help=words_of)
-    _add_out(parser)
+    _add_out(parser, "suite")
     add_track_flag(parser)
     add_trust_flag(parser)
     args = parser.parse_all(words)
@@ -125,9 +125,9 @@ def _train_and_compare(names: list[str], environment: str, words: list[str]) -> 
     return compare(names, environment, **given, out=args.out, track=args.track)
 
 
-def _add_out(parser: Parser) -> None:
+def _add_out(parser: Parser, name: str = "comparison") -> None:
     parser.add_argument(
-        "--out", metavar="DIR", help="where runs, comparison.json and comparison.png go (default: new, under runs)"
+        "--out", metavar="DIR", help=f"where runs, {name}.json and {name}.png go (default: new, under runs)"
     )
 
 

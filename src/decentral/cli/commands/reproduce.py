@@ -80,7 +80,9 @@ def _parser() -> Parser:
         help="train nothing: take over pieces from this directory or TARGET.json; may be given again",
     )
     parser.add_argument(
-        "--out", metavar="DIR", help="where it goes, and resumes if interrupted (default: runs/reproduction/TARGET)"
+        "--out",
+        metavar="DIR",
+        help="where it goes, and resumes if interrupted (default: runs/reproduction/TARGET, with --redraw beside FILE)",
     )
     parser.add_argument("--redraw", metavar="FILE", help="figure and table again from TARGET.json, without training")
     parser.add_argument("--claims", metavar="DIR", help="all claims, then by reading, from the full-scale data in DIR")

@@ -94,13 +94,15 @@ def _check_beginning(words: list[str]) -> None:
     """Explain the command where the words that must come first do not."""
     if len(words) >= 2 and not any(word.startswith("-") for word in words[:2]):
         return
-    from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENTS, EVERY_ALGORITHM
+    from decentral.api.choices import ALGORITHM_FORM, ENVIRONMENT_FORMS, ENVIRONMENTS, EVERY_ALGORITHM
 
     general = parser_for("sweep", usage=USAGE)
     general.add_argument(
         "algorithms", metavar="ALGORITHM,...", help=f"one or several of {', '.join([*EVERY_ALGORITHM, ALGORITHM_FORM])}"
     )
-    general.add_argument("environment", metavar="ENVIRONMENT", help=f"one of {', '.join(ENVIRONMENTS)}")
+    general.add_argument(
+        "environment", metavar="ENVIRONMENT", help=f"one of {', '.join([*ENVIRONMENTS, *ENVIRONMENT_FORMS])}"
+    )
     general.epilog = f"{EPILOG} decentral sweep ALGORITHM,... ENVIRONMENT --help lists all settings."
     if {"-h", "--help"} & set(words):
         general.parse_all(["--help"])
