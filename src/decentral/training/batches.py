@@ -43,14 +43,22 @@ def learn_from(
 ) -> tuple[AgentState, Metrics]:
     """One update from episodes [B, ...], cut to the shortest of the batch's lengths that holds those of all lanes."""
     if len(batch.lengths) == 1 or episodes.weights is not None:  # a prioritised batch can't be drawn again by an audit
-        return algorithm.learn(agent, episodes, key)
+        return _learn(algorithm, agent, episodes, key)
     longest = largest_of_all(jnp.maximum(longest_of(episodes), batch.no_shorter_than))
 
     def learn(length: int, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:
-        return algorithm.learn(agent, cut(episodes, length), key)
+        return _learn(algorithm, agent, cut(episodes, length), key)
 
     which = jnp.searchsorted(jnp.asarray(batch.lengths), longest)
     return jax.lax.switch(which, [partial(learn, length) for length in batch.lengths], agent, episodes, key)
+
+
+@eqx.filter_jit
+def _learn(
+    algorithm: Algorithm, agent: AgentState, episodes: Episode, key: Key[Array, ""]
+) -> tuple[AgentState, Metrics]:
+    """One update. It is traced once for every length, though several programs hold it."""
+    return algorithm.learn(agent, episodes, key)
 
 
 def longest_of(episodes: Episode) -> Int[Array, ""]:
