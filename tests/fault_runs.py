@@ -85,7 +85,9 @@ def play(fault, workers):
     seconds = 60.0
     if FAULTS[fault].line == SILENT:
         seconds, host_stages.PATIENCE = WAIT, WAIT
-    stages = host_stages.Stages(build_environment(Faulty, {"fault": fault}, NAME), workers, seconds=seconds)
+    stages = host_stages.Stages(
+        build_environment(Faulty, {"fault": fault}, NAME), workers, workers if workers > 1 else 0, seconds
+    )
     places = range(workers)
     try:
         for seed in range(2):

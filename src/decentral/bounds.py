@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,17 @@ Bounds = tuple[tuple[float, float], ...]  # the lowest and the highest value of 
 
 def within_bounds(action: np.ndarray, bounds: Bounds) -> np.ndarray:
     """Numbers from -1 to 1 [numbers] as an environment's own, as float32 that never leaves the bounds."""
-    low, high = np.asarray(bounds, np.float64).T
+    low, high = _ends(bounds)
     exact = low + 0.5 * (np.asarray(action, np.float64) + 1) * (high - low)
     found = np.clip(exact, low, high).astype(np.float32)
     found = np.where(found > high, np.nextafter(found, np.float32(-np.inf)), found)  # rounded to beyond a bound
     return np.where(found < low, np.nextafter(found, np.float32(np.inf)), found)
+
+
+@cache
+def _ends(bounds: Bounds) -> np.ndarray:
+    """All the lowest values, and all the highest."""
+    return np.asarray(bounds, np.float64).T
 
 
 def as_bounds(given: Any, count: int) -> Bounds:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from decentral.bounds import as_bounds, within_bounds
-from decentral.environments.host.wire import Wire, read
+from decentral.environments.host.wire import Wire, parted, read
 from decentral.environments.registry import environment_class
 from decentral.errors import Refused
 from decentral.types import Continuous
@@ -57,9 +57,11 @@ def test_the_environment_is_given_numbers_in_its_own_shapes_types_and_bounds():
 def test_numbers_reach_another_process_as_they_are():
     wire, pipe = Wire(environment()), io.BytesIO()
     actions = np.asarray([[0.1, -1.0, 1e-7], [0.3, 0.0, 0.0]], np.float32)
-    wire.ask(pipe, actions)
+    wire.ask(pipe, {3: actions})
     pipe.seek(0)
-    found = wire.question(*read(pipe))
+    [(stage, *message)] = parted(read(pipe)[1])
+    found = wire.question(*message)
+    assert stage == 3
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, actions)
 

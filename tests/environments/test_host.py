@@ -23,8 +23,8 @@ ALIKE = np.asarray([1, 1], np.int32)
 def answer(line, *questions):
     """What a stage says to the last of some questions."""
     for question in questions:
-        line.ask(question)
-        said = line.answer()
+        line.ask({0: question})
+        said = line.answers()[0]
     return said
 
 
@@ -54,8 +54,8 @@ def test_another_process_tells_the_same_and_does_not_mind_an_interruption():
         elsewhere = answer(line, ALIKE)
         assert [array.tolist() for array in here.percepts] == [array.tolist() for array in elsewhere.percepts]
         assert here[1:] == elsewhere[1:]
-        with pytest.raises(BrokenOff, match="the line went dead"):
-            answer(line, 6, ALIKE, ALIKE)
+        broken = answer(line, 6, ALIKE, ALIKE)
+        assert isinstance(broken, BrokenOff) and "the line went dead" in str(broken)
     finally:
         line.dismiss()
         line.close()
@@ -113,10 +113,34 @@ def test_a_stage_that_failed_is_replaced_where_its_world_says_so():
 
 def test_every_world_is_closed(tmp_path):
     diary = tmp_path / "diary"
-    opened = Stages(Counting(trouble=str(diary)), 2, apart=False)  # in other processes: tests/faults.py
+    opened = Stages(Counting(trouble=str(diary)), 2)  # in other processes: tests/faults.py
     opened.ask({0: 5, 1: 5})
     opened.close()
     assert diary.read_text() == "closed\n" * 2
+
+
+def test_two_processes_hold_three_worlds_that_are_told_apart(tmp_path):
+    diary = tmp_path / "diary"
+    opened = Stages(Counting(trouble=str(diary)), 3, processes=2)
+    begun = opened.ask({0: 3, 1: 4, 2: 5})
+    assert {place: told.observation[0].tolist() for place, told in begun.items()} == {0: [0, 3], 1: [0, 4], 2: [0, 5]}
+    went_on = opened.ask({2: ALIKE, 1: ALIKE})
+    assert [(place, *told.percepts.observation[0].tolist()) for place, told in went_on.items()] == [
+        (2, 1, 5),
+        (1, 1, 4),
+    ]
+    assert opened.ask({0: ALIKE})[0].percepts.observation[0].tolist() == [1, 3] and len(opened.lines) == 2
+    assert opened.close() == [] and diary.read_text() == "closed\n" * 3
+
+
+def test_all_episodes_of_a_process_that_failed_break_off_and_those_of_others_go_on():
+    opened = Stages(Counting(trouble="raise", in_episode=0, restarts=True), 3, processes=2)
+    opened.ask({0: 5, 1: 5, 2: 5})
+    opened.ask(dict.fromkeys(range(3), ALIKE))
+    told = opened.ask({0: ALIKE, 1: 6, 2: 6})  # the first one fails, and the third is of its process
+    assert [type(answer) for answer in told.values()] == [BrokenOff, Percepts, BrokenOff]
+    assert isinstance(opened.ask({2: 6})[2], Percepts)
+    opened.close()
 
 
 def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(tmp_path):

@@ -13,7 +13,7 @@ import decentral
 from decentral.cli import main
 from decentral.configs.config import resolve
 from decentral.environments.host.checks import CheckedStage
-from decentral.environments.host.wire import Wire, read
+from decentral.environments.host.wire import MANY, Wire, joined
 from decentral.errors import Interrupted
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.runner import run
@@ -89,10 +89,8 @@ def test_own_rewards_travel_between_processes():
     stage = CheckedStage(environment)
     stage.reset(0)
     told = stage.step(np.asarray([0, 0]))
-    with tempfile.TemporaryFile() as stream:
-        Wire(environment).tell(stream, told)
-        stream.seek(0)
-        understood = Wire(environment).answer(*read(stream))
+    wire = Wire(environment)
+    understood = wire.answers(MANY, joined([(0, *wire.encode(told))]))[0]
     assert understood.own_rewards.tolist() == [1, 4] and understood.reward == told.reward
     np.testing.assert_array_equal(understood.percepts.observation, told.percepts.observation)
 

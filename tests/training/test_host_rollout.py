@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from decentral.runs.host import rollout_for
 from decentral.runs.lanes import LaneBatch
 from decentral.training.plan import Plan
 from decentral.training.setup import TrainingSetup
@@ -24,6 +25,19 @@ def trained(environment, name="iql", turns=4, **plan):
     tested = machine.test()
     machine.close()
     return machine.lanes, tested
+
+
+class Large(Hosted):
+    one_per_process = True
+
+
+@pytest.mark.parametrize(
+    ("world", "workers", "most", "stages"),
+    [(Hosted, 1, None, 4), (Hosted, 2, None, 4), (Hosted, 2, 3, 3), (Large, 2, None, 2)],
+)
+def test_as_many_worlds_are_open_as_a_turn_plays_side_by_side(world, workers, most, stages):
+    setup = TrainingSetup.alike(small("iql"), world(), Plan(**{**PLAN, "num_environments": 4, "workers": workers}))
+    assert rollout_for(setup, most).stages.count == stages
 
 
 def leaves(tree):

@@ -224,7 +224,7 @@ def play_greedily(
     """Greedy episodes of one team [B, ...], in a compiled environment or in a host environment."""
     if not isinstance(setup.environment, HostEnvironment):
         return _PLAY(setup.team, setup.compiled_environment, acting_models, episodes, key)
-    with closing(rollout_for(setup, stages=min(setup.plan.workers, episodes))) as rollout:
+    with closing(rollout_for(setup, most_stages=episodes)) as rollout:
         alone = jax.tree.map(lambda leaf: leaf[None], acting_models)
         played = host_greedy_episodes(rollout, setup, alone, episodes, key)
     return jax.tree.map(lambda leaf: leaf[0], played)

@@ -23,7 +23,7 @@ class Plan(Settings):
     num_environments: int = setting(1, "environments played side by side, one episode each per turn", at_least=1)
     workers: int = setting(
         1,
-        "processes that step a host environment, one episode each at a time; 1: this very process",
+        "processes that step a host environment, the environments dealt out to them; 1: this very process",
         at_least=1,
         at_most=1024,
     )

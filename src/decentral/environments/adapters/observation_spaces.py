@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Entry:
         """Of the part; the whole observation is called so."""
         return ".".join(map(str, self.path)) or REST
 
-    @property
+    @cached_property
     def choices(self) -> tuple[tuple[int, int], ...]:
         """The first number and the count of each one-hot choice; empty if these are plain numbers."""
         if is_kind(self.space, "Discrete"):
@@ -39,14 +40,14 @@ class Entry:
             else ()
         )
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """Of plain numbers."""
         if is_kind(self.space, "MultiBinary"):
             return tuple(np.atleast_1d(self.space.n).tolist())
         return tuple(int(length) for length in self.space.shape)
 
-    @property
+    @cached_property
     def image(self) -> tuple[int, int, int] | None:
         """Height, width and channels, if these are the pixels of an image."""
         if not is_kind(self.space, "Box") or len(self.shape) != 3 or getattr(self.space, "dtype", None) != np.uint8:
@@ -54,7 +55,7 @@ class Entry:
         height, width, channels = self.shape
         return (height, width, channels) if np.max(self.space.high) > 1 else None
 
-    @property
+    @cached_property
     def size(self) -> int:
         return sum(count for _, count in self.choices) if self.choices else math.prod(self.shape)
 
@@ -119,7 +120,7 @@ class Observations:
             raise Refused(f"the observations of {whose} must hold something, got {space_text(space)}")
         return Observations(entries, has_mask)
 
-    @property
+    @cached_property
     def size(self) -> int:
         return sum(entry.size for entry in self.entries)
 
@@ -131,7 +132,7 @@ class Observations:
             return ()
         return tuple(itertools.chain.from_iterable(entry.names() for entry in self.entries))
 
-    @property
+    @cached_property
     def image(self) -> tuple[int, int, int] | None:
         """Height, width and channels, if the observation is an image and nothing else."""
         return self.entries[0].image if len(self.entries) == 1 else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,23 +31,23 @@ class PettingZooSizes:
     observation_names: tuple[tuple[str, ...], ...]  # of every agent's numbers; empty where nobody names them
     action_names: tuple[tuple[str, ...], ...]  # of every agent's actions
 
-    @property
+    @cached_property
     def features(self) -> int:
         """Of the largest observation."""
         return max(observations.size for observations in self.observations)
 
-    @property
+    @cached_property
     def image(self) -> tuple[int, int, int] | None:
         """The shape of the image that every agent observes; none if they observe anything else."""
         images = {observations.image for observations in self.observations}
         return images.pop() if len(images) == 1 else None
 
-    @property
+    @cached_property
     def most_actions(self) -> int:
         """Of the agent that has most."""
         return max(actions.count for actions in self.actions)
 
-    @property
+    @cached_property
     def kind(self) -> ActionKind:
         """Of all agents' actions, in the sizes of the one that has most."""
         return type(self.actions[0].kind)(self.most_actions)

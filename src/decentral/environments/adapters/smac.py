@@ -113,6 +113,10 @@ class Smac(HostEnvironment):
         return {"win_rate": "won"}
 
     @property
+    def one_per_process(self) -> bool:
+        return True  # each is a whole game
+
+    @property
     def may_restart(self) -> bool:
         return True  # a game that crashes is started again
 

@@ -44,7 +44,7 @@ def _check_sizes(environment: HostEnvironment, name: str) -> None:
     if spec.image is not None and not _is_image(spec):
         must_be = f"height, width and channels of {spec.observation_size} numbers"
         raise Refused(f"{name}: spec.image must be {must_be}, got {spec.image!r:.80}")
-    for what in ("may_end_early", "may_restart", "has_own_rewards"):
+    for what in ("may_end_early", "may_restart", "one_per_process", "has_own_rewards"):
         if not isinstance(flag := getattr(environment, what), bool):
             raise Refused(f"{name}: {what} must be true or false, got {flag!r:.80}")
     facts = environment.fact_names
@@ -84,6 +84,7 @@ class CheckedStage(Stage):
 
     def __init__(self, environment: HostEnvironment, rendered: bool = False):
         self.environment = environment
+        self.spec, self.num_agents, self.fact_names = environment.spec, environment.num_agents, environment.fact_names
         self.streams = StandardStreams()
         self.taken = 0  # steps of the episode
         try:
@@ -129,7 +130,7 @@ class CheckedStage(Stage):
         reward = number_of("reward", answer.reward)
         for name in ("terminated", "truncated"):
             _check(isinstance(getattr(answer, name), bool | np.bool_), name, "true or false", getattr(answer, name))
-        names = self.environment.fact_names
+        names = self.fact_names
         _check(isinstance(answer.facts, dict), "facts", f"a dict of {names}", answer.facts)
         _check(set(answer.facts) == set(names), "facts", f"those of fact_names, {names}", tuple(answer.facts))
         facts = {name: number_of(f"facts.{name}", answer.facts[name]) for name in names}
@@ -149,7 +150,7 @@ class CheckedStage(Stage):
 
     def _percepts(self, percepts: Any) -> Percepts:
         _check(isinstance(percepts, Percepts), "percepts", "Percepts", percepts)
-        spec, agents = self.environment.spec, self.environment.num_agents
+        spec, agents = self.spec, self.num_agents
         observation = table_of("observation", percepts.observation, (agents, spec.observation_size))
         for agent in _unsound_rows(np.abs(observation) <= LARGEST):
             self._unsound("observation", agent, FINITE, observation)

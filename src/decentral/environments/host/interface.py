@@ -82,3 +82,8 @@ class HostEnvironment(BaseEnvironment):
     def may_restart(self) -> bool:
         """May a process of this environment that died be replaced by a new one? Its episode is then dropped."""
         return False
+
+    @property
+    def one_per_process(self) -> bool:
+        """Must every stage have a process to itself, because stages are large or share something outside of them?"""
+        return False

@@ -1,10 +1,10 @@
-"""Several stages of a host environment, stepped in parallel: in this process, or each in its own process."""
+"""Several stages of a host environment: in this process, or dealt out to processes that step theirs in parallel."""
 
 import json
 import os
 import signal
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from decentral.environments.host.checks import CheckedStage
@@ -24,40 +24,44 @@ LONGEST_WAIT = 600.0  # seconds that an environment in another process may take 
 class Stages:
     """The stages of a run, by number. They are opened when they are first needed.
 
-    `apart`: each in its own process, which may take `seconds` to answer; otherwise all in this one. `filming`:
-    in this process, and with pictures.
+    They are dealt out to `processes`, or all are in this one if there are none; a process may take `seconds` for each
+    of its stages to answer. `filming`: in this process, and with pictures.
     """
 
     def __init__(
         self,
         environment: HostEnvironment,
         count: int,
-        apart: bool | None = None,
+        processes: int = 0,
         seconds: float = LONGEST_WAIT,
         filming: bool = False,
     ):
         self.environment = environment
         self.filming = filming
         self.count = count
-        self.apart = not filming and (count > 1 if apart is None else apart)
         self.seconds = seconds
+        self.apart = processes > 0 and not filming
         self.lines: list[StageLine] = []
+        self.most_lines = min(processes, count) if self.apart else count
         self.broken = False  # has one failed? Then no more questions are sent
 
     def ask(self, questions: Mapping[int, Question]) -> dict[int, Answer | BrokenOff]:
-        """The answer of each stage to its question; all of them work in parallel.
+        """The answer of each stage to its question; processes work in parallel.
 
         Where an episode broke off, that is the answer. A stage that failed is replaced by a new one if its environment
         says that it may be.
         """
         self.broken = True
-        while len(self.lines) < self.count:
+        while len(self.lines) < self.most_lines:
             self.lines.append(self._open())
+        asked: dict[int, dict[int, Question]] = {}
         for place, question in questions.items():
-            self.lines[place].ask(question)
-        answers = {place: self._answer(place) for place in questions}
+            asked.setdefault(place % self.most_lines, {})[place] = question
+        for line, of_line in asked.items():
+            self.lines[line].ask(of_line)
+        answers = {place: answer for line in asked for place, answer in self._answers(line, asked[line]).items()}
         self.broken = False
-        return answers
+        return {place: answers[place] for place in questions}
 
     def filmed(self) -> FilmedStage:
         """The first stage, with the pictures of its last episode."""
@@ -83,38 +87,38 @@ class Stages:
             return WorkerStageLine(self.environment, self.seconds)
         return LocalStageLine(self.environment, self.filming)
 
-    def _answer(self, place: int) -> Answer | BrokenOff:
+    def _answers(self, line: int, places: Iterable[int]) -> dict[int, Answer | BrokenOff]:
         try:
-            return self.lines[place].answer()
+            return self.lines[line].answers()
         except BrokenOff as broken:
-            return broken
+            return dict.fromkeys(places, broken)
         except Failed as failure:
             if not self.environment.may_restart:
                 raise
             with suppress(Failed, Refused, BrokenOff):
-                self.lines[place].close()
-            self.lines[place] = self._open()
-            return BrokenOff(str(failure))
+                self.lines[line].close()
+            self.lines[line] = self._open()
+            return {place: BrokenOff(str(failure)) for place in places}
 
 
 class StageLine(ABC):
-    """The connection to one stage: send a question, then wait for the answer."""
+    """The connection to a stage, or to several of one process: send questions, then wait for the answers."""
 
     @abstractmethod
-    def ask(self, question: Question) -> None:
-        """Send a question."""
+    def ask(self, questions: Mapping[int, Question]) -> None:
+        """Send a question to each of these stages."""
 
     @abstractmethod
-    def answer(self) -> Answer:
-        """Wait for its answer."""
+    def answers(self) -> dict[int, Answer | BrokenOff]:
+        """Wait for their answers."""
 
     @abstractmethod
     def dismiss(self) -> None:
-        """Announce to the stage that it will be closed."""
+        """Announce to the stages that they will be closed."""
 
     @abstractmethod
     def close(self) -> None:
-        """Close the stage, and wait for it."""
+        """Close the stages, and wait for them."""
 
 
 class LocalStageLine(StageLine):
@@ -123,10 +127,16 @@ class LocalStageLine(StageLine):
     def __init__(self, environment: HostEnvironment, filming: bool = False):
         self.stage: Stage = FilmedStage(environment) if filming else CheckedStage(environment)
 
-    def ask(self, question: Question) -> None:
-        self.question = question
+    def ask(self, questions: Mapping[int, Question]) -> None:
+        [(self.place, self.question)] = questions.items()
 
-    def answer(self) -> Answer:
+    def answers(self) -> dict[int, Answer | BrokenOff]:
+        try:
+            return {self.place: self._answer()}
+        except BrokenOff as broken:
+            return {self.place: broken}
+
+    def _answer(self) -> Answer:
         if isinstance(self.question, int):
             return self.stage.reset(self.question)
         return self.stage.step(self.question)
@@ -139,7 +149,7 @@ class LocalStageLine(StageLine):
 
 
 class WorkerStageLine(StageLine):
-    """The connection to a stage in its own process."""
+    """The connection to the stages of another process."""
 
     def __init__(self, environment: HostEnvironment, seconds: float = LONGEST_WAIT):
         self.wire = Wire(environment)
@@ -148,22 +158,27 @@ class WorkerStageLine(StageLine):
         what = (environment.address, json.dumps(as_data(environment)), how)
         self.worker = Process("decentral.environments.host.worker", *what)
         self.ear = PipeReader(self.worker.answers, lambda: self.worker.process.poll() is None)
+        self.asked = 1  # stages, by the last message
 
-    def ask(self, question: Question) -> None:
-        self.ear.left = self.seconds
+    def ask(self, questions: Mapping[int, Question]) -> None:
+        self.asked = len(questions)
+        self.ear.left = self.asked * self.seconds
         with suppress(BrokenPipeError):  # it has died: there will be no answer
-            self.wire.ask(self.worker.questions, question)
+            self.wire.ask(self.worker.questions, questions)
 
-    def answer(self) -> Answer:
+    def answers(self) -> dict[int, Answer | BrokenOff]:
         try:
-            return self.wire.answer(*read(self.ear, self.wire.longest))
+            return self._read()
         except EOFError:
             raise Failed(f"{self.wire.environment.address}: its {self._end()}") from None
         except AnswerTimeout:
             self._kill()
             self.worker.end(PATIENCE)
-            late = f"did not answer within {self.seconds:g} s (training.worker_timeout) and was ended"
+            late = f"did not answer within {self.asked * self.seconds:g} s (training.worker_timeout) and was ended"
             raise Failed(f"{self.wire.environment.address}: its process {self.worker.number} {late}") from None
+
+    def _read(self) -> dict[int, Answer | BrokenOff]:
+        return self.wire.answers(*read(self.ear, self.asked * self.wire.longest))
 
     def dismiss(self) -> None:
         if not self.worker.questions.closed:
@@ -175,7 +190,7 @@ class WorkerStageLine(StageLine):
             return
         self.ear.left = PATIENCE
         try:
-            self.wire.answer(*read(self.ear, self.wire.longest))  # an answer that nobody waited for, or an error
+            self._read()  # answers that nobody waited for, or an error
         except EOFError:
             how = self._end()
             if self.worker.process.returncode:

@@ -7,21 +7,25 @@ import os
 import select
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import BinaryIO
 
 import numpy as np
 
 from decentral.environments.host.interface import BrokenOff, HostEnvironment, Percepts, Step
 from decentral.errors import Failed, Refused
+from decentral.types import ActionKind
 
 Question = int | np.ndarray  # the seed of a new episode, or every agent's action
 Answer = Percepts | Step
 
-RESET, STEP, CLOSE = b"r", b"s", b"c"
-TROUBLES: dict[bytes, type[Exception]] = {b"R": Refused, b"F": Failed, b"B": BrokenOff}
+RESET, STEP, MANY, CLOSE = b"r", b"s", b"m", b"c"
+BROKEN_OFF = b"B"
+TROUBLES: dict[bytes, type[Exception]] = {b"R": Refused, b"F": Failed, BROKEN_OFF: BrokenOff}
 FRAME = struct.Struct("<cQ")  # kind, length
+PART = struct.Struct("<IcQ")  # the number of a stage, kind, length
 GLANCE = 0.5  # seconds between two checks that the other process is alive
 OUTCOME = struct.Struct("<d??")  # reward, terminated, truncated
 
@@ -35,6 +39,27 @@ def write(stream: BinaryIO, kind: bytes, body: bytes = b"") -> None:
     """Send one message."""
     stream.write(framed(kind, body))
     stream.flush()
+
+
+Part = tuple[int, bytes, bytes]  # to or from the stage of a number: a kind of message and its body
+
+
+def joined(parts: Iterable[Part]) -> bytes:
+    """The messages of several stages as the body of one."""
+    return b"".join(PART.pack(stage, kind, len(body)) + body for stage, kind, body in parts)
+
+
+def parted(body: bytes) -> Iterator[Part]:
+    """The inverse of `joined`; a ValueError if it is none."""
+    begin = 0
+    while begin < len(body):
+        if begin + PART.size > len(body):
+            raise ValueError("half a message")
+        stage, kind, length = PART.unpack_from(body, begin)
+        begin += PART.size + length
+        if begin > len(body):
+            raise ValueError("half a message")
+        yield stage, kind, body[begin - length : begin]
 
 
 class AnswerTimeout(Exception):
@@ -96,69 +121,78 @@ class Wire:
 
     environment: HostEnvironment
 
-    @property
+    @cached_property
     def _shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
         agents, spec = self.environment.num_agents, self.environment.spec
         return (agents, spec.observation_size), (agents, spec.actions.count)
 
-    @property
+    @cached_property
+    def _actions(self) -> ActionKind:
+        return self.environment.spec.actions
+
+    @cached_property
     def _action_type(self) -> np.dtype:
-        return np.dtype(self.environment.spec.actions.dtype).newbyteorder("<")
+        return np.dtype(self._actions.dtype).newbyteorder("<")
 
-    @property
+    @cached_property
     def longest(self) -> int:
-        """The length in bytes of the longest answer, or of a line of text."""
+        """The length in bytes of the longest answer of a stage, or of a line of text."""
         observation, available = (rows * columns for rows, columns in self._shapes)
-        return 2**16 + 4 * observation + available + 8 * (len(self.environment.fact_names) + self._own)
+        return 2**16 + PART.size + 4 * observation + available + 8 * (len(self._names) + self._own)
 
-    @property
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return self.environment.fact_names
+
+    @cached_property
     def _own(self) -> int:
         """How many rewards of agents' own an answer holds."""
         return self.environment.num_agents if self.environment.has_own_rewards else 0
 
-    def ask(self, stream: BinaryIO, question: Question) -> None:
-        """Send a question."""
+    def ask(self, stream: BinaryIO, questions: Mapping[int, Question]) -> None:
+        """Send the questions to the stages of a process."""
+        write(stream, MANY, joined((stage, *self._encoded(question)) for stage, question in questions.items()))
+
+    def _encoded(self, question: Question) -> tuple[bytes, bytes]:
         if isinstance(question, int):
-            write(stream, RESET, str(question).encode())
-        else:
-            write(stream, STEP, question.astype(self._action_type).tobytes())
+            return RESET, str(question).encode()
+        return STEP, question.astype(self._action_type).tobytes()
 
     def question(self, kind: bytes, body: bytes) -> Question:
         """Decode a question."""
         if kind == RESET:
             return int(body)
-        actions = self.environment.spec.actions
-        return (
-            np.frombuffer(body, self._action_type)
-            .astype(actions.dtype)
-            .reshape(self.environment.num_agents, *actions.shape)
-        )
+        actions = np.frombuffer(body, self._action_type).astype(self._actions.dtype)
+        return actions.reshape(-1, *self._actions.shape)
 
-    def tell(self, stream: BinaryIO, answer: Answer) -> None:
-        """Send an answer."""
+    def encode(self, answer: Answer) -> tuple[bytes, bytes]:
+        """An answer as a kind of message and its body."""
         if isinstance(answer, Percepts):
-            write(stream, RESET, percepts_to_bytes(answer))
-            return
-        facts = np.asarray([answer.facts[name] for name in self.environment.fact_names], "<f8")
+            return RESET, percepts_to_bytes(answer)
+        facts = np.asarray([answer.facts[name] for name in self._names], "<f8")
         outcome = OUTCOME.pack(answer.reward, answer.terminated, answer.truncated)
         own = np.asarray(() if answer.own_rewards is None else answer.own_rewards, "<f8")
-        write(stream, STEP, outcome + facts.tobytes() + own.tobytes() + percepts_to_bytes(answer.percepts))
+        return STEP, outcome + facts.tobytes() + own.tobytes() + percepts_to_bytes(answer.percepts)
 
-    def answer(self, kind: bytes, body: bytes) -> Answer:
-        """Decode an answer. Errors are raised, and so is what is no answer."""
+    def answers(self, kind: bytes, body: bytes) -> dict[int, Answer | BrokenOff]:
+        """Decode the answers of a process, by the number of the stage. Errors and what is no answer are raised."""
         if kind in TROUBLES:
-            raise TROUBLES[kind](body.decode(errors="replace"))
+            raise TROUBLES[kind](_text(body))
         try:
-            return self._understood(kind, body)
+            if kind != MANY:
+                raise ValueError(kind)
+            return {stage: self._understood(*part) for stage, *part in parted(body)}
         except (ValueError, struct.error):
             raise Failed(f"{self.environment.address}: its process sent an invalid answer") from None
 
-    def _understood(self, kind: bytes, body: bytes) -> Answer:
+    def _understood(self, kind: bytes, body: bytes) -> Answer | BrokenOff:
+        if kind == BROKEN_OFF:
+            return BrokenOff(_text(body))
         if kind == RESET:
             return percepts_from_bytes(body, *self._shapes)
         if kind != STEP:
             raise ValueError(kind)
-        names, begin = self.environment.fact_names, OUTCOME.size
+        names, begin = self._names, OUTCOME.size
         facts_end = begin + 8 * len(names)
         end = facts_end + 8 * self._own
         reward, terminated, truncated = OUTCOME.unpack(body[:begin])
@@ -177,6 +211,10 @@ def percepts_from_bytes(body: bytes, observed: tuple[int, int], mask: tuple[int,
     size = 4 * observed[0] * observed[1]
     observation = np.frombuffer(body[:size], "<f4").astype(np.float32)
     return Percepts(observation.reshape(observed), np.frombuffer(body[size:], bool).reshape(mask))
+
+
+def _text(body: bytes) -> str:
+    return body.decode(errors="replace")
 
 
 def trouble_as_message(error: Exception) -> tuple[bytes, bytes]:

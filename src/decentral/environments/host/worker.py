@@ -1,8 +1,8 @@
-"""A process that steps an environment for another.
+"""A process that steps an environment for another, on one stage or on several.
 
 `python -m decentral.environments.host.worker ADDRESS SETTINGS [HOW]`: HOW says that its code is trusted, not named. It
 answers on its standard output what it is asked on its standard input. What the environment itself prints goes to the
-standard error. It ends, and closes its environment, when it is told to or when whoever started it is gone.
+standard error. It ends, and closes its stages, when it is told to or when whoever started it is gone.
 """
 
 import json
@@ -10,17 +10,19 @@ import os
 import signal
 import sys
 import threading
+from collections import defaultdict
 from contextlib import suppress
 from functools import partial
 from typing import Any, BinaryIO
 
 from decentral.environments.host.checks import CheckedStage
 from decentral.environments.host.interface import BrokenOff, HostEnvironment
-from decentral.environments.host.wire import CLOSE, Wire, read, trouble_as_message, write
+from decentral.environments.host.wire import CLOSE, MANY, Wire, joined, parted, read, trouble_as_message, write
 from decentral.environments.registry import host_environment
 from decentral.errors import Failed, Refused
 from decentral.terminal import complain
 
+LONGEST = 2**30  # bytes of a message of questions
 GRACE = 1.0  # seconds that threads and handlers which the environment has left may take once it is closed
 
 
@@ -59,19 +61,27 @@ def _say(address: str, trouble: Any) -> None:
 
 
 def _serve(environment: HostEnvironment, questions: BinaryIO, answers: BinaryIO) -> None:
-    wire, stage = Wire(environment), CheckedStage(environment)
+    wire, stages = Wire(environment), defaultdict[int, CheckedStage](lambda: CheckedStage(environment))
+
+    def answer(number: int, kind: bytes, body: bytes) -> tuple[int, bytes, bytes]:
+        question = wire.question(kind, body)
+        try:
+            stage = stages[number]
+            answer = stage.reset(question) if isinstance(question, int) else stage.step(question)
+        except BrokenOff as broken:
+            return number, *trouble_as_message(broken)
+        return number, *wire.encode(answer)
+
     try:
-        while (message := read(questions))[0] != CLOSE:
-            question = wire.question(*message)
-            try:
-                wire.tell(answers, stage.reset(question) if isinstance(question, int) else stage.step(question))
-            except BrokenOff as broken:
-                write(answers, *trouble_as_message(broken))
+        while (message := read(questions, LONGEST))[0] != CLOSE:
+            write(answers, MANY, joined([answer(*part) for part in parted(message[1])]))
     except BaseException:
-        with suppress(Refused, Failed, BrokenOff):  # the first error is the one to report
-            stage.close()
+        for stage in stages.values():
+            with suppress(Refused, Failed, BrokenOff):  # the first error is the one to report
+                stage.close()
         raise
-    stage.close()
+    for stage in stages.values():
+        stage.close()
 
 
 def private_streams() -> tuple[BinaryIO, BinaryIO]:
