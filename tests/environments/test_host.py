@@ -10,6 +10,7 @@ from decentral.environments import registry as names
 from decentral.environments.host.checks import CheckedStage, build_environment
 from decentral.environments.host.interface import BrokenOff, Percepts
 from decentral.environments.host.stages import LocalStageLine, Stages, WorkerStageLine
+from decentral.environments.host.wire import MANY, Wire, joined
 from decentral.environments.registry import environment_class, host_environment, recorded_class
 from decentral.errors import Failed
 from decentral.settings import Refused
@@ -131,6 +132,13 @@ def test_two_processes_hold_three_worlds_that_are_told_apart(tmp_path):
     ]
     assert opened.ask({0: ALIKE})[0].percepts.observation[0].tolist() == [1, 3] and len(opened.lines) == 2
     assert opened.close() == [] and diary.read_text() == "closed\n" * 3
+
+
+@pytest.mark.parametrize("parts", [[], [(1, b"B", b"")], [(0, b"x", b"")]], ids=["none", "of another", "unknown"])
+def test_what_is_no_answer_of_the_world_that_was_asked_is_told_in_one_line(parts):
+    for body in (joined(parts), joined([(0, b"B", b"lost")])[:-1]):
+        with pytest.raises(Failed, match="Counting: its process sent an invalid answer"):
+            Wire(Counting()).answers(MANY, body, {0})
 
 
 def test_all_episodes_of_a_process_that_failed_break_off_and_those_of_others_go_on():

@@ -90,7 +90,7 @@ def test_own_rewards_travel_between_processes():
     stage.reset(0)
     told = stage.step(np.asarray([0, 0]))
     wire = Wire(environment)
-    understood = wire.answers(MANY, joined([(0, *wire.encode(told))]))[0]
+    understood = wire.answers(MANY, joined([(0, *wire.encode(told))]), {0})[0]
     assert understood.own_rewards.tolist() == [1, 4] and understood.reward == told.reward
     np.testing.assert_array_equal(understood.percepts.observation, told.percepts.observation)
 

@@ -158,11 +158,11 @@ class WorkerStageLine(StageLine):
         what = (environment.address, json.dumps(as_data(environment)), how)
         self.worker = Process("decentral.environments.host.worker", *what)
         self.ear = PipeReader(self.worker.answers, lambda: self.worker.process.poll() is None)
-        self.asked = 1  # stages, by the last message
+        self.asked: set[int] = set()  # the stages that the last message was for
 
     def ask(self, questions: Mapping[int, Question]) -> None:
-        self.asked = len(questions)
-        self.ear.left = self.asked * self.seconds
+        self.asked = set(questions)
+        self.ear.left = self._patience
         with suppress(BrokenPipeError):  # it has died: there will be no answer
             self.wire.ask(self.worker.questions, questions)
 
@@ -174,11 +174,15 @@ class WorkerStageLine(StageLine):
         except AnswerTimeout:
             self._kill()
             self.worker.end(PATIENCE)
-            late = f"did not answer within {self.asked * self.seconds:g} s (training.worker_timeout) and was ended"
+            late = f"did not answer within {self._patience:g} s (training.worker_timeout) and was ended"
             raise Failed(f"{self.wire.environment.address}: its process {self.worker.number} {late}") from None
 
+    @property
+    def _patience(self) -> float:
+        return len(self.asked) * self.seconds
+
     def _read(self) -> dict[int, Answer | BrokenOff]:
-        return self.wire.answers(*read(self.ear, self.asked * self.wire.longest))
+        return self.wire.answers(*read(self.ear, max(1, len(self.asked)) * self.wire.longest), self.asked)
 
     def dismiss(self) -> None:
         if not self.worker.questions.closed:

@@ -174,14 +174,15 @@ class Wire:
         own = np.asarray(() if answer.own_rewards is None else answer.own_rewards, "<f8")
         return STEP, outcome + facts.tobytes() + own.tobytes() + percepts_to_bytes(answer.percepts)
 
-    def answers(self, kind: bytes, body: bytes) -> dict[int, Answer | BrokenOff]:
-        """Decode the answers of a process, by the number of the stage. Errors and what is no answer are raised."""
+    def answers(self, kind: bytes, body: bytes, asked: set[int]) -> dict[int, Answer | BrokenOff]:
+        """Decode the answers of the stages that were asked. Errors and what is no answer are raised."""
         if kind in TROUBLES:
             raise TROUBLES[kind](_text(body))
         try:
-            if kind != MANY:
+            answers = {stage: self._understood(*part) for stage, *part in parted(body)}
+            if kind != MANY or answers.keys() != asked:
                 raise ValueError(kind)
-            return {stage: self._understood(*part) for stage, *part in parted(body)}
+            return answers
         except (ValueError, struct.error):
             raise Failed(f"{self.environment.address}: its process sent an invalid answer") from None
 

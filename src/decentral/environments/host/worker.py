@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections import defaultdict
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -80,8 +80,9 @@ def _serve(environment: HostEnvironment, questions: BinaryIO, answers: BinaryIO)
             with suppress(Refused, Failed, BrokenOff):  # the first error is the one to report
                 stage.close()
         raise
-    for stage in stages.values():
-        stage.close()
+    with ExitStack() as every:  # even if some fail
+        for stage in stages.values():
+            every.callback(stage.close)
 
 
 def private_streams() -> tuple[BinaryIO, BinaryIO]:
