@@ -78,7 +78,7 @@ def test_how_much_has_been_run():
 
 def test_where_methods_end():
     contexts = json.loads((ROOT / "results" / "battle-contexts.json").read_text())["runs"]
-    page = text("docs/reproduction.md")
+    page, report = text("docs/reproduction.md"), text("docs/reproduction/report.md")
     for battle in ("5m_vs_6m", "8m_vs_9m", "10m_vs_11m", "3s_vs_4z", "3s_vs_5z", "3s5z"):
         endings = endings_of(battle_panel(RESULTS, battle, False))
         won = [endings[method].win_words.removesuffix(" %") for method in ("dac", "hysteretic", "i2q", "iql")]
@@ -87,6 +87,7 @@ def test_where_methods_end():
         telling = np.array([seed["kl"] for seed in seeds])
         cells = [*won, mean_and_spread(wishes, digits=2), mean_and_spread(telling, digits=2)]
         assert f"| `{battle}` | {' | '.join(cells)} |" in page
+        assert f"| {battle} | {' | '.join(won)} |" in report
 
 
 def test_battles_in_the_readme():
