@@ -8,7 +8,7 @@ import pytest
 
 from decentral.environments import registry as names
 from decentral.environments.host.checks import CheckedStage, build_environment
-from decentral.environments.host.interface import BrokenOff, Percepts
+from decentral.environments.host.interface import BrokenOff, Percepts, Step
 from decentral.environments.host.stages import LocalStageLine, Stages, WorkerStageLine
 from decentral.environments.host.wire import MANY, Wire, joined
 from decentral.environments.registry import environment_class, host_environment, recorded_class
@@ -141,14 +141,36 @@ def test_what_is_no_answer_of_the_world_that_was_asked_is_told_in_one_line(parts
             Wire(Counting()).answers(MANY, body, {0})
 
 
-def test_all_episodes_of_a_process_that_failed_break_off_and_those_of_others_go_on():
-    opened = Stages(Counting(trouble="raise", in_episode=0, restarts=True), 3, processes=2)
+@pytest.mark.parametrize("processes", [0, 2])
+def test_where_one_of_several_worlds_fails_the_others_go_on(processes):
+    opened = Stages(Counting(trouble="raise", in_episode=0, restarts=True), 3, processes)
     opened.ask({0: 5, 1: 5, 2: 5})
     opened.ask(dict.fromkeys(range(3), ALIKE))
-    told = opened.ask({0: ALIKE, 1: 6, 2: 6})  # the first one fails, and the third is of its process
-    assert [type(answer) for answer in told.values()] == [BrokenOff, Percepts, BrokenOff]
+    told = opened.ask({0: ALIKE, 1: 6, 2: 6})  # the third one is of the same process as the first, which fails
+    assert [type(answer) for answer in told.values()] == [BrokenOff, Percepts, Percepts]
+    assert isinstance(opened.ask({0: 6})[0], Percepts)
+    assert opened.close() == []
+
+
+def test_the_episodes_of_a_process_that_died_break_off():
+    opened = Stages(Counting(restarts=True), 3, processes=2)
+    opened.ask({0: 5, 1: 5, 2: 5})
+    opened.lines[0].worker.process.kill()
+    told = opened.ask(dict.fromkeys(range(3), ALIKE))
+    assert [type(answer) for answer in told.values()] == [BrokenOff, Step, BrokenOff]
     assert isinstance(opened.ask({2: 6})[2], Percepts)
     opened.close()
+
+
+class Shut(Counting):
+    def open(self):
+        raise BrokenOff("nobody is at home")
+
+
+def test_a_world_that_can_not_be_opened_now_breaks_an_episode_off():
+    opened = Stages(Shut(), 2)
+    assert [str(told) for told in opened.ask({0: 5, 1: 5}).values()] == ["nobody is at home"] * 2
+    assert opened.close() == []
 
 
 def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(tmp_path):

@@ -29,7 +29,7 @@ class Plan(Settings):
     )
     worker_timeout: int = setting(
         600,
-        "seconds that an environment in a process of its own (workers above 1) may take to answer; then it is ended",
+        "seconds that a process of environments (workers above 1) may take for a step of them all; then it is ended",
         at_least=1,
         at_most=1_000_000,
     )

@@ -6,6 +6,7 @@ import signal
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 
 from decentral.environments.host.checks import CheckedStage
 from decentral.environments.host.filmed import FilmedStage
@@ -24,8 +25,8 @@ LONGEST_WAIT = 600.0  # seconds that an environment in another process may take 
 class Stages:
     """The stages of a run, by number. They are opened when they are first needed.
 
-    They are dealt out to `processes`, or all are in this one if there are none; a process may take `seconds` for each
-    of its stages to answer. `filming`: in this process, and with pictures.
+    They are dealt out to `processes`, each of which may take `seconds` to answer, or all are in this one if there are
+    none. `filming`: in this process, and with pictures.
     """
 
     def __init__(
@@ -122,10 +123,11 @@ class StageLine(ABC):
 
 
 class LocalStageLine(StageLine):
-    """The connection to a stage in this process."""
+    """The connection to a stage in this process, which is opened when it is first asked."""
 
     def __init__(self, environment: HostEnvironment, filming: bool = False):
-        self.stage: Stage = FilmedStage(environment) if filming else CheckedStage(environment)
+        self.open = partial(FilmedStage if filming else CheckedStage, environment)
+        self.stage: Stage | None = None
 
     def ask(self, questions: Mapping[int, Question]) -> None:
         [(self.place, self.question)] = questions.items()
@@ -137,6 +139,7 @@ class LocalStageLine(StageLine):
             return {self.place: broken}
 
     def _answer(self) -> Answer:
+        self.stage = self.stage or self.open()
         if isinstance(self.question, int):
             return self.stage.reset(self.question)
         return self.stage.step(self.question)
@@ -145,7 +148,8 @@ class LocalStageLine(StageLine):
         pass
 
     def close(self) -> None:
-        self.stage.close()
+        if self.stage is not None:
+            self.stage.close()
 
 
 class WorkerStageLine(StageLine):
@@ -159,10 +163,12 @@ class WorkerStageLine(StageLine):
         self.worker = Process("decentral.environments.host.worker", *what)
         self.ear = PipeReader(self.worker.answers, lambda: self.worker.process.poll() is None)
         self.asked: set[int] = set()  # the stages that the last message was for
+        self.used: set[int] = set()  # those that were ever asked
 
     def ask(self, questions: Mapping[int, Question]) -> None:
         self.asked = set(questions)
-        self.ear.left = self._patience
+        self.used |= self.asked
+        self.ear.left = self.seconds
         with suppress(BrokenPipeError):  # it has died: there will be no answer
             self.wire.ask(self.worker.questions, questions)
 
@@ -174,12 +180,8 @@ class WorkerStageLine(StageLine):
         except AnswerTimeout:
             self._kill()
             self.worker.end(PATIENCE)
-            late = f"did not answer within {self._patience:g} s (training.worker_timeout) and was ended"
+            late = f"did not answer within {self.seconds:g} s (training.worker_timeout) and was ended"
             raise Failed(f"{self.wire.environment.address}: its process {self.worker.number} {late}") from None
-
-    @property
-    def _patience(self) -> float:
-        return len(self.asked) * self.seconds
 
     def _read(self) -> dict[int, Answer | BrokenOff]:
         return self.wire.answers(*read(self.ear, max(1, len(self.asked)) * self.wire.longest), self.asked)
@@ -192,7 +194,7 @@ class WorkerStageLine(StageLine):
     def close(self) -> None:
         if self.worker.answers.closed:  # it has ended
             return
-        self.ear.left = PATIENCE
+        self.ear.left = patience = PATIENCE * max(1, len(self.used))
         try:
             self._read()  # answers that nobody waited for, or an error
         except EOFError:
@@ -201,7 +203,7 @@ class WorkerStageLine(StageLine):
                 raise Failed(f"{self.wire.environment.address} when closed: its {how}") from None
         except AnswerTimeout:
             how = self._end(min(PATIENCE, 1.0))
-            raise Failed(f"{self.wire.environment.address} did not close within {PATIENCE:g} s: its {how}") from None
+            raise Failed(f"{self.wire.environment.address} did not close within {patience:g} s: its {how}") from None
         finally:
             self._end()
 

@@ -70,6 +70,13 @@ def _serve(environment: HostEnvironment, questions: BinaryIO, answers: BinaryIO)
             answer = stage.reset(question) if isinstance(question, int) else stage.step(question)
         except BrokenOff as broken:
             return number, *trouble_as_message(broken)
+        except Failed as failure:
+            if not environment.may_restart:
+                raise
+            if number in stages:
+                with suppress(Refused, Failed, BrokenOff):
+                    stages.pop(number).close()
+            return number, *trouble_as_message(BrokenOff(str(failure)))
         return number, *wire.encode(answer)
 
     try:
