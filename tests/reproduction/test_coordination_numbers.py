@@ -44,3 +44,10 @@ def test_the_table_of_actor_critics_is_that_of_the_data():
     for (method, view), ends in endings.items():
         cells = " | ".join(mean_and_spread(ends[penalty], digits=2) for penalty in (0.0, 0.3, 0.5, 1.0))
         assert f"| {method} | {view} | {cells} |" in text("docs/results.md")
+
+
+def test_what_is_told_of_continuous_actions_is_that_of_the_data():
+    [run] = json.loads((ROOT / "results" / "spread-continuous.json").read_text())["runs"]
+    returns = np.asarray(run["returns"])
+    told = f"rise from {returns[:, 0].mean():.1f} to {mean_and_spread(returns[:, -1], digits=1)} within 200,000 steps"
+    assert told in text("docs/algorithms/ippo.md") and returns.shape[0] == 5
