@@ -65,7 +65,7 @@ def test_without_pytorch_it_says_what_to_install_before_anything_is_measured(cap
         (["iql", "matrix-game", "--seeds", ""], "seeds must be a whole number from 1 to 1000000, got ''"),
         (["iql", "matrix-game", "--turns", "0"], "turns must be a whole number from 1 to 1000000, got '0'"),
         (["iql", "matrix-game", "--repeats", "few"], "repeats must be a whole number"),
-        (["iql", "matrix-game", "--seeds", "1,1e6"], "with 1000000 seeds needs"),
+        (["iql", "matrix-game", "--seeds", "1,1e6"], "the agents of 1000000 seeds need "),
         (["iql", "matrix-game", "--agents", "99"], "agents must be 2 to 10 on matrix-game, got 99"),
         (["iql", "matrix-game", "--window", "3"], "window must be a setting of an algorithm, got iql"),
         (["iql", "matrix-game", "--out", ""], "out must be a directory, got ''"),

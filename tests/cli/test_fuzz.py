@@ -63,7 +63,10 @@ def test_a_refusal_names_key_value_and_what_is_allowed(fault):
     assert code == 2 and err.count("\n") == 1
     assert f"{group}.{field.name} must be {allowed(field)}" in err
     shown = err.rpartition(", got ")[2].strip().strip("'")
-    assert shown[:39] == wrong[:39] or float(shown) == float(wrong)  # long ones are cut
+    if len(shown) > 35 and shown.endswith("..."):  # long ones are cut, numbers once they are written out
+        assert wrong.startswith(shown[:-3]) or str(int(float(wrong))).startswith(shown[:-3])
+    else:
+        assert shown == wrong or float(shown) == float(wrong)
 
 
 @fuzzed

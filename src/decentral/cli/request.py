@@ -147,7 +147,8 @@ def _explain(command: str, words: list[str], missing: str) -> NoReturn:
 
 def _means_algorithm(word: str) -> bool:
     """Does a word that stands alone name an algorithm, be it misspelt, instead of an environment?"""
-    return word in EVERY_ALGORITHM or (did_you_mean(word, EVERY_ALGORITHM) != "" == did_you_mean(word, ENVIRONMENTS))
+    near = did_you_mean(word, EVERY_ALGORITHM) and not did_you_mean(word, ENVIRONMENTS)
+    return word in EVERY_ALGORITHM or bool(near)
 
 
 def _explain_settings(command: str, algorithm: str, words: list[str]) -> NoReturn:
