@@ -124,7 +124,7 @@ def test_no_product_of_a_run_on_a_gpu_is_chosen_by_its_time(monkeypatch, fresh_p
     monkeypatch.setattr(jax, "jit", lambda *_, **named: seen.append(named.get("compiler_options")) or (lambda: 0))
     lane_batch.programs(lane_batch.Placement(), False)
     options = {"xla_gpu_autotune_level": 0, "xla_gpu_enable_triton_gemm": False}
-    assert seen.count(options) == 1 + 3  # the trial, then turns, tests and references
+    assert seen.count(options) == 1 + 4  # the trial, then turns without and with learning, tests and references
 
 
 def test_fewer_copies_change_no_number(monkeypatch, fresh_programs):

@@ -14,6 +14,7 @@ from decentral.cli.parser import Parser, TellVersion, parser_for
 from decentral.errors import Failed, Interrupted, Refused, what_was_raised
 from decentral.runs.signals import second_interrupt_ends
 from decentral.terminal import complain, leave_closed_pipes, nobody_reads
+from decentral.unchanged_code import unchanged_code
 
 RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
 CLOSED_PIPE = 128 + signal.SIGPIPE  # as a shell says of a tool that wrote to a pipe without a reader
@@ -25,7 +26,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit; in silence if nobody reads what it writes any more, as after `| head`."""
     try:
         try:
-            _main(sys.argv[1:] if arguments is None else arguments)
+            with unchanged_code() if arguments is None else nullcontext():
+                _main(sys.argv[1:] if arguments is None else arguments)
         finally:
             sys.stdout.flush()  # here, where a closed pipe can be caught
     except BrokenPipeError:

@@ -96,7 +96,7 @@ def known_returns(environment: BaseEnvironment) -> dict[str, float]:
         return {name: float(value) for name, value in read_json(file, MOST_BYTES).items()}
     except (ValueError, TypeError, AttributeError):  # missing or damaged
         returns = environment.references()
-    _write(file, json.dumps(returns))
+    write_whole(file, json.dumps(returns).encode())
     return returns
 
 
@@ -108,11 +108,11 @@ def _fingerprint(environment: BaseEnvironment) -> str:
     return digest.hexdigest()[:32]
 
 
-def _write(file: Path, text: str) -> None:
-    """Write a file atomically, so that no other process reads half of it."""
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file of the cache atomically, so that no other process reads half of it."""
     unfinished = file.with_suffix(f".{os.getpid()}")
     try:
-        unfinished.write_text(text)
+        unfinished.write_bytes(content)
         unfinished.replace(file)
     except OSError:  # a full disk, for example: go without
         unfinished.unlink(missing_ok=True)

@@ -16,13 +16,14 @@ from decentral.environments.base import Oracle
 from decentral.environments.host.interface import HostEnvironment
 from decentral.runs.caches import compiler_options
 from decentral.runs.host import rollout_for
+from decentral.runs.kept import KeptProgram, keep_metrics, known_metrics
 from decentral.runs.memory import capacity, check_growth
 from decentral.runs.placement import Placement
 from decentral.runs.shapes import side_by_side
 from decentral.training.diagnostics import Diagnosis
 from decentral.training.evaluation import Scores
 from decentral.training.host.loop import host_evaluate, host_turns
-from decentral.training.loop import Lane, Tally, begin, evaluate_lane, turns
+from decentral.training.loop import Lane, MetricShapes, Tally, begin, evaluate_lane, metric_shapes, turns
 from decentral.training.replay import Replay, with_room
 from decentral.training.setup import TrainingSetup
 
@@ -78,7 +79,7 @@ class LaneBatch:
         setup, seeds, programs = _prepare(setups, placement)
         with programs.placed():
             if lanes is None:
-                lanes = programs.begin(setup, seeds)
+                lanes = programs.begin(setup, seeds, known_metrics(setup))
             else:
                 lanes = programs.placement.put(filled_up(lanes, programs.placement.padding(len(lanes.steps))))
             oracle = programs.oracle(setup) if setup.plan.diagnostics else None
@@ -92,7 +93,9 @@ class LaneBatch:
         """The shapes of all lanes once so many episodes were played. The trace is reused when they start."""
         setup, seeds, programs = _prepare(setups)
         with programs.placed():
-            lanes = jax.eval_shape(programs.begin, setup, seeds)
+            lanes = jax.eval_shape(partial(programs.begin, metrics=known_metrics(setup)), setup, seeds)
+        of_one = jax.eval_shape(partial(jax.tree.map, lambda leaf: leaf[0]), lanes.tally.metrics)
+        keep_metrics(setup, metric_shapes(of_one))
         own = jax.eval_shape(partial(_first, len(setups) * setup.plan.seeds), lanes)
         return jax.eval_shape(partial(with_more_room, capacity=setup.capacity_after(episodes)), own)
 
@@ -108,7 +111,7 @@ class LaneBatch:
 
     def _take_turns(self, count: int, learning: bool) -> None:
         with self.programs.placed():
-            self.lanes = self.programs.turns(self.setup, self.lanes, count, learning)
+            self.lanes = self.programs.turns(self.setup, self.lanes, count, learning=learning)
 
     def _make_room(self, turns: int) -> None:
         """Let the replays grow if the episodes of the next turns might not fit."""
@@ -215,24 +218,25 @@ def programs(placement: Placement, several: bool) -> Programs:
     lanes = None if mesh is None else placement.of_lanes(mesh)
     every_lane, setup_axis, options = placement.over_lanes, 0 if several else None, compiler_options()
 
-    def take_turns(setup: TrainingSetup, lanes: Lane, count: Int[Array, ""] | int, learning: bool) -> Lane:
-        return every_lane(partial(turns, learning=learning), (setup_axis, 0, None))(setup, lanes, count)
+    def begin_all(setup: TrainingSetup, seeds: Int[Array, " S"], metrics: MetricShapes | None) -> Lane:
+        return every_lane(partial(begin, metrics=metrics), (setup_axis, 0))(setup, seeds)
 
+    def kept(
+        name: str, function: Callable[..., Any], places: Any, parts: Callable[..., Any], whole: Callable[..., Any]
+    ) -> KeptProgram:
+        traced = jax.jit(function, donate_argnums=1, out_shardings=places, compiler_options=options)
+        return KeptProgram(name, f"{placement} {several}", function, parts, whole, traced, options)
+
+    def turns_of_all(name: str, learning: bool) -> KeptProgram:
+        of_all = every_lane(partial(turns, learning=learning), (setup_axis, 0, None))
+        return kept(name, of_all, lanes, lambda after: ((), after), lambda before, _, after: after)
+
+    playing, with_learning = turns_of_all("playing", False), turns_of_all("learning", True)
+    tested = every_lane(evaluate_lane, (setup_axis, 0, 0, setup_axis))
     return Programs(
-        jax.jit(every_lane(begin, (setup_axis, 0)), out_shardings=lanes),
-        jax.jit(
-            take_turns,
-            static_argnums=3,
-            donate_argnums=1,
-            out_shardings=lanes,
-            compiler_options=options,
-        ),
-        jax.jit(
-            every_lane(evaluate_lane, (setup_axis, 0, 0, setup_axis)),
-            donate_argnums=1,
-            out_shardings=(None, None, None, lanes),
-            compiler_options=options,
-        ),
+        jax.jit(begin_all, static_argnames="metrics", out_shardings=lanes),
+        lambda *arguments, learning: (with_learning if learning else playing)(*arguments),
+        kept("testing", tested, (None, None, None, lanes), _test_in_parts, _test_as_whole),
         jax.jit(
             partial(jax.lax.map, TrainingSetup.oracle) if several else TrainingSetup.oracle,
             compiler_options=options,
@@ -242,6 +246,17 @@ def programs(placement: Placement, several: bool) -> Programs:
         nullcontext if mesh is None or placement.apart else partial(jax.set_mesh, mesh),
         placement,
     )
+
+
+def _test_in_parts(result: tuple[Scores, Diagnosis | None, Tally, Lane]) -> tuple[Any, Lane]:
+    scores, diagnosis, tally, lanes = result
+    return (vars(scores), None if diagnosis is None else vars(diagnosis), jax.tree.leaves(tally)), lanes
+
+
+def _test_as_whole(before: Lane, measured: Any, after: Lane) -> tuple[Scores, Diagnosis | None, Tally, Lane]:
+    scores, diagnosis, sums = measured
+    tally = jax.tree.unflatten(jax.tree.structure(before.tally), sums)
+    return Scores(**scores), None if diagnosis is None else Diagnosis(**diagnosis), tally, after
 
 
 def host_programs(setup: TrainingSetup, several: bool) -> Programs:

@@ -21,6 +21,7 @@ from decentral.training.squads.base import Agents, Replays, Squad, TrainingClock
 from decentral.types import Episode, Metrics
 
 Keys = tuple[Key[Array, "..."], ...]  # by squad
+MetricShapes = tuple[tuple[tuple[str, tuple[int, ...], str], ...], ...]  # by squad: names, shapes and types
 
 
 class Tally(eqx.Module):
@@ -55,10 +56,13 @@ class TurnInputs(eqx.Module):
     key_play: Key[Array, ""]
 
 
-def begin(setup: TrainingSetup, seed: Int[Array, ""] | int) -> Lane:
-    """The lane of a seed before its first turn. Every agent gets a random stream of its own."""
+def begin(setup: TrainingSetup, seed: Int[Array, ""] | int, metrics: MetricShapes | None = None) -> Lane:
+    """The lane of a seed before its first turn. Every agent gets a random stream of its own.
+
+    `metrics` is what learning will measure, if known: to find it out, an update is traced.
+    """
     keys = jax.vmap(partial(agent_stream, seed))(jnp.arange(setup.environment.num_agents))
-    return init_lane(setup, seed, setup.team.split_by_squad(keys))
+    return init_lane(setup, seed, setup.team.split_by_squad(keys), metrics=metrics)
 
 
 def agent_stream(seed: Int[Array, ""] | int, place: Int[Array, ""] | int) -> Key[Array, ""]:
@@ -71,7 +75,13 @@ def environment_stream(seed: Int[Array, ""] | int) -> Key[Array, ""]:
     return jax.random.fold_in(jax.random.key(seed), 0)
 
 
-def init_lane(setup: TrainingSetup, seed: Int[Array, ""] | int, keys: Keys, episodes: int = 0) -> Lane:
+def init_lane(
+    setup: TrainingSetup,
+    seed: Int[Array, ""] | int,
+    keys: Keys,
+    episodes: int = 0,
+    metrics: MetricShapes | None = None,
+) -> Lane:
     """A lane whose agents are initialised from their own keys, with room to remember at least so many episodes."""
     environment, team = setup.environment, setup.team
     capacity, kind = setup.capacity_after(episodes), setup.replay_type
@@ -88,7 +98,7 @@ def init_lane(setup: TrainingSetup, seed: Int[Array, ""] | int, keys: Keys, epis
         steps=zero,
         episodes=zero,
         tally=Tally(
-            _no_metrics(setup, agents, replays, keys),
+            _no_metrics(metrics if metrics is not None else _metrics_of_an_update(setup, agents, replays, keys)),
             zero,
             jnp.zeros(()),
             zero,
@@ -253,18 +263,26 @@ def score_episodes(
     return jax.vmap(partial(scores_of, setup.environment))(played), diagnosis
 
 
-def _no_metrics(
+def _metrics_of_an_update(
     setup: TrainingSetup, agents: tuple[Agents, ...], replays: tuple[Replays, ...], keys: Keys
-) -> tuple[Metrics, ...]:
+) -> MetricShapes:
     zero = jnp.zeros((), jnp.int32)
     batch = replace(setup.batch, lengths=setup.batch.lengths[-1:])  # any will do, and each is traced by itself
 
-    def of(squad: Squad, agents: Agents, replays: Replays, keys: Array) -> Metrics:
+    def of(squad: Squad, agents: Agents, replays: Replays, keys: Array) -> dict[str, jax.ShapeDtypeStruct]:
         clock = TrainingClock(zero, zero, jnp.zeros(()))
-        shapes = jax.eval_shape(lambda: squad.learn(agents, replays, batch, keys, clock)[1])
-        return {name: jnp.zeros(shape.shape, shape.dtype) for name, shape in shapes.items()}
+        return jax.eval_shape(lambda: squad.learn(agents, replays, batch, keys, clock)[1])
 
-    return setup.team.each(of, agents, replays, keys)
+    return metric_shapes(setup.team.each(of, agents, replays, keys))
+
+
+def metric_shapes(metrics: tuple[dict[str, jax.ShapeDtypeStruct], ...]) -> MetricShapes:
+    """The same as can be stored, and be a constant of a program."""
+    return tuple(tuple((name, leaf.shape, str(leaf.dtype)) for name, leaf in of.items()) for of in metrics)
+
+
+def _no_metrics(shapes: MetricShapes) -> tuple[Metrics, ...]:
+    return tuple({name: jnp.zeros(shape, kind) for name, shape, kind in of} for of in shapes)
 
 
 def _count_episodes(tally: Tally, played: Trajectory) -> Tally:

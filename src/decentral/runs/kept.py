@@ -1,0 +1,201 @@
+"""Lowered programs kept in the user's cache: the next start of the same run need not trace them again.
+
+JAX keeps what it has compiled, but finds it by tracing and lowering a program anew, which is Python and takes seconds.
+Here a program is found by all that it is made from: settings, shapes, devices, versions, and the source itself. Only
+commands keep programs: in a notebook, code may differ from what its files hold.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jax import export
+
+from decentral.algorithms.base import Algorithm
+from decentral.configs.registry import EVERY_ALGORITHM
+from decentral.environments.base import BaseEnvironment
+from decentral.environments.registry import ENVIRONMENTS
+from decentral.errors import Refused
+from decentral.plain_files import read_json, read_plain
+from decentral.runs.caches import usable_cache, write_whole
+from decentral.runs.provenance import PACKAGE, package_versions, source_tree
+from decentral.training.loop import Lane, MetricShapes
+from decentral.training.plan import Plan
+from decentral.training.setup import TrainingSetup
+from decentral.unchanged_code import code_is_unchanged
+
+MOST_BYTES = 2**26  # of a kept program
+DIGEST = hashlib.sha256().digest_size
+OWN_KERNELS = [  # JAX does not promise that later versions understand them; a program is found by its own version alone
+    export.DisabledSafetyCheck.custom_call(name) for name in ("__gpu$xla.gpu.triton", "triton_kernel_call")
+]
+FROM_ANYWHERE = (BaseEnvironment, Algorithm)  # what users bring themselves
+OURS = {*ENVIRONMENTS.values(), *EVERY_ALGORITHM.values()}
+
+
+@dataclass(frozen=True)
+class KeptProgram:
+    """A program that advances lanes and may measure something of them: kept if it can be, and else just traced.
+
+    `parts` splits its result into what it measured, in plain containers, and the lanes; `whole` joins the two, given
+    the lanes before.
+    """
+
+    name: str
+    made_for: str  # what it is traced from besides its arguments
+    function: Callable[..., Any]  # of a setup, the lanes, whose memory it takes over, and more
+    parts: Callable[[Any], tuple[Any, Lane]]
+    whole: Callable[[Lane, Any, Lane], Any]
+    traced: Callable[..., Any]  # the same function, compiled by JAX alone
+    options: dict[str, bool | int] | None  # of the compiler
+    ready: dict[Path, Callable[..., Any]] = field(default_factory=dict)
+
+    def __call__(self, setup: TrainingSetup, lanes: Lane, *more: Any) -> Any:
+        file = file_for(self.name, setup, self.made_for, lanes, *more)
+        if file is None:
+            return self.traced(setup, lanes, *more)
+        if file not in self.ready:
+            self.ready[file] = self._found_or_made(file, setup, lanes, *more)
+        return self.ready[file](setup, lanes, *more)
+
+    def _found_or_made(self, file: Path, *arguments: Any) -> Callable[..., Any]:
+        """The program as it was kept, or as it is kept from now on."""
+        leaves, structure = jax.tree.flatten(arguments)
+        before, of_lanes = (len(jax.tree.leaves(part)) for part in arguments[:2])
+        donated = tuple(range(before, before + of_lanes))
+        places = [_place(leaf) for leaf in leaves]
+        jit = partial(
+            jax.jit,
+            donate_argnums=donated,
+            in_shardings=tuple(places),
+            out_shardings=(None, [places[number] for number in donated]),
+        )
+
+        def flat(*leaves: Any) -> tuple[Any, list[Any]]:
+            measured, lanes = self.parts(self.function(*jax.tree.unflatten(structure, leaves)))
+            return measured, jax.tree.leaves(lanes)
+
+        program = read_program(file)
+        if program is None:
+            try:
+                program = export.export(jit(flat), disabled_checks=OWN_KERNELS)(*leaves)
+            except (ValueError, NotImplementedError):  # it contains what can't be stored
+                return self.traced
+            write_program(file, program)
+        compiled = jit(program.call, compiler_options=self.options).lower(*leaves).compile()
+
+        def call(setup: TrainingSetup, lanes: Lane, *more: Any) -> Any:
+            measured, advanced = compiled(*jax.tree.leaves((setup, lanes, *more)))
+            return self.whole(lanes, measured, jax.tree.unflatten(jax.tree.structure(lanes), advanced))
+
+        return call
+
+
+def read_program(file: Path) -> export.Exported | None:
+    """A kept program; None if it is missing or damaged."""
+    try:
+        content = read_plain(file, MOST_BYTES)
+    except (OSError, Refused):
+        return None
+    digest, stored = content[:DIGEST], content[DIGEST:]
+    return export.deserialize(bytearray(stored)) if hashlib.sha256(stored).digest() == digest else None
+
+
+def write_program(file: Path, program: export.Exported) -> None:
+    """Keep a program."""
+    stored = bytes(program.serialize())
+    write_whole(file, hashlib.sha256(stored).digest() + stored)
+
+
+def known_metrics(setup: TrainingSetup) -> MetricShapes | None:
+    """What learning measures, if an earlier start found it out."""
+    file = file_for("metrics", setup)
+    if file is None:
+        return None
+    try:
+        return tuple(
+            tuple((str(name), tuple(int(size) for size in shape), str(kind)) for name, shape, kind in of_squad)
+            for of_squad in read_json(file, MOST_BYTES)
+        )
+    except (ValueError, TypeError):  # missing or damaged
+        return None
+
+
+def keep_metrics(setup: TrainingSetup, metrics: MetricShapes) -> None:
+    """Let the next start know what learning measures."""
+    file = file_for("metrics", setup)
+    if file is not None:
+        write_whole(file, json.dumps(metrics).encode())
+
+
+def file_for(name: str, setup: TrainingSetup, made_for: str = "", *arguments: Any) -> Path | None:
+    """Where something is kept that is traced from a setup and these arguments; None if it must not be kept."""
+    place = usable_cache()
+    if place is None or not code_is_unchanged() or not _can_be_kept():
+        return None
+    try:
+        described = _described(setup)
+    except TypeError:
+        return None
+    leaves, structure = jax.tree.flatten(arguments)
+    shapes = [f"{jax.typeof(leaf)} {_place(leaf)}" for leaf in (*jax.tree.leaves(setup), *leaves)]
+    origin = json.dumps([name, made_for, described, shapes, str(structure), _surroundings(), _versions()])
+    return place / f"{name}-{hashlib.sha256(origin.encode()).hexdigest()[:32]}"
+
+
+def _described(value: Any, is_static: bool = False) -> Any:
+    """What a program is traced from, as data: of the numbers and arrays that are its arguments, only that they are.
+
+    A TypeError for code of somebody else, which only itself could describe.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        kind = type(value)
+        if kind not in OURS and (issubclass(kind, FROM_ANYWHERE) or not kind.__module__.startswith("decentral.")):
+            raise TypeError(f"{kind} is not of this library")
+        inside = {
+            one.name: _described(getattr(value, one.name), is_static or bool(one.metadata.get("static")))
+            for one in fields(value)
+            if (kind, one.name) != (Plan, "seed")  # programs are given their seeds
+        }
+        return [kind.__module__, kind.__qualname__, inside]
+    if isinstance(value, tuple | list):
+        return [_described(one, is_static) for one in value]
+    if isinstance(value, dict):
+        return {name: _described(one, is_static) for name, one in value.items()}
+    if value is None or isinstance(value, str):
+        return value
+    if is_static and isinstance(value, bool | int | float):
+        return repr(value)
+    if not is_static and isinstance(value, bool | int | float | np.ndarray | jax.Array):
+        return "argument"
+    raise TypeError(f"{type(value)} can't be described")
+
+
+def _place(leaf: Any) -> Any:
+    """On which devices an array is; None where it is one."""
+    return leaf.sharding if isinstance(leaf, jax.Array) and len(leaf.sharding.device_set) > 1 else None
+
+
+def _surroundings() -> list[Any]:
+    """The devices, and how JAX is configured."""
+    options = {name: str(value) for name, value in jax.config.values.items() if "cache" not in name}
+    return [jax.default_backend(), [device.device_kind for device in jax.devices()], options]
+
+
+@cache
+def _versions() -> list[Any]:
+    """The versions of what traces a program, and a digest of this library's source."""
+    return [package_versions(), source_tree(PACKAGE)]
+
+
+@cache
+def _can_be_kept() -> bool:
+    """Can the source be read, and can programs be written?"""
+    return None not in _versions() and find_spec("flatbuffers") is not None

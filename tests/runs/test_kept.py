@@ -1,0 +1,183 @@
+"""Lowered programs are kept between the starts of a command, and found only by what they were made from."""
+
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from decentral.algorithms.iql import IQL
+from decentral.cli import main as cli
+from decentral.configs.config import resolve
+from decentral.environments.matrix_game import MatrixGame
+from decentral.runs import kept, lanes
+from decentral.runs.lanes import LaneBatch, programs
+from decentral.training.loop import begin, turns
+from decentral.training.setup import TrainingSetup
+from decentral.unchanged_code import code_is_unchanged, unchanged_code
+from tests.small_runs import QUICK, SMALL
+
+pytestmark = pytest.mark.xdist_group("compilation")  # a process forgets its programs here: not where others share them
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    """A cache of the test's own, in a process that has no program yet."""
+    monkeypatch.setenv("DECENTRAL_CACHE_DIR", str(tmp_path))
+    programs.cache_clear()
+    yield tmp_path
+    programs.cache_clear()
+
+
+def setup_with(algorithm=(), environment=(), **training):
+    return resolve(
+        "iql", "matrix-game", SMALL | dict(algorithm), dict(environment), QUICK | {"batch_episodes": 4} | training
+    ).setup
+
+
+def trained(setup):
+    """All that a short run computes: what its tests measure, and its lanes in the end."""
+    programs.cache_clear()
+    LaneBatch.describe(setup)
+    lane_batch = LaneBatch.start(setup)
+    measured = [lane_batch.test()]
+    lane_batch.advance(12)
+    measured.append(lane_batch.test())
+    states = jax.tree.map(lambda leaf: jax.random.key_data(leaf) if is_key(leaf) else leaf, lane_batch.lanes)
+    return jax.tree.map(np.asarray, (measured, states))
+
+
+def is_key(leaf):
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def refuse_to_trace(*_, **__):
+    raise AssertionError("traced")
+
+
+def never_traced(monkeypatch):
+    """From here on neither play nor learning can be traced."""
+    for name in ("turns", "evaluate_lane"):
+        monkeypatch.setattr(lanes, name, refuse_to_trace)
+    monkeypatch.setattr("decentral.training.loop._metrics_of_an_update", refuse_to_trace)
+
+
+def test_the_next_start_traces_nothing_and_computes_the_same(monkeypatch, cache):
+    setup = setup_with(seeds=2, diagnostics=True)
+    outside = trained(setup)
+    assert list(cache.iterdir()) == []  # only commands keep anything
+    with unchanged_code():
+        first = trained(setup)
+        assert sorted(file.name.split("-")[0] for file in cache.iterdir()) == [
+            "learning",
+            "metrics",
+            "playing",
+            "testing",
+        ]
+        never_traced(monkeypatch)
+        second = trained(setup)
+    with pytest.raises(AssertionError, match="traced"):
+        trained(setup)
+    for results in (first, second):
+        assert jax.tree.structure(results) == jax.tree.structure(outside)
+        for own, other in zip(jax.tree.leaves(results), jax.tree.leaves(outside), strict=True):
+            np.testing.assert_array_equal(own, other)
+
+
+def test_what_is_damaged_is_made_again(cache):
+    with unchanged_code():
+        setup = setup_with()
+        trained(setup)
+        damages = {
+            "learning": lambda content: content[:-9],
+            "playing": lambda content: b"",
+            "testing": lambda content: content[:99] + b"?" + content[100:],
+            "metrics": lambda content: b"[1]",
+        }
+        for file in cache.iterdir():
+            file.write_bytes(damages[file.name.split("-")[0]](file.read_bytes()))
+        assert kept.known_metrics(setup) is None
+        trained(setup)
+        assert kept.known_metrics(setup) is not None
+    for file in cache.iterdir():
+        assert file.name.startswith("metrics") or kept.read_program(file) is not None
+
+
+def place(setup, *more):
+    with unchanged_code():
+        return kept.file_for("learning", setup, *more)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        {"algorithm": {"learning_rate": 0.5}},  # numbers are arguments of a program
+        {"environment": {"payoff": [[3.0, 0.0, 1.0], [0.0, 2.0, 1.0], [5.0, 5.0, 1.0]]}},
+        {"seed": 7},
+    ],
+)
+def test_a_program_is_found_for_other_numbers(cache, same):
+    assert place(setup_with(**same)) == place(setup_with()) is not None
+
+
+@pytest.mark.parametrize(
+    "other", [{"algorithm": {"hidden": 17}}, {"epsilon_steps": 9}, {"seeds": 3}, {"algorithm": {"double_q": False}}]
+)
+def test_a_program_is_not_found_for_other_settings(cache, other):
+    assert None is not place(setup_with(**other)) != place(setup_with()) is not None
+
+
+def test_a_program_is_not_found_for_other_arguments(cache):
+    setup = setup_with()
+    some = [(), ("on one device",), ("", np.zeros(3)), ("", np.zeros(4)), ("", np.zeros(3, np.int8)), ("", (0.0, None))]
+    assert len({place(setup, *arguments) for arguments in some}) == len(some)
+
+
+def test_a_program_is_not_found_after_a_change_of_code_versions_or_configuration(monkeypatch, cache):
+    found = [place(setup_with())]
+    with jax.default_matmul_precision("float32"):
+        found.append(place(setup_with()))
+    for name, value in (("source_tree", lambda _: "another"), ("package_versions", dict)):
+        monkeypatch.setattr(kept, name, value)
+        kept._versions.cache_clear()
+        found.append(place(setup_with()))
+    monkeypatch.undo()
+    kept._versions.cache_clear()
+    assert len(set(found)) == len(found)
+
+
+def test_nothing_is_kept_of_what_cannot_be_recognised(monkeypatch, cache):
+    class Mine(MatrixGame):
+        pass
+
+    class MyIQL(IQL):
+        pass
+
+    setup = setup_with()
+    mine = TrainingSetup.alike(setup.team.squads[0].algorithm, Mine(), setup.plan)
+    my_algorithm = TrainingSetup.alike(MyIQL(), setup.environment, setup.plan)
+    assert place(mine) is None and place(my_algorithm) is None
+    monkeypatch.setattr(kept, "source_tree", lambda _: None)
+    kept._can_be_kept.cache_clear(), kept._versions.cache_clear()
+    unreadable = place(setup)
+    monkeypatch.undo()
+    kept._can_be_kept.cache_clear(), kept._versions.cache_clear()
+    assert unreadable is None
+
+
+def test_no_program_reads_the_seed_of_the_plan():
+    def traced(seed):
+        setup = setup_with(seed=seed)
+        lane = jax.eval_shape(lambda: begin(setup, 0))
+        return str(jax.make_jaxpr(lambda lane: turns(setup, lane, 2, True))(lane))
+
+    assert traced(0) == traced(5)
+
+
+@pytest.mark.parametrize("arguments, unchanged", [(None, True), (["info"], False)])
+def test_code_is_unchanged_in_a_command_alone(monkeypatch, arguments, unchanged):
+    seen = []
+    monkeypatch.setattr(sys.modules["decentral.cli.main"], "_main", lambda _: seen.append(code_is_unchanged()))
+    cli(arguments)
+    assert seen == [unchanged] and not code_is_unchanged()
