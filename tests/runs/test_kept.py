@@ -1,5 +1,7 @@
 """Lowered programs are kept between the starts of a command, and found only by what they were made from."""
 
+import os
+import subprocess
 import sys
 
 import jax
@@ -181,3 +183,17 @@ def test_code_is_unchanged_in_a_command_alone(monkeypatch, arguments, unchanged)
     monkeypatch.setattr(sys.modules["decentral.cli.main"], "_main", lambda _: seen.append(code_is_unchanged()))
     cli(arguments)
     assert seen == [unchanged] and not code_is_unchanged()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seeds", [1, 2], ids=["agents on two devices", "seeds on two devices"])
+def test_a_command_on_two_devices_computes_the_same(tmp_path, seeds):
+    command = ["train", "dac", "predator-prey", "--seeds", str(seeds), "--steps", "1200"]
+    settings = ["--training.batch-episodes", "4", "--training.test-interval", "400", "--algorithm.hidden", "8"]
+    for name, cache in (("off", "off"), ("first", str(tmp_path / "cache")), ("second", str(tmp_path / "cache"))):
+        surroundings = os.environ | {"JAX_NUM_CPU_DEVICES": "2", "DECENTRAL_CACHE_DIR": cache}
+        out = ["--out", str(tmp_path / name)]
+        subprocess.run([sys.executable, "-m", "decentral", *command, *settings, *out], env=surroundings, check=True)
+    without = (tmp_path / "off" / "metrics.jsonl").read_text()
+    assert {(tmp_path / name / "metrics.jsonl").read_text() for name in ("first", "second")} == {without}
+    assert sum(1 for file in (tmp_path / "cache").iterdir() if file.name.startswith("learning-")) == 1
