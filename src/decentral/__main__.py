@@ -1,5 +1,5 @@
 """`python -m decentral` is the command line."""
 
-from decentral.cli import main
+from decentral.cli import command
 
-main()
+command()

@@ -9,15 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from decentral import source
 from decentral.algorithms.iql import IQL
-from decentral.cli import main as cli
+from decentral.cli import command, main
 from decentral.configs.config import resolve
 from decentral.environments.matrix_game import MatrixGame
 from decentral.runs import kept, lanes
 from decentral.runs.lanes import LaneBatch, programs
+from decentral.source import code_may_change, source_at_start, unchanged_code
 from decentral.training.loop import begin, turns
 from decentral.training.setup import TrainingSetup
-from decentral.unchanged_code import code_is_unchanged, unchanged_code
 from tests.small_runs import QUICK, SMALL
 
 pytestmark = pytest.mark.xdist_group("compilation")  # a process forgets its programs here: not where others share them
@@ -27,9 +28,11 @@ pytestmark = pytest.mark.xdist_group("compilation")  # a process forgets its pro
 def cache(monkeypatch, tmp_path):
     """A cache of the test's own, in a process that has no program yet."""
     monkeypatch.setenv("DECENTRAL_CACHE_DIR", str(tmp_path))
-    programs.cache_clear()
+    for made in (programs, kept._can_be_kept):
+        made.cache_clear()
     yield tmp_path
-    programs.cache_clear()
+    for made in (programs, kept._can_be_kept):
+        made.cache_clear()
 
 
 def setup_with(algorithm=(), environment=(), **training):
@@ -95,7 +98,7 @@ def test_what_is_damaged_is_made_again(cache):
             "learning": lambda content: content[:-9],
             "playing": lambda content: b"",
             "testing": lambda content: content[:99] + b"?" + content[100:],
-            "metrics": lambda content: b"[1]",
+            "metrics": lambda content: content.replace(b"loss", b"lost"),
         }
         for file in cache.iterdir():
             file.write_bytes(damages[file.name.split("-")[0]](file.read_bytes()))
@@ -140,13 +143,26 @@ def test_a_program_is_not_found_after_a_change_of_code_versions_or_configuration
     found = [place(setup_with())]
     with jax.default_matmul_precision("float32"):
         found.append(place(setup_with()))
-    for name, value in (("source_tree", lambda _: "another"), ("package_versions", dict)):
-        monkeypatch.setattr(kept, name, value)
-        kept._versions.cache_clear()
-        found.append(place(setup_with()))
-    monkeypatch.undo()
-    kept._versions.cache_clear()
-    assert len(set(found)) == len(found)
+    monkeypatch.setattr(source, "source_tree", lambda _: "another")
+    found.append(place(setup_with()))
+    monkeypatch.setattr(kept, "_versions", dict)
+    found.append(place(setup_with()))
+    assert None not in found and len(set(found)) == len(found)
+
+
+def test_nothing_is_kept_if_a_file_is_edited_while_a_command_starts(monkeypatch, cache):
+    sources = iter(["read at the start", "edited"])
+    monkeypatch.setattr(source, "source_tree", lambda _: next(sources))
+    assert place(setup_with()) is None
+
+
+def test_nothing_is_kept_that_was_traced_before_an_edit(monkeypatch, cache):
+    with unchanged_code():
+        setup = setup_with()
+        assert kept.file_for("metrics", setup) is not None
+        monkeypatch.setattr(source, "source_tree", lambda _: "edited")
+        kept.keep_metrics(setup, ((("loss", (2,), "float32"),),))
+    assert list(cache.iterdir()) == []
 
 
 def test_nothing_is_kept_of_what_cannot_be_recognised(monkeypatch, cache):
@@ -160,12 +176,17 @@ def test_nothing_is_kept_of_what_cannot_be_recognised(monkeypatch, cache):
     mine = TrainingSetup.alike(setup.team.squads[0].algorithm, Mine(), setup.plan)
     my_algorithm = TrainingSetup.alike(MyIQL(), setup.environment, setup.plan)
     assert place(mine) is None and place(my_algorithm) is None
-    monkeypatch.setattr(kept, "source_tree", lambda _: None)
-    kept._can_be_kept.cache_clear(), kept._versions.cache_clear()
-    unreadable = place(setup)
+    with jax.disable_jit(), unchanged_code():
+        assert kept.file_for("learning", setup) is None
+    with unchanged_code():
+        code_may_change()  # as before a module of the user's is imported
+        assert kept.file_for("learning", setup) is None
+    monkeypatch.setattr(source, "source_tree", lambda _: None)
+    assert place(setup) is None
     monkeypatch.undo()
-    kept._can_be_kept.cache_clear(), kept._versions.cache_clear()
-    assert unreadable is None
+    monkeypatch.setattr(source, "__file__", source.__file__ + "c")
+    kept._can_be_kept.cache_clear()
+    assert place(setup) is None
 
 
 def test_no_program_reads_the_seed_of_the_plan():
@@ -177,12 +198,13 @@ def test_no_program_reads_the_seed_of_the_plan():
     assert traced(0) == traced(5)
 
 
-@pytest.mark.parametrize("arguments, unchanged", [(None, True), (["info"], False)])
-def test_code_is_unchanged_in_a_command_alone(monkeypatch, arguments, unchanged):
+@pytest.mark.parametrize("start, is_unchanged", [(command, True), (main, False)])
+def test_code_is_unchanged_in_a_process_of_the_command_alone(monkeypatch, start, is_unchanged):
     seen = []
-    monkeypatch.setattr(sys.modules["decentral.cli.main"], "_main", lambda _: seen.append(code_is_unchanged()))
-    cli(arguments)
-    assert seen == [unchanged] and not code_is_unchanged()
+    monkeypatch.setattr(sys, "argv", ["decentral", "list"])
+    monkeypatch.setattr(sys.modules["decentral.cli.main"], "_run", lambda *_: seen.append(source_at_start()))
+    start()
+    assert [told is not None for told in seen] == [is_unchanged] and source_at_start() is None
 
 
 @pytest.mark.long

@@ -2,7 +2,8 @@
 
 import subprocess
 
-from decentral.runs.provenance import PACKAGE, provenance, source_tree
+from decentral.runs.provenance import provenance
+from decentral.source import PACKAGE, source_tree
 
 
 def git(place, *words):

@@ -1,5 +1,5 @@
 """The command line: parse, call, print."""
 
-from decentral.cli.main import main
+from decentral.cli.main import command, main
 
-__all__ = ["main"]
+__all__ = ["command", "main"]

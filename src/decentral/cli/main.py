@@ -7,27 +7,44 @@ import re
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from decentral.cli.commands import COMMANDS, run_command
 from decentral.cli.parser import Parser, TellVersion, parser_for
 from decentral.errors import Failed, Interrupted, Refused, what_was_raised
 from decentral.runs.signals import second_interrupt_ends
+from decentral.source import unchanged_code
 from decentral.terminal import complain, leave_closed_pipes, nobody_reads
-from decentral.unchanged_code import unchanged_code
 
 RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
 CLOSED_PIPE = 128 + signal.SIGPIPE  # as a shell says of a tool that wrote to a pipe without a reader
-NEEDED = ("jax", "equinox", "optax", "jaxtyping", "numpy", "ml_dtypes", "rich", "matplotlib")  # to run a command
+NEEDED = (
+    "jax",
+    "equinox",
+    "optax",
+    "jaxtyping",
+    "numpy",
+    "ml_dtypes",
+    "flatbuffers",
+    "rich",
+    "matplotlib",
+)  # to run a command
 WITHOUT = "NumPy alone is enough for exported agents, in Python: decentral.runtime"
 
 
-def main(arguments: list[str] | None = None) -> None:
+def command() -> None:
+    """The command line in a process of its own, where nothing replaces any code."""
+    main(surroundings=unchanged_code)
+
+
+def main(
+    arguments: list[str] | None = None, surroundings: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> None:
     """Run one command and exit; in silence if nobody reads what it writes any more, as after `| head`."""
     try:
         try:
-            with unchanged_code() if arguments is None else nullcontext():
-                _main(sys.argv[1:] if arguments is None else arguments)
+            _main(sys.argv[1:] if arguments is None else arguments, surroundings)
         finally:
             sys.stdout.flush()  # here, where a closed pipe can be caught
     except BrokenPipeError:
@@ -35,7 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
         raise SystemExit(CLOSED_PIPE) from None
 
 
-def _main(words: list[str]) -> None:
+def _main(words: list[str], surroundings: Callable[[], AbstractContextManager[None]]) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a path may hold what a terminal can't show
     parser = parser_for()
@@ -50,7 +67,8 @@ def _main(words: list[str]) -> None:
     name = chosen[0].command
     gc.set_threshold(100_000)  # tracing makes many objects that stay; looking through them often costs half a second
     atexit.register(gc.freeze)  # or the interpreter looks through all of them once more when it ends
-    _run(name, rest)
+    with surroundings():
+        _run(name, rest)
 
 
 def _run(name: str, words: list[str]) -> None:

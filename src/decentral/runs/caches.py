@@ -5,6 +5,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -115,4 +116,5 @@ def write_whole(file: Path, content: bytes) -> None:
         unfinished.write_bytes(content)
         unfinished.replace(file)
     except OSError:  # a full disk, for example: go without
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()

@@ -23,13 +23,13 @@ from decentral.configs.registry import EVERY_ALGORITHM
 from decentral.environments.base import BaseEnvironment
 from decentral.environments.registry import ENVIRONMENTS
 from decentral.errors import Refused
-from decentral.plain_files import read_json, read_plain
+from decentral.plain_files import read_plain
 from decentral.runs.caches import usable_cache, write_whole
-from decentral.runs.provenance import PACKAGE, package_versions, source_tree
+from decentral.runs.provenance import package_versions
+from decentral.source import runs_its_source, source_at_start
 from decentral.training.loop import Lane, MetricShapes
 from decentral.training.plan import Plan
 from decentral.training.setup import TrainingSetup
-from decentral.unchanged_code import code_is_unchanged
 
 MOST_BYTES = 2**26  # of a kept program
 DIGEST = hashlib.sha256().digest_size
@@ -88,7 +88,7 @@ class KeptProgram:
                 program = export.export(jit(flat), disabled_checks=OWN_KERNELS)(*leaves)
             except (ValueError, NotImplementedError):  # it contains what can't be stored
                 return self.traced
-            write_program(file, program)
+            keep_program(file, program)
         compiled = jit(program.call, compiler_options=self.options).lower(*leaves).compile()
 
         def call(setup: TrainingSetup, lanes: Lane, *more: Any) -> Any:
@@ -100,45 +100,50 @@ class KeptProgram:
 
 def read_program(file: Path) -> export.Exported | None:
     """A kept program; None if it is missing or damaged."""
-    try:
-        content = read_plain(file, MOST_BYTES)
-    except (OSError, Refused):
-        return None
-    digest, stored = content[:DIGEST], content[DIGEST:]
-    return export.deserialize(bytearray(stored)) if hashlib.sha256(stored).digest() == digest else None
+    stored = _read(file)
+    return None if stored is None else export.deserialize(bytearray(stored))
 
 
-def write_program(file: Path, program: export.Exported) -> None:
-    """Keep a program."""
-    stored = bytes(program.serialize())
-    write_whole(file, hashlib.sha256(stored).digest() + stored)
+def keep_program(file: Path, program: export.Exported) -> None:
+    """Let the next start find a program."""
+    _keep(file, bytes(program.serialize()))
 
 
 def known_metrics(setup: TrainingSetup) -> MetricShapes | None:
     """What learning measures, if an earlier start found it out."""
     file = file_for("metrics", setup)
-    if file is None:
+    stored = None if file is None else _read(file)
+    if stored is None:
         return None
-    try:
-        return tuple(
-            tuple((str(name), tuple(int(size) for size in shape), str(kind)) for name, shape, kind in of_squad)
-            for of_squad in read_json(file, MOST_BYTES)
-        )
-    except (ValueError, TypeError):  # missing or damaged
-        return None
+    return tuple(tuple((name, tuple(shape), kind) for name, shape, kind in of_squad) for of_squad in json.loads(stored))
 
 
 def keep_metrics(setup: TrainingSetup, metrics: MetricShapes) -> None:
     """Let the next start know what learning measures."""
     file = file_for("metrics", setup)
     if file is not None:
-        write_whole(file, json.dumps(metrics).encode())
+        _keep(file, json.dumps(metrics).encode())
+
+
+def _read(file: Path) -> bytes | None:
+    """What is kept in a file, behind its digest; None if it is missing or damaged."""
+    try:
+        content = read_plain(file, MOST_BYTES)
+    except (OSError, Refused):
+        return None
+    digest, stored = content[:DIGEST], content[DIGEST:]
+    return stored if hashlib.sha256(stored).digest() == digest else None
+
+
+def _keep(file: Path, stored: bytes) -> None:
+    if runs_its_source():
+        write_whole(file, hashlib.sha256(stored).digest() + stored)
 
 
 def file_for(name: str, setup: TrainingSetup, made_for: str = "", *arguments: Any) -> Path | None:
     """Where something is kept that is traced from a setup and these arguments; None if it must not be kept."""
-    place = usable_cache()
-    if place is None or not code_is_unchanged() or not _can_be_kept():
+    place, source = usable_cache(), source_at_start()
+    if place is None or source is None or jax.config.jax_disable_jit or not _can_be_kept(source):  # type: ignore[attr-defined,unused-ignore]
         return None
     try:
         described = _described(setup)
@@ -146,7 +151,7 @@ def file_for(name: str, setup: TrainingSetup, made_for: str = "", *arguments: An
         return None
     leaves, structure = jax.tree.flatten(arguments)
     shapes = [f"{jax.typeof(leaf)} {_place(leaf)}" for leaf in (*jax.tree.leaves(setup), *leaves)]
-    origin = json.dumps([name, made_for, described, shapes, str(structure), _surroundings(), _versions()])
+    origin = json.dumps([name, made_for, described, shapes, str(structure), _surroundings(), _versions(), source])
     return place / f"{name}-{hashlib.sha256(origin.encode()).hexdigest()[:32]}"
 
 
@@ -190,12 +195,12 @@ def _surroundings() -> list[Any]:
 
 
 @cache
-def _versions() -> list[Any]:
-    """The versions of what traces a program, and a digest of this library's source."""
-    return [package_versions(), source_tree(PACKAGE)]
+def _versions() -> dict[str, str | None]:
+    """The versions of what traces a program."""
+    return package_versions()
 
 
 @cache
-def _can_be_kept() -> bool:
-    """Can the source be read, and can programs be written?"""
-    return None not in _versions() and find_spec("flatbuffers") is not None
+def _can_be_kept(source: str) -> bool:
+    """Do programs come from this source, and can they be written?"""
+    return runs_its_source() and find_spec("flatbuffers") is not None

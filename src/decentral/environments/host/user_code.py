@@ -14,6 +14,7 @@ from typing import Any
 
 from decentral.environments.host.interface import BrokenOff
 from decentral.errors import Failed, Refused, what_was_raised, words_of
+from decentral.source import code_may_change
 
 STREAMS = {0: "input", 1: "output", 2: "error"}
 
@@ -140,6 +141,7 @@ def imported(place: str, address: str, what: str = "environment") -> Any:
     module_name, name = place.split(":")
     if _elsewhere_too[0] and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
+    code_may_change()
     try:
         with errors_as_failures("it", "when run"):
             module = importlib.import_module(module_name)
