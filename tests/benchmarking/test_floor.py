@@ -89,3 +89,15 @@ def test_tables_of_which_a_turn_touches_little_do_not_count():
     setup = TrainingSetup.alike(small("i2q-tabular"), MatrixGame(), Plan(batch_episodes=3, replay_episodes=10))
     lane = jax.eval_shape(lambda: begin(setup, 0))
     assert moved_bytes(setup, lane) < 1000
+
+
+def test_a_turn_has_its_share_in_an_update_from_several():
+    def setup_of(batch):
+        return TrainingSetup.alike(small("ippo"), MatrixGame(), Plan(batch_episodes=batch, replay_episodes=10))
+
+    lane = jax.eval_shape(lambda: begin(setup_of(1), 0))
+    played = product_flops(jax.make_jaxpr(lambda own: turn(setup_of(1), own, False))(lane))
+    alone, together = (floor_of(setup_of(batch)) for batch in (1, 4))
+    assert [setup_of(batch).turns_per_update for batch in (1, 4)] == [1, 4]
+    assert alone.flops - played == together.flops - played > 0  # four times as many episodes, every fourth turn
+    assert alone.bytes > together.bytes  # and networks are read and written every fourth turn

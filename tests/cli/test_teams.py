@@ -63,6 +63,7 @@ def test_a_team_with_a_frozen_partner_is_trained_and_meets_others(capsys, tmp_pa
     ("words", "complaint"),
     [
         (["train", "matrix-game"], "agents must list one algorithm per agent, such as --agents dac,iql, got none"),
+        (["train", "matrix-game", "iql"], "got none: to train iql alone, name it before the environment"),
         (["train", "matrix-game", "--agents"], "agents must list one algorithm per agent"),
         (["train", "matrix-game", "--agents", "dac"], "agents must be 2, one for each place of matrix-game, got 1"),
         (["train", "matrix-game", "--agents", "dac,sarsa"], "unknown algorithm 'sarsa'"),

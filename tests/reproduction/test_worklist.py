@@ -73,7 +73,8 @@ def stored(file):
 
 def test_it_says_first_what_it_expects_to_take(target, tmp_path):
     assert run(tmp_path, ["one", "two"])[0] == (
-        "numbers: 0 of 2 pieces are done. The other 2: some 6 minutes one after the other, a rough guess."
+        "numbers: 0 of 2 pieces are done. The other 2: some 6 minutes one after the other,"
+        " a rough guess for one H200 and full scale."
     )
 
 
@@ -109,7 +110,8 @@ def test_when_time_is_up_no_further_piece_is_begun(target, tmp_path):
 
 def test_what_is_left_is_expected_to_take_as_long_as_what_is_done_did(target, tmp_path):
     assert left_in_words(standings_in("numbers", FULL, tmp_path)) == (
-        "0 of 3 pieces are done. The other 3: some 16 minutes one after the other, a rough guess."
+        "0 of 3 pieces are done. The other 3: some 16 minutes one after the other,"
+        " a rough guess for one H200 and full scale."
     )
     run(tmp_path, ["one"])
     file = tmp_path / "pieces" / "one.json"

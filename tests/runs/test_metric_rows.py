@@ -1,10 +1,14 @@
 """What a record says of the updates since the last test, and what it has nothing to tell of."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from decentral.configs.config import resolve
 from decentral.runs.metric_rows import _means, exploration
+from decentral.runs.runner import Training
+from decentral.training.plan import Plan
 
 
 def test_metrics_are_means_over_the_updates_that_were_made():
@@ -30,3 +34,13 @@ def test_metrics_are_means_over_the_updates_that_were_made():
 def test_epsilon_is_told_where_an_agent_explores_by_it(algorithm, told):
     setup = resolve(algorithm, "matrix-game", training_settings={"epsilon_steps": 50}).setup
     assert exploration(setup, 25) == told
+
+
+@pytest.mark.parametrize("turns, lines", [(3, 1), (4, 0)])
+def test_a_run_too_short_to_learn_says_so(turns, lines):
+    """An update of eight episodes is due in the fourth turn of two."""
+    training = object.__new__(Training)
+    plan = Plan(batch_episodes=8, num_environments=2)
+    training.lane_batch = SimpleNamespace(setup=SimpleNamespace(plan=plan), turn=turns)
+    told = training._never_learned()
+    assert told == ["no agent learned: an update takes batch_episodes 8, and 6 were played"][:lines]

@@ -7,6 +7,7 @@ import pytest
 
 import decentral
 from decentral.environments.registry import environment_class
+from decentral.errors import Refused
 from decentral.reproduction.reading_results import BEST_KNOWN_HIDDEN
 from decentral.runs.shapes import group_by_shape
 from decentral.sweeps.suites import HIDDEN_BEST, SUITES, planned_runs, tasks_of
@@ -48,7 +49,8 @@ def test_a_quick_look_explores_for_half_of_its_steps():
         (["nowhere", "iql"], "suite must be one of coordination, got 'nowhere'"),
         (["coordination", "iql", "--only", "chess"], "only must name tasks of the suite, visible-P0, "),
         (["coordination", "iql,iql"], "METHODS must name each method once, got iql twice"),
-        (["coordination", "sarsa"], "unknown algorithm 'sarsa'"),
+        (["coordination", "sarsa"], "unknown method 'sarsa'"),
+        (["coordination", "forgiving_iql"], "did you mean forgiving-iql? choose one of iql, "),
         (["coordination", "iql", "--steps", "many"], "--steps"),
     ],
 )
@@ -61,6 +63,14 @@ def test_bad_requests_are_one_line(capsys, tmp_path, monkeypatch, words, complai
 def test_a_suite_alone_shows_its_tasks(capsys):
     code, out, err = outcome(capsys, "compare", "--suite", "coordination")
     assert (code, err) == (0, "") and all(task.name in out for task in COORDINATION)
+
+
+def test_a_suite_may_be_named_anywhere_and_methods_are_a_list(capsys):
+    assert "METHODS must name each method once" in outcome(capsys, "compare", "iql,iql", "--suite", "coordination")[2]
+    with pytest.raises(Refused, match="METHODS must be a list of at least one method, got 'iql'"):
+        decentral.compare_suite("iql", only=["climbing"])
+    with pytest.raises(Refused, match="algorithms must be a list of names, got 'iql,dac'"):
+        decentral.compare("iql,dac", "matrix-game")
 
 
 @pytest.mark.long

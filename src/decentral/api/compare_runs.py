@@ -60,7 +60,7 @@ class Comparison:
         reports = [name.replace("_", " ") for name in self.rows[0].reports]
         headings = ("algorithm", "decentralised", "steps", "seeds", "mean", "IQM", "95 % interval", *reports)
         known = ", ".join(f"{name} {value:.2f}" for name, value in self.references.items())
-        footer = f"known exactly: {known}" if known else ""
+        footer = f"known: {known}" if known else ""
         rows = [_cells(row) for row in self.rows]
         table = table_html("greedy test at the end, over seeds", headings, rows, footer, texts=2)
         return f"<div>{table}{picture_html(self.plot, 'learning curves')}</div>"

@@ -25,12 +25,17 @@ class Floor:
 
 
 def floor_of(setup: TrainingSetup) -> Floor:
-    """The floor of a turn in which every agent learns."""
-    lane = jax.eval_shape(lambda: begin(setup, 0))
+    """The floor of a turn in which every agent learns, or of its share in an update from several turns."""
+    lane, turns = jax.eval_shape(lambda: begin(setup, 0)), setup.turns_per_update
+    whole, played = (_turn_flops(setup, lane, learning) for learning in (True, False))
+    return Floor(played + (whole - played) // turns, moved_bytes(setup, lane))
+
+
+def _turn_flops(setup: TrainingSetup, lane: Lane, learning: bool) -> int:
     with without_kernels():
-        program = jax.make_jaxpr(lambda lane: turn(setup, lane, True))(lane).jaxpr
+        program = jax.make_jaxpr(lambda lane: turn(setup, lane, learning))(lane).jaxpr
     needed, _ = dce_jaxpr(program, [True] * len(program.outvars))
-    return Floor(product_flops(needed), moved_bytes(setup, lane))
+    return product_flops(needed)
 
 
 def product_flops(program: ClosedJaxpr | Jaxpr) -> int:
@@ -65,13 +70,13 @@ def moved_bytes(setup: TrainingSetup, lane: Lane) -> int:
 
     A learner that follows no gradient keeps tables, of which a turn need only touch a few entries: they don't count.
     """
-    plan, total = setup.plan, 0
+    plan, total, turns = setup.plan, 0, setup.turns_per_update
     for squad, agents, replays in zip(setup.team.squads, lane.agents, lane.replays, strict=True):
         capacity = squad.room(plan, setup.capacity_after(0))
         episode = size_of(replays) // capacity  # of all the squad's agents
-        total += episode * (plan.updates_per_turn * plan.batch_episodes + plan.num_environments)
+        total += episode * (plan.updates_per_turn * plan.batch_episodes // turns + plan.num_environments)
         if isinstance(squad.algorithm, GradientLearner | ActorCritic):
-            total += 2 * size_of((agents.online, agents.optimiser)) + size_of(agents.target)
+            total += (2 * size_of((agents.online, agents.optimiser)) + size_of(agents.target)) // turns
     return total
 
 

@@ -68,8 +68,12 @@ class Measured:
 
 
 def measure(case: Case, turns: int, repeats: int, tell: Callable[[str], None]) -> Measured:
-    """Time a case in chunks of `turns` turns, `repeats` times, after one chunk that does not count."""
+    """Time a case in chunks of `turns` turns, `repeats` times, after one chunk that does not count.
+
+    Where an update is made from several turns, a chunk has as many more as make its updates whole.
+    """
     setup = case.config.setup
+    turns += -turns % setup.turns_per_update
     before = peak_memory()
     tell("compiling")
     idle = setup.plan.warmup_turns

@@ -97,7 +97,7 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
         f"- last test of this seed: {last_return:.2f}",
         *([f"- last test over {len(final)} seeds: {mean_and_spread(final)}"] if len(final) > 1 else []),
         f"- {len(returns)} greedy episodes of this seed: {mean_and_spread(returns)}",
-        *([f"- known exactly: {known}"] if known else []),
+        *([f"- known: {known}"] if known else []),
         "",
         "## Limits",
         "",

@@ -192,7 +192,9 @@ def _agents(words: list[str], file: FileSettings) -> list[MemberRequest]:
     listed = [name.strip() for name in text.split(",")] if text else file.agents or []
     agents = [_agent(member, algorithm_class if text else recorded_algorithm) for member in listed]
     if not agents and not {"-h", "--help"} & set(words):
-        raise Refused("agents must list one algorithm per agent, such as --agents dac,iql, got none")
+        swapped = next((word for word in words if word in EVERY_ALGORITHM), None)
+        hint = f": to train {swapped} alone, name it before the environment" if swapped else ""
+        raise Refused(f"agents must list one algorithm per agent, such as --agents dac,iql, got none{hint}")
     return agents
 
 

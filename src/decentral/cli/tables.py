@@ -135,7 +135,7 @@ def _cells(learned: "ValueTable", action: int) -> list[Text]:
 
 
 def print_references(console: Screen, references: dict[str, float]) -> None:
-    """The returns that an environment knows exactly."""
+    """The returns that an environment knows, exactly or as a bound."""
     if references:
         known = ", ".join(f"{name} {value:.2f}" for name, value in references.items())
-        console.say(f"known exactly: {known}")
+        console.say(f"known: {known}")

@@ -116,7 +116,7 @@ def left_in_words(statuses: Sequence[PieceStatus]) -> str:
     known = [status.minutes for status in left if status.minutes is not None]
     if not known:
         return f"{done}."
-    hint = "" if len(left) < len(statuses) else ", a rough guess"
+    hint = "" if len(left) < len(statuses) else ", a rough guess for one H200 and full scale"
     return f"{done}. The other {len(left)}: some {sum(known):.0f} minutes one after the other{hint}."
 
 

@@ -208,9 +208,17 @@ class Training:
         self.checkpoints.finish(self.lane_batch, self.health)
         rows = [directory.read_metrics()[-self.lane_batch.setup.plan.seeds :] for directory in self.directories]
         for listener in self.listeners:
-            for divergence in self.health.found.values():
-                listener.noted(str(divergence))
+            for line in (*map(str, self.health.found.values()), *self._never_learned()):
+                listener.noted(line)
             listener.finished(rows, self.seconds)
+
+    def _never_learned(self) -> list[str]:
+        """A line if the run was too short for a single update."""
+        plan, turns = self.lane_batch.setup.plan, self.lane_batch.turn
+        if turns > plan.warmup_turns:
+            return []
+        played = turns * plan.num_environments
+        return [f"no agent learned: an update takes batch_episodes {plan.batch_episodes}, and {played} were played"]
 
     def _report_and_check(self, signals: Signals) -> None:
         for listener in self.listeners if not signals.asked else []:  # the terminal may have gone

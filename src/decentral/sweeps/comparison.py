@@ -29,6 +29,8 @@ def train_all(
     A finished run of the same configuration is taken as it is, an interrupted one is resumed. Everything is checked
     before the first one begins.
     """
+    if isinstance(names, str):
+        raise Refused(f"algorithms must be a list of names, got {names!r:.60}")
     configs = resolve_all(names, environment, algorithm_settings, environment_settings, training_settings)
     planned = [PlannedRun(config, out / config.algorithm_name) for config in configs]
     return [

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from decentral.configs.config import resolve
-from decentral.errors import Refused
+from decentral.configs.registry import ALGORITHM_FORM, EVERY_ALGORITHM, is_name_of_code
+from decentral.errors import Refused, did_you_mean
 from decentral.runs.runner import PlannedRun
 from decentral.sweeps.comparison import SEEDS
 
@@ -108,6 +109,10 @@ def tasks_of(suite: str, only: Sequence[str] = ()) -> list[Task]:
 
 def method_of(name: str) -> Method:
     """What a name stands for: a variant, or an algorithm as it is."""
+    known = [*EVERY_ALGORITHM, *VARIANTS]
+    if name not in known and not is_name_of_code(name):
+        every = ", ".join([*known, ALGORITHM_FORM])
+        raise Refused(f"unknown method {name!r:.120}:{did_you_mean(name, known)} choose one of {every}")
     return VARIANTS.get(name) or Method(name)
 
 
@@ -116,8 +121,8 @@ def planned_runs(tasks: Sequence[Task], methods: Sequence[str], plan: SettingVal
 
     If `plan` says how many steps, exploration falls over the first half of them.
     """
-    if not methods:
-        raise Refused("METHODS must name at least one method, got none")
+    if not methods or isinstance(methods, str):
+        raise Refused(f"METHODS must be a list of at least one method, got {methods or 'none'!r:.60}")
     if repeated := [name for name in methods if list(methods).count(name) > 1]:
         raise Refused(f"METHODS must name each method once, got {repeated[0]} twice")
     own = {"seeds": SEEDS} | plan

@@ -43,6 +43,12 @@ class TrainingSetup(eqx.Module):
         return self.environment.oracle() if self.plan.diagnostics else None
 
     @property
+    def turns_per_update(self) -> int:
+        """The turns that an update is made from: on-policy learners fill a batch first, the others learn every turn."""
+        on_policy = any(squad.algorithm.on_policy for squad in self.team.squads)
+        return self.plan.warmup_turns + 1 if on_policy else 1
+
+    @property
     def replay_capacity(self) -> int:
         """The replay capacity of every agent in episodes: no more than a run of this plan can play.
 

@@ -31,5 +31,5 @@ def plot_suite(suite: str, methods: list[MethodScores], out: Path) -> None:
     axes.set_yticks(range(len(ranked)), labels)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.set_title(f"{suite}: 0 is random play, 1 the best return known")
+    figure.suptitle(f"{suite}: 0 is random play,\n1 the best return known", size="medium")
     save(figure, out)

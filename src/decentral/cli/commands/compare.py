@@ -19,7 +19,7 @@ USAGE = (
 
 def compare_command(words: list[str]) -> None:
     """Compare what is trained now, or runs that are finished, and print a table."""
-    if words[:1] == ["--suite"]:
+    if any(word.split("=")[0] == "--suite" for word in words):
         _compare_on_suite(words)
     elif len(words) < 2 or words[0].startswith("-") or words[1].startswith("-"):
         _compare_finished(words)
