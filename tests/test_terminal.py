@@ -10,7 +10,7 @@ from rich.table import Table
 import decentral
 from decentral.cli import main
 from decentral.errors import in_one_line, printable
-from decentral.runs.listeners.progress import Bar
+from decentral.runs.listeners.progress import Bar, Speed
 from decentral.screen import Screen
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2J[red]b[/red] :smile: \u202ec"
@@ -89,3 +89,14 @@ def test_nothing_else_prints():
     sources = [file for file in Path(decentral.__file__).parent.rglob("*.py") if file.name not in OWN]
     assert len(sources) > 200
     assert [str(file) for file in sources if {"print", "Console"} & set(calls(file))] == []
+
+
+def test_the_speed_leaves_out_the_chunk_that_compiled(monkeypatch):
+    """A hundred steps a second, but for ten seconds before the second hundred."""
+    clock, speed = iter([5.0, 16.0, 17.0, 19.0]), Speed()
+    monkeypatch.setattr("decentral.runs.listeners.progress.time.perf_counter", lambda: next(clock))
+    told = []
+    for steps in (100, 200, 300, 500):
+        speed.reached(steps)
+        told.append(speed.words)
+    assert told == ["compiling", "compiling", "100 steps/s", "100 steps/s"] and speed.seconds_for(1000) == 10

@@ -69,7 +69,7 @@ def test_a_suite_may_be_named_anywhere_and_methods_are_a_list(capsys):
     assert "METHODS must name each method once" in outcome(capsys, "compare", "iql,iql", "--suite", "coordination")[2]
     with pytest.raises(Refused, match="METHODS must be a list of at least one method, got 'iql'"):
         decentral.compare_suite("iql", only=["climbing"])
-    with pytest.raises(Refused, match="algorithms must be a list of names, got 'iql,dac'"):
+    with pytest.raises(Refused, match="ALGORITHMS must be a list of names, got 'iql,dac'"):
         decentral.compare("iql,dac", "matrix-game")
 
 

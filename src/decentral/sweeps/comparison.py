@@ -29,8 +29,6 @@ def train_all(
     A finished run of the same configuration is taken as it is, an interrupted one is resumed. Everything is checked
     before the first one begins.
     """
-    if isinstance(names, str):
-        raise Refused(f"algorithms must be a list of names, got {names!r:.60}")
     configs = resolve_all(names, environment, algorithm_settings, environment_settings, training_settings)
     planned = [PlannedRun(config, out / config.algorithm_name) for config in configs]
     return [
@@ -47,6 +45,8 @@ def resolve_all(
     training_settings: dict[str, Any] | None = None,
 ) -> list[Config]:
     """The configurations of several algorithms; each takes those of the algorithm settings that it has."""
+    if isinstance(names, str):
+        raise Refused(f"ALGORITHMS must be a list of names, got {names!r:.60}")
     if not names:
         raise Refused("ALGORITHMS must name at least one algorithm, got none")
     if repeated := [name for name in names if list(names).count(name) > 1]:

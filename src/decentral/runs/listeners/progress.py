@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -86,19 +87,20 @@ class Lines:
 
 
 class Speed:
-    """Environment steps per second of each seed, over the last chunks, so that the time to compile fades away."""
+    """Environment steps per second of each seed, over the last chunks but the slowest, which had to compile."""
 
     def __init__(self) -> None:
         self.notes: deque[tuple[float, int]] = deque(maxlen=20)
 
     @property
     def known(self) -> bool:
-        return len(self.notes) > 1
+        return len(self.notes) > 2
 
     @property
     def per_second(self) -> float:
-        (begun, first), (now, last) = self.notes[0], self.notes[-1]
-        return (last - first) / (now - begun)
+        chunks = [(last - first, now - begun) for (begun, first), (now, last) in pairwise(self.notes)]
+        steps, seconds = zip(*sorted(chunks, key=lambda chunk: chunk[0] / chunk[1])[1:], strict=True)
+        return sum(steps) / sum(seconds)
 
     @property
     def words(self) -> str:
