@@ -24,7 +24,7 @@ def test_compare_trains_each_and_shows_one_table(capsys, tmp_path, monkeypatch):
 
     code, again, _ = outcome(capsys, *words, "--out", "runs/compare-matrix-game")
     assert code == 0 and "step 100 of" not in again  # nothing is trained twice
-    assert again == table
+    assert again == f"algorithm.contexts is set for dac\n{table}"
 
     monkeypatch.setattr(RunDirectory, "diverged", [{"seed": 0}])
     assert outcome(capsys, *words, "--out", "runs/compare-matrix-game")[0] == 3

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import export
 
 from decentral import source
 from decentral.algorithms.iql import IQL
@@ -90,23 +91,27 @@ def test_the_next_start_traces_nothing_and_computes_the_same(monkeypatch, cache)
             np.testing.assert_array_equal(own, other)
 
 
-def test_what_is_damaged_is_made_again(cache):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:-9],
+        lambda content: content[:40] + b"?" + content[41:],
+        lambda content: content.replace(b"loss", b"lost"),
+    ],
+)
+def test_what_is_damaged_counts_as_missing(cache, damage):
+    metrics = ((("loss", (2,), "float32"),),)
+    program = export.export(jax.jit(lambda loss: {"loss": loss}))(1.0)
     with unchanged_code():
         setup = setup_with()
-        trained(setup)
-        damages = {
-            "learning": lambda content: content[:-9],
-            "playing": lambda content: b"",
-            "testing": lambda content: content[:99] + b"?" + content[100:],
-            "metrics": lambda content: content.replace(b"loss", b"lost"),
-        }
-        for file in cache.iterdir():
-            file.write_bytes(damages[file.name.split("-")[0]](file.read_bytes()))
-        assert kept.known_metrics(setup) is None
-        trained(setup)
-        assert kept.known_metrics(setup) is not None
-    for file in cache.iterdir():
-        assert file.name.startswith("metrics") or kept.read_program(file) is not None
+        file = cache / "program"
+        kept.keep_program(file, program)
+        kept.keep_metrics(setup, metrics)
+        assert kept.read_program(file) is not None and kept.known_metrics(setup) == metrics
+        for stored in cache.iterdir():
+            stored.write_bytes(damage(stored.read_bytes()))
+        assert kept.read_program(file) is None and kept.known_metrics(setup) is None
 
 
 def place(setup, *more):

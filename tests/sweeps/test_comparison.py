@@ -87,6 +87,14 @@ def test_a_run_of_another_configuration_is_refused_and_left_alone(copied, begun)
     ).read_text()
 
 
+def test_a_setting_that_not_all_have_is_said_to_be_of_some(copied, capsys):
+    decentral.compare(["iql", "dac"], "matrix-game", **SETTINGS | {"progress": True}, out=copied)
+    assert capsys.readouterr().out.splitlines() == [
+        "algorithm.window is set for dac",
+        "algorithm.contexts is set for dac",
+    ]
+
+
 def test_a_directory_that_is_no_run_is_refused(tmp_path, begun):
     (tmp_path / "dac").mkdir()
     (tmp_path / "dac" / "precious.txt").write_text("keep")

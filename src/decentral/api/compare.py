@@ -6,6 +6,7 @@ from typing import Any
 from decentral.api.arguments import listeners_of, plan_of
 from decentral.api.compare_runs import Comparison, compare_runs
 from decentral.api.places import PathLike, place_for
+from decentral.runs.listeners.progress import announce
 from decentral.sweeps.comparison import train_all
 
 
@@ -40,5 +41,6 @@ def compare(
         plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers, devices=devices),
         place,
         lambda: listeners_of(progress, track),
+        announce if progress else lambda line: None,
     )
     return compare_runs([directory.path for directory in directories], place)

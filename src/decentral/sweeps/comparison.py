@@ -23,6 +23,7 @@ def train_all(
     training_settings: dict[str, Any] | None,
     out: Path,
     listeners: Callable[[], list[Listener]],
+    tell: Callable[[str], None],
 ) -> list[RunDirectory]:
     """Train each algorithm into out/NAME, with new listeners for each.
 
@@ -30,6 +31,8 @@ def train_all(
     before the first one begins.
     """
     configs = resolve_all(names, environment, algorithm_settings, environment_settings, training_settings)
+    for line in _settings_of_some(names, algorithm_settings or {}):
+        tell(line)
     planned = [PlannedRun(config, out / config.algorithm_name) for config in configs]
     return [
         finished or run(planned_run.config, planned_run.out, listeners(), UNTIL_FINISHED, resume=True)
@@ -60,6 +63,15 @@ def resolve_all(
         resolve(name, environment, _settings_of(algorithm_settings, known[name]), environment_settings, plan)
         for name in names
     ]
+
+
+def _settings_of_some(names: Sequence[str], settings: dict[str, Any]) -> list[str]:
+    """For each setting that not all algorithms have, a line that says which have it."""
+    having = {
+        key: [name for name in names if key in {field.name for field in setting_fields(algorithm_class(name))}]
+        for key in settings
+    }
+    return [f"algorithm.{key} is set for {', '.join(some)}" for key, some in having.items() if len(some) < len(names)]
 
 
 def _settings_of(settings: dict[str, Any] | None, known: set[str]) -> dict[str, Any]:
