@@ -32,7 +32,7 @@ from decentral.training.plan import Plan
 from decentral.training.setup import TrainingSetup
 
 MOST_BYTES = 2**26  # of a kept program
-DIGEST = hashlib.sha256().digest_size
+DIGEST_SIZE = hashlib.sha256().digest_size
 OWN_KERNELS = [  # JAX does not promise that later versions understand them; a program is found by its own version alone
     export.DisabledSafetyCheck.custom_call(name) for name in ("__gpu$xla.gpu.triton", "triton_kernel_call")
 ]
@@ -70,12 +70,12 @@ class KeptProgram:
         leaves, structure = jax.tree.flatten(arguments)
         before, of_lanes = (len(jax.tree.leaves(part)) for part in arguments[:2])
         donated = tuple(range(before, before + of_lanes))
-        places = [_place(leaf) for leaf in leaves]
+        shardings = [_sharding(leaf) for leaf in leaves]
         jit = partial(
             jax.jit,
             donate_argnums=donated,
-            in_shardings=tuple(places),
-            out_shardings=(None, [places[number] for number in donated]),
+            in_shardings=tuple(shardings),
+            out_shardings=(None, [shardings[number] for number in donated]),
         )
 
         def flat(*leaves: Any) -> tuple[Any, list[Any]]:
@@ -131,7 +131,7 @@ def _read(file: Path) -> bytes | None:
         content = read_plain(file, MOST_BYTES)
     except (OSError, Refused):
         return None
-    digest, stored = content[:DIGEST], content[DIGEST:]
+    digest, stored = content[:DIGEST_SIZE], content[DIGEST_SIZE:]
     return stored if hashlib.sha256(stored).digest() == digest else None
 
 
@@ -142,17 +142,17 @@ def _keep(file: Path, stored: bytes) -> None:
 
 def file_for(name: str, setup: TrainingSetup, made_for: str = "", *arguments: Any) -> Path | None:
     """Where something is kept that is traced from a setup and these arguments; None if it must not be kept."""
-    place, source = usable_cache(), source_at_start()
-    if place is None or source is None or jax.config.jax_disable_jit or not _can_be_kept(source):  # type: ignore[attr-defined,unused-ignore]
+    cache_place, source = usable_cache(), source_at_start()
+    if cache_place is None or source is None or jax.config.jax_disable_jit or not _can_be_kept(source):  # type: ignore[attr-defined,unused-ignore]
         return None
     try:
         described = _described(setup)
     except TypeError:
         return None
     leaves, structure = jax.tree.flatten(arguments)
-    shapes = [f"{jax.typeof(leaf)} {_place(leaf)}" for leaf in (*jax.tree.leaves(setup), *leaves)]
+    shapes = [f"{jax.typeof(leaf)} {_sharding(leaf)}" for leaf in (*jax.tree.leaves(setup), *leaves)]
     origin = json.dumps([name, made_for, described, shapes, str(structure), _surroundings(), _versions(), source])
-    return place / f"{name}-{hashlib.sha256(origin.encode()).hexdigest()[:32]}"
+    return cache_place / f"{name}-{hashlib.sha256(origin.encode()).hexdigest()[:32]}"
 
 
 def _described(value: Any, is_static: bool = False) -> Any:
@@ -183,8 +183,8 @@ def _described(value: Any, is_static: bool = False) -> Any:
     raise TypeError(f"{type(value)} can't be described")
 
 
-def _place(leaf: Any) -> Any:
-    """On which devices an array is; None where it is one."""
+def _sharding(leaf: Any) -> Any:
+    """How an array is spread over several devices; None if it is on one."""
     return leaf.sharding if isinstance(leaf, jax.Array) and len(leaf.sharding.device_set) > 1 else None
 
 

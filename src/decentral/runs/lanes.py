@@ -92,10 +92,12 @@ class LaneBatch:
     def describe(*setups: TrainingSetup, episodes: int = 0) -> Lane:
         """The shapes of all lanes once so many episodes were played. The trace is reused when they start."""
         setup, seeds, programs = _prepare(setups)
+        metrics = known_metrics(setup)
         with programs.placed():
-            lanes = jax.eval_shape(partial(programs.begin, metrics=known_metrics(setup)), setup, seeds)
-        of_one = jax.eval_shape(partial(jax.tree.map, lambda leaf: leaf[0]), lanes.tally.metrics)
-        keep_metrics(setup, metric_shapes(of_one))
+            lanes = jax.eval_shape(partial(programs.begin, metrics=metrics), setup, seeds)
+        if metrics is None:
+            of_one = jax.eval_shape(partial(jax.tree.map, lambda leaf: leaf[0]), lanes.tally.metrics)
+            keep_metrics(setup, metric_shapes(of_one))
         own = jax.eval_shape(partial(_first, len(setups) * setup.plan.seeds), lanes)
         return jax.eval_shape(partial(with_more_room, capacity=setup.capacity_after(episodes)), own)
 
@@ -222,9 +224,9 @@ def programs(placement: Placement, several: bool) -> Programs:
         return every_lane(partial(begin, metrics=metrics), (setup_axis, 0))(setup, seeds)
 
     def kept(
-        name: str, function: Callable[..., Any], places: Any, parts: Callable[..., Any], whole: Callable[..., Any]
+        name: str, function: Callable[..., Any], shardings: Any, parts: Callable[..., Any], whole: Callable[..., Any]
     ) -> KeptProgram:
-        traced = jax.jit(function, donate_argnums=1, out_shardings=places, compiler_options=options)
+        traced = jax.jit(function, donate_argnums=1, out_shardings=shardings, compiler_options=options)
         return KeptProgram(name, f"{placement} {several}", function, parts, whole, traced, options)
 
     def turns_of_all(name: str, learning: bool) -> KeptProgram:

@@ -54,7 +54,7 @@ def resolve_all(
         raise Refused("ALGORITHMS must name at least one algorithm, got none")
     if repeated := [name for name in names if list(names).count(name) > 1]:
         raise Refused(f"ALGORITHMS must name each algorithm once, got {repeated[0]} twice")
-    known = {name: {field.name for field in setting_fields(algorithm_class(name))} for name in names}
+    known = {name: _setting_names(name) for name in names}
     for key in algorithm_settings or {}:
         if not any(key in fields for fields in known.values()):
             raise Refused(f"unknown setting algorithm.{key}: none of {', '.join(names)} has it")
@@ -67,11 +67,12 @@ def resolve_all(
 
 def _settings_of_some(names: Sequence[str], settings: dict[str, Any]) -> list[str]:
     """For each setting that not all algorithms have, a line that says which have it."""
-    having = {
-        key: [name for name in names if key in {field.name for field in setting_fields(algorithm_class(name))}]
-        for key in settings
-    }
+    having = {key: [name for name in names if key in _setting_names(name)] for key in settings}
     return [f"algorithm.{key} is set for {', '.join(some)}" for key, some in having.items() if len(some) < len(names)]
+
+
+def _setting_names(algorithm: str) -> set[str]:
+    return {field.name for field in setting_fields(algorithm_class(algorithm))}
 
 
 def _settings_of(settings: dict[str, Any] | None, known: set[str]) -> dict[str, Any]:

@@ -277,7 +277,7 @@ def _metrics_of_an_update(
 
 
 def metric_shapes(metrics: tuple[dict[str, jax.ShapeDtypeStruct], ...]) -> MetricShapes:
-    """The same as can be stored, and be a constant of a program."""
+    """What metrics look like, in a form that can be stored and be a constant of a program."""
     return tuple(tuple((name, leaf.shape, str(leaf.dtype)) for name, leaf in of.items()) for of in metrics)
 
 

@@ -71,9 +71,7 @@ def _parser() -> Parser:
         "--minutes", metavar="M", help="save and stop after so many, with exit code 75; the same command resumes"
     )
     parser.add_argument(
-        "--list",
-        action="store_true",
-        help="train nothing: which pieces are done, which are not, how long they take",
+        "--list", action="store_true", help="train nothing: which pieces are done, which are not, how long they take"
     )
     parser.add_argument(
         "--collect",
