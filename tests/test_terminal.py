@@ -9,8 +9,10 @@ from rich.table import Table
 
 import decentral
 from decentral.cli import main
+from decentral.configs.config import resolve
 from decentral.errors import in_one_line, printable
-from decentral.runs.listeners.progress import Bar, Speed
+from decentral.runs.listeners.progress import Bar, Lines, Speed
+from decentral.runs.runner import PlannedRun
 from decentral.screen import Screen
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2J[red]b[/red] :smile: \u202ec"
@@ -100,3 +102,14 @@ def test_the_speed_leaves_out_the_chunk_that_compiled(monkeypatch):
         speed.reached(steps)
         told.append(speed.words)
     assert told == ["compiling", "compiling", "100 steps/s", "100 steps/s"] and speed.seconds_for(1000) == 10
+
+
+def test_progress_is_that_of_the_seed_furthest_behind():
+    """Seeds whose episodes are longer play more steps in the same turns."""
+
+    def show(screen):
+        lines, plan = Lines(screen), {"steps": 20, "seeds": 2}
+        lines.started([PlannedRun(resolve("iql", "matrix-game", training_settings=plan), Path("run"))], "")
+        lines.tested([[{"step": 30, "test_return_mean": 1.0}, {"step": 10, "test_return_mean": 2.0}]])
+
+    assert "step 10 of 20  return 1.00 2.00" in on_screen(show)

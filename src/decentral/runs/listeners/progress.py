@@ -63,7 +63,7 @@ class Lines:
         self.speed.reached(steps)
 
     def tested(self, rows: list[Rows]) -> None:
-        step, total = rows[0][0]["step"], self.plan.steps
+        step, total = _reached(rows), self.plan.steps
         pace = (
             f"  {self.speed.words}, {_duration(self.speed.seconds_for(total - step))} left" if self.speed.known else ""
         )
@@ -73,8 +73,8 @@ class Lines:
         pass
 
     def finished(self, rows: list[Rows], seconds: float) -> None:
-        step = rows[0][0]["step"]
-        self._say(f"\n{_title(self.runs[0].config)}: greedy test after {step:,} steps, {_duration(seconds)}")
+        title = _title(self.runs[0].config)
+        self._say(f"\n{title}: greedy test after {_reached(rows):,} steps, {_duration(seconds)}")
         if len(rows) == 1:
             self.console.print(_summary(rows[0], _reports(self.runs[0].config)))
         self._say(f"written to {self.place}")
@@ -160,6 +160,11 @@ class Bar:
 
 def _title(config: Config) -> str:
     return f"{config.algorithm_name} on {config.environment_name}"
+
+
+def _reached(rows: list[Rows]) -> int:
+    """The step that all seeds have reached: where episodes differ in length, some are ahead."""
+    return min(row["step"] for of_run in rows for row in of_run)
 
 
 def _reports(config: Config) -> list[str]:
