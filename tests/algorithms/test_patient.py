@@ -9,22 +9,24 @@ from decentral.algorithms.patient import Patient
 from tests.algorithms.test_hysteretic import SPEC, lived, loss_and_gradient
 
 
-def patient():
-    return Patient(hidden=2, discount=0.5, negative_weight=0.25)
+def patient(patience=1.0):
+    return Patient(hidden=2, discount=0.5, negative_weight=0.25, patience=patience)
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "weight"),
+    ("epsilon", "patience", "weight"),
     [
-        (1.0, 0.25),  # everyone explores: beta
-        (0.9, 0.25),  # never less
-        (0.5, 0.5),
-        (0.0, 1.0),  # nobody does: IQL
+        (1.0, 1.0, 0.25),  # everyone explores: beta
+        (0.9, 1.0, 0.25),  # never less
+        (0.5, 1.0, 0.5),
+        (0.2, 3.0, 0.512),  # none of three actions of partners was explored
+        (1.0, 0.0, 1.0),  # partners are never to blame: IQL
+        (0.0, 1.0, 1.0),  # nobody explores: IQL
     ],
 )
-def test_a_bad_surprise_counts_by_how_little_was_explored_when_it_was_played(epsilon, weight):
+def test_a_bad_surprise_counts_by_how_little_was_explored_when_it_was_played(epsilon, patience, weight):
     batch = replace(lived(), annotations=jnp.full((1, 2), epsilon))
-    loss, _ = loss_and_gradient(patient(), batch)
+    loss, _ = loss_and_gradient(patient(patience), batch)
     np.testing.assert_allclose(loss, (9 + weight * 16) / 2, rtol=1e-6)
 
 

@@ -1,5 +1,6 @@
 """The numbers of the pages about learners that hold everywhere are those of the data."""
 
+import importlib
 import json
 
 import numpy as np
@@ -34,20 +35,77 @@ def test_the_table_of_the_two_games_is_that_of_the_data():
             assert f"| {name} | {steps} | {cells} |" in page
 
 
+def stored(name):
+    return json.loads((ROOT / "results" / name).read_text())["runs"]
+
+
+def late_of(run):
+    return late(run | {"returns": np.asarray(run["returns"]).T})
+
+
+def view(run):
+    return "visible" if run["config"]["environment"]["observe_teammate"] else "hidden"
+
+
 def test_the_table_of_actor_critics_is_that_of_the_data():
-    endings = {}
-    for run in json.loads((ROOT / "results" / "actor-critics.json").read_text())["runs"]:
-        world = run["config"]["environment"]
-        row = run["config"]["algorithm"]["name"], "visible" if world["observe_teammate"] else "hidden"
-        returns = np.asarray(run["returns"]).T
-        endings.setdefault(row, {})[world["penalty"]] = late({"steps": run["steps"], "returns": returns})
-    for (method, view), ends in endings.items():
+    endings, battles = {}, {}
+    for run in stored("actor-critics.json"):
+        method, world = run["config"]["algorithm"], run["config"]["environment"]
+        if world["name"] != "predator-prey":
+            battles[world["name"]] = 100 * late_of(run | {"returns": run["reports"]["win_rate"]})
+            continue
+        share = method["forgive_beyond"]
+        name = f"{method['name']}, `forgive_beyond` {share:g}" if share else method["name"]
+        endings.setdefault((name, view(run)), {})[world["penalty"]] = late_of(run)
+    page = text("docs/results.md")
+    for (name, seen), ends in endings.items():
         cells = " | ".join(mean_and_spread(ends[penalty], digits=2) for penalty in (0.0, 0.3, 0.5, 1.0))
-        assert f"| {method} | {view} | {cells} |" in text("docs/results.md")
+        assert f"| {name} | {seen} | {cells} |" in page
+    wins = " % and ".join(mean_and_spread(battles[name], digits=1) for name in ("3m", "5m_vs_6m"))
+    assert f"wins {wins} %" in page
+
+
+def test_what_patience_reaches_is_told_as_it_is():
+    page = text("docs/algorithms/patient.md")
+    endings = {}
+    for run in stored("patient.json"):
+        method, world = run["config"]["algorithm"], run["config"]["environment"]
+        if world["name"] == "predator-prey":
+            iql = "forgiving-iql" if method["forgive"] else "earning-iql"
+            name = "patient" if method["name"] == "patient" else iql
+            endings.setdefault((name, view(run)), {})[world["penalty"]] = late_of(run)
+    assert len(endings) == 6
+    for (name, seen), ends in endings.items():
+        assert all(len(seeds) == 10 for seeds in ends.values())
+        cells = " | ".join(mean_and_spread(ends[penalty], digits=2) for penalty in (0.0, 0.3, 0.5, 1.0))
+        assert f"| {name} | {seen} | {cells} |" in page
+    chosen = {}
+    for run in stored("patient-shares.json"):
+        method, penalty = run["config"]["algorithm"], run["config"]["environment"]["penalty"]
+        row = chosen.setdefault((method["name"], view(run), penalty), {})
+        row[method["forgive_beyond"]] = mean_and_spread(late_of(run), digits=1)
+    for (name, seen, penalty), cells in chosen.items():
+        row = " | ".join(cells.get(share, "") for share in (0.0, 0.5, 1.5, 3.0)).replace("|  |", "| |")
+        assert f"| {name} | {seen} | {penalty:g} | {row} |".replace("| 1 |", "| 1.0 |") in page
+
+
+def test_the_scores_of_the_suite_are_told_as_they_are(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    coordination = importlib.import_module("coordination")
+    scores = coordination.stored_scores()
+    best, second, *others = coordination.summaries(scores)
+    page = text("docs/algorithms/patient.md")
+    assert f"best on the mean, {best.mean:.2f}, and on the worst task, {best.worst:.2f}" in page
+    assert f"predator-prey, has {second.mean:.2f} and {second.worst:.2f}; no other method is above 0.6 on" in page
+    assert (best.method, second.method) == ("patient", "forgiving-iql") and all(row.worst < 0.6 for row in others)
+    porters = scores["patient"]["porters"]
+    assert f"two of them: {porters.mean():.2f}." in page and (porters > 0.98).sum() == 3
+    assert (2 + len(others), len(best.scores)) == (11, 10) and "Scores of eleven methods on ten tasks" in page
+    assert "of eleven decentralised methods on ten tasks" in text("README.md")
 
 
 def test_what_is_told_of_continuous_actions_is_that_of_the_data():
-    [run] = json.loads((ROOT / "results" / "spread-continuous.json").read_text())["runs"]
+    [run] = stored("spread-continuous.json")
     returns = np.asarray(run["returns"])
     told = f"rise from {returns[:, 0].mean():.1f} to {mean_and_spread(returns[:, -1], digits=1)} within 200,000 steps"
     assert told in text("docs/algorithms/ippo.md") and returns.shape[0] == 5

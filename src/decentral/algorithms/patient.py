@@ -20,6 +20,9 @@ class Patient(ValueLearner):
     negative_weight: float = setting(
         0.1, "beta, the least weight of the square of a negative error (1 is IQL)", at_least=0, at_most=1
     )
+    patience: float = setting(
+        1.0, "actions of partners that a bad surprise may hang on: it counts by (1 - epsilon) to this power", at_least=0
+    )
 
     def annotate(
         self, agent: AgentState, episode: Episode, epsilon: Float[Array, ""]
@@ -28,4 +31,5 @@ class Patient(ValueLearner):
         return agent, jnp.broadcast_to(epsilon, episode.rewards.shape)
 
     def weights(self, surprise: Float[Array, "B T"], episodes: Episode, key: Key[Array, ""]) -> Float[Array, "B T"]:
-        return jnp.where(surprise >= 0, 1.0, jnp.maximum(self.negative_weight, 1.0 - episodes.annotations))
+        nobody_explored = jnp.power(1.0 - episodes.annotations, self.patience)
+        return jnp.where(surprise >= 0, 1.0, jnp.maximum(self.negative_weight, nobody_explored))

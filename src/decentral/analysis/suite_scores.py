@@ -69,13 +69,18 @@ def _best_compared(runs: list[Curves]) -> tuple[float, str]:
 def method_scores(method: str, runs: Mapping[str, Curves], scales: Mapping[str, TaskScale]) -> MethodScores:
     """The scores of a method from its run on every task."""
     scores = {task: scales[task].score(late_returns(run)) for task, run in runs.items()}
+    return summed_up(method, all(run.decentralised for run in runs.values()), scores)
+
+
+def summed_up(method: str, decentralised: bool, scores: Mapping[str, np.ndarray]) -> MethodScores:
+    """What the scores of every seed on every task come to."""
     by_task = {task: float(each.mean()) for task, each in scores.items()}
     worst = min(by_task, key=lambda task: by_task[task])
     means, worsts = _resampled(list(scores.values()))
     several = len(scores[worst]) > 1
     return MethodScores(
         method,
-        all(run.decentralised for run in runs.values()),
+        decentralised,
         {task: each.tolist() for task, each in scores.items()},
         float(np.mean(list(by_task.values()))),
         _interval(means) if several else None,

@@ -87,14 +87,7 @@ def _scores(
         task.name: {name: runs[row * len(methods) + column].curves for column, name in enumerate(methods)}
         for row, task in enumerate(tasks)
     }
-    scales = {}
-    for task in tasks:
-        given = {
-            end: (known.value, known.source)
-            for end, known in (("random", task.random), ("best", task.best))
-            if known is not None
-        }
-        scales[task.name] = scale_of(task.name, given, list(curves[task.name].values()))
+    scales = {task.name: scale_of(task.name, task.given, list(curves[task.name].values())) for task in tasks}
     scored = [
         method_scores(name, {task: of_task[name] for task, of_task in curves.items()}, scales) for name in methods
     ]

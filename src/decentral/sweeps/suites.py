@@ -34,6 +34,12 @@ class Task:
     random: KnownReturn | None = None
     best_is_known: bool = True  # otherwise it is the best of the methods compared
 
+    @property
+    def given(self) -> dict[str, tuple[float, str]]:
+        """The ends of its score that the suite gives, with their sources."""
+        ends = {"random": self.random, "best": self.best}
+        return {end: (known.value, known.source) for end, known in ends.items() if known is not None}
+
 
 @dataclass(frozen=True)
 class Method:

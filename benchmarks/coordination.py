@@ -1,0 +1,93 @@
+"""The suite `coordination` from stored runs: every method's score on every task that it has been trained on.
+
+    python benchmarks/coordination.py --out docs/figures/coordination.png
+
+prints and draws the methods that have been trained on all of `SHARED`. A run of `GATHERED` or of the reproduction
+belongs to the suite if its configuration says so. Runs that were made to choose a setting lie elsewhere.
+"""
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from collected import curves_of
+
+from decentral.analysis.plots.suite import plot_suite
+from decentral.analysis.results import Curves, late_returns
+from decentral.analysis.suite_scores import MethodScores, scale_of, summed_up
+from decentral.configs.registry import EVERY_ALGORITHM
+from decentral.reproduction.pieces import curves_in
+from decentral.reproduction.record import Record
+from decentral.sweeps.suites import SUITES, VARIANTS, planned_runs
+
+RESULTS = Path(__file__).parent.parent / "results"
+GATHERED = ("patient.json", "actor-critics.json")
+SHARED = (
+    *(f"{view}-P{penalty}" for view in ("visible", "hidden") for penalty in ("0", "0.3", "0.5", "1")),
+    "climbing",
+    "penalty",
+)
+
+Scores = dict[str, dict[str, np.ndarray]]  # of every seed, by method and task
+
+
+def stored_runs() -> Iterator[Curves]:
+    """The gathered runs of `results`, and those of the reproduction of predator-prey."""
+    for name in GATHERED:
+        yield from map(curves_of, json.loads((RESULTS / name).read_text())["runs"])
+    for piece in Record.read(RESULTS / "reproduction" / "predator-prey.json").results.values():
+        yield from curves_in(piece)
+
+
+def stored_scores() -> Scores:
+    """The score of every seed, of every method and task of the suite that `results` has."""
+    scores: Scores = defaultdict(dict)
+    methods, tasks = [*EVERY_ALGORITHM, *VARIANTS], SUITES["coordination"]
+    plans = [run.config.as_data() for run in planned_runs(tasks, methods, {}, Path())]
+    cells = [(task, method) for task in tasks for method in methods]
+    for run in sorted(stored_runs(), key=lambda run: len(run.seeds)):  # of two results the one with more seeds stays
+        for (task, method), plan in zip(cells, plans, strict=True):
+            if all(plan[part] | run.config[part] == plan[part] for part in ("algorithm", "environment")):
+                scale = scale_of(task.name, task.given, [run])
+                scores[method][task.name] = scale.score(late_returns(run))
+    for games in json.loads((RESULTS / "coordination-games.json").read_text())["runs"]:
+        for method, by_game in games["scores"].items():
+            share = VARIANTS[method].settings.get("forgive_beyond", 0) if method in VARIANTS else 0
+            if share in (0, games["provenance"]["earning share"]):
+                scores[method].update({game: np.asarray(each) for game, each in by_game.items()})
+    return scores
+
+
+def summaries(scores: Scores) -> list[MethodScores]:
+    """The methods that have been trained on all shared tasks, best mean first."""
+    whole = {method: by_task for method, by_task in scores.items() if set(SHARED) <= set(by_task)}
+    rows = [summed_up(method, True, {task: by_task[task] for task in SHARED}) for method, by_task in whole.items()]
+    return sorted(rows, key=lambda row: -row.mean)
+
+
+def table(scores: Scores) -> list[str]:
+    """Rows of Markdown: a column for each shared task, their mean, the worst of them, then porters."""
+    lines = []
+    for row in summaries(scores):
+        cells = [np.mean(row.scores[task]) for task in SHARED] + [row.mean, row.worst]
+        porters = scores[row.method].get("porters")
+        last = "" if porters is None else f"{porters.mean():.2f}"
+        lines.append(f"| {row.method} | {' | '.join(f'{cell:.2f}' for cell in cells)} | {last} |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="draw the shared tasks into this PNG")
+    asked = parser.parse_args()
+    scores = stored_scores()
+    print("\n".join(table(scores)))
+    if asked.out is not None:
+        plot_suite("coordination", summaries(scores), asked.out)
+
+
+if __name__ == "__main__":
+    main()
