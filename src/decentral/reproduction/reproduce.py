@@ -123,8 +123,10 @@ def read_finished(file: Path) -> Record:
 def check_finished(record: Record, file: Path) -> None:
     """Refuse the data of a target that lacks pieces, unless it grows piece by piece."""
     target = target_of(record.target)
+    if target.grows:
+        return  # its hundreds of configurations take seconds to make
     missing = {piece.name for piece in target.pieces(record.scale)} - record.pieces.keys()
-    if missing and not target.grows:
+    if missing:
         raise Refused(f"data must be of a finished reproduction, got {file}, which has no {sorted(missing)[0]}")
 
 
