@@ -48,6 +48,7 @@ def test_a_quick_look_explores_for_half_of_its_steps():
     [
         (["nowhere", "iql"], "suite must be one of coordination, got 'nowhere'"),
         (["coordination", "iql", "--only", "chess"], "only must name tasks of the suite, visible-P0, "),
+        (["coordination", "iql", "--only", "penalty,chess"], "2s3z, got 'chess'"),
         (["coordination", "iql,iql"], "METHODS must name each method once, got iql twice"),
         (["coordination", "sarsa"], "unknown method 'sarsa'"),
         (["coordination", "forgiving_iql"], "did you mean forgiving-iql? choose one of iql, "),
@@ -75,7 +76,7 @@ def test_a_suite_may_be_named_anywhere_and_methods_are_a_list(capsys):
 
 @pytest.mark.long
 def test_methods_are_trained_scored_and_drawn(capsys, tmp_path):
-    words = ["compare", "--suite", "coordination", "distributed", "--only", "climbing", "--only", "penalty"]
+    words = ["compare", "--suite", "coordination", "distributed", "--only", "climbing,penalty"]
     words += ["--steps", "40", "--seeds", "2", "--out", str(tmp_path / "suite")]
     code, out, err = outcome(capsys, *words)
     assert (code, err) == (0, "") and "0 is random play, 1 the best return known" in out

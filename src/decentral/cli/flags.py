@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from decentral.api.choices import TRACKERS
-from decentral.cli.parser import whole_number
+from decentral.cli.parser import whole_number, with_commas
 from decentral.errors import brief
 from decentral.settings import Refused, Settings, allowed, as_data, headed_fields, setting_fields
 
@@ -30,7 +30,7 @@ def add_track_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--track",
         metavar="A,B",
-        type=lambda names: names.split(","),
+        type=with_commas,
         default=(),
         help=f"trackers that also get every test: {', '.join(TRACKERS)}, each an extra of its name",
     )

@@ -55,6 +55,11 @@ def parser_for(*words: str, **options: Any) -> Parser:
     return Parser(prog=" ".join(("decentral", *words)), description=meaning, allow_abbrev=False, **options)
 
 
+def with_commas(text: str) -> list[str]:
+    """The names in a list such as a,b."""
+    return text.split(",")
+
+
 def whole_number(text: str) -> int:
     """A whole number, also when written as 50_000 or 3e6."""
     try:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from decentral.api import Comparison, compare_runs
 from decentral.cli.exits import exit_if_diverged
-from decentral.cli.parser import Parser, parser_for, whole_number
+from decentral.cli.parser import Parser, parser_for, whole_number, with_commas
 from decentral.cli.plain_flags import add_rows, add_trust_flag, rows, trust_named
 from decentral.cli.run_tables import MOST_ROWS, print_comparison, print_suite, print_tasks
 from decentral.cli.tables import wide_console
@@ -12,7 +12,7 @@ from decentral.cli.tables import wide_console
 USAGE = (
     "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"
     " [--environment.X ...] [--out DIR]\n       decentral compare --runs RUN RUN ... [--out DIR]"
-    "\n       decentral compare --suite SUITE METHOD,METHOD,... [--only TASK]... [--seeds N] [--steps N] [--out DIR]"
+    "\n       decentral compare --suite SUITE METHOD,METHOD,... [--only TASK,...] [--seeds N] [--steps N] [--out DIR]"
     "\n       decentral compare --suite SUITE"
 )
 
@@ -74,7 +74,7 @@ def _compare_on_suite(words: list[str]) -> None:
     known = ", ".join([*EVERY_ALGORITHM, *VARIANTS, ALGORITHM_FORM])
     parser.add_argument("methods", metavar="METHODS", nargs="?", help=f"of {known}, with commas")
     parser.add_argument(
-        "--only", metavar="TASK", action="append", help="just this task; may be given again (default: all)"
+        "--only", metavar="TASK,...", action="extend", type=with_commas, help="just these tasks (default: all)"
     )
     for name, words_of in (
         ("seeds", "how many, of every method on every task (default: 5)"),
