@@ -3,7 +3,8 @@
     python benchmarks/coordination.py --out docs/figures/coordination.png
 
 prints and draws the methods that have been trained on all of `SHARED`. A run of `GATHERED` or of the reproduction
-belongs to the suite if its configuration says so. Runs that were made to choose a setting lie elsewhere.
+belongs to the suite if its settings are a method's on a task, and if it had no more steps than the suite gives. Runs
+that were made to choose a setting lie elsewhere.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from collected import curves_of
 from decentral.analysis.plots.suite import plot_suite
 from decentral.analysis.results import Curves, late_returns
 from decentral.analysis.suite_scores import MethodScores, scale_of, summed_up
-from decentral.configs.registry import EVERY_ALGORITHM
+from decentral.configs.registry import CENTRALISED, EVERY_ALGORITHM
 from decentral.reproduction.pieces import curves_in
 from decentral.reproduction.record import Record
 from decentral.sweeps.suites import SUITES, VARIANTS, planned_runs
@@ -50,7 +51,8 @@ def stored_scores() -> Scores:
     cells = [(task, method) for task in tasks for method in methods]
     for run in sorted(stored_runs(), key=lambda run: len(run.seeds)):  # of two results the one with more seeds stays
         for (task, method), plan in zip(cells, plans, strict=True):
-            if all(plan[part] | run.config[part] == plan[part] for part in ("algorithm", "environment")):
+            alike = all(plan[part] | run.config[part] == plan[part] for part in ("algorithm", "environment"))
+            if alike and run.config["training"]["steps"] <= plan["training"]["steps"]:
                 scale = scale_of(task.name, task.given, [run])
                 scores[method][task.name] = scale.score(late_returns(run))
     for games in json.loads((RESULTS / "coordination-games.json").read_text())["runs"]:
@@ -64,7 +66,10 @@ def stored_scores() -> Scores:
 def summaries(scores: Scores) -> list[MethodScores]:
     """The methods that have been trained on all shared tasks, best mean first."""
     whole = {method: by_task for method, by_task in scores.items() if set(SHARED) <= set(by_task)}
-    rows = [summed_up(method, True, {task: by_task[task] for task in SHARED}) for method, by_task in whole.items()]
+    rows = [
+        summed_up(method, method not in CENTRALISED, {task: by_task[task] for task in SHARED})
+        for method, by_task in whole.items()
+    ]
     return sorted(rows, key=lambda row: -row.mean)
 
 

@@ -72,7 +72,7 @@ def _compare_on_suite(words: list[str]) -> None:
     parser = parser_for("compare", usage=USAGE)
     parser.add_argument("--suite", metavar="SUITE", help=f"one of {', '.join(SUITES)}; alone: its tasks")
     known = ", ".join([*EVERY_ALGORITHM, *VARIANTS, ALGORITHM_FORM])
-    parser.add_argument("methods", metavar="METHODS", nargs="?", help=f"of {known}, with commas")
+    parser.add_argument("methods", metavar="METHODS", nargs="?", type=with_commas, help=f"of {known}, with commas")
     parser.add_argument(
         "--only", metavar="TASK,...", action="extend", type=with_commas, help="just these tasks (default: all)"
     )
@@ -91,9 +91,9 @@ def _compare_on_suite(words: list[str]) -> None:
     if args.methods is None:
         print_tasks(console, suite_tasks(args.suite))
         return
-    trust_named(args, *args.methods.split(","))
+    trust_named(args, *args.methods)
     comparison = compare_suite(
-        args.methods.split(","),
+        args.methods,
         args.suite,
         only=args.only or (),
         seeds=args.seeds,
