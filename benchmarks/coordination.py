@@ -25,7 +25,7 @@ from decentral.reproduction.record import Record
 from decentral.sweeps.suites import SUITES, VARIANTS, planned_runs
 
 RESULTS = Path(__file__).parent.parent / "results"
-GATHERED = ("patient.json", "actor-critics.json")
+GATHERED = ("patient.json", "porters.json", "actor-critics.json")
 SHARED = (
     *(f"{view}-P{penalty}" for view in ("visible", "hidden") for penalty in ("0", "0.3", "0.5", "1")),
     "climbing",
