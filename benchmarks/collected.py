@@ -4,7 +4,7 @@
     python benchmarks/collected.py draw results/family.json --out docs/figures/family.png
 
 The file keeps each run's configuration and provenance, and of every test of every seed the mean return and what the
-world reports besides.
+world reports besides; of battles also each seed's own steps, which differ.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import numpy as np
 from decentral.analysis.plots.curves import plot_curves
 from decentral.analysis.results import Curves, load_curves
 from decentral.records import RunDirectory
+from decentral.reproduction.battle_pieces import battle_tests
 
 
 def gathered(path: Path) -> dict[str, Any]:
@@ -32,6 +33,7 @@ def gathered(path: Path) -> dict[str, Any]:
         "steps": curves.steps.astype(int).tolist(),
         "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
         "reports": {name: values.round(3).tolist() for name, values in curves.reports.items()},
+        **(battle_tests(directory) if "win_rate" in curves.reports else {}),
     }
 
 
