@@ -15,7 +15,7 @@ from tests.environments.battles.scenes import battle, changed, scene
 RULES = battle("3m").rules
 
 
-def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, reached=0.0, attacking=(), **rules):
+def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, held=0.0, attacking=(), **rules):
     """The target that enemy 3 of `3m`, at (20, 16), takes among allies at these places."""
     environment = battle("3m")
     allies = {number: (*place, 45) for number, place in units.items()}
@@ -23,7 +23,7 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, rea
     targets[3] = target
     targets[list(attacking)] = 3
     field = scene(environment, {**allies, 3: (20, 16, 45), 4: (23, 16, 45)}, target=targets)
-    columns = {"taken_x": taken[0], "taken_y": taken[1], "help_wait": waits, "reached": reached}
+    columns = {"taken_x": taken[0], "taken_y": taken[1], "help_wait": waits, "held": held}
     field = changed(field, **{name: jnp.full(6, float(value)) for name, value in columns.items()})
     damage = jnp.zeros((6, 6))
     if hurt_by is not None:
@@ -55,8 +55,12 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, rea
         ({"units": {0: (13.7, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_scan"}, 1),
         ({"units": {0: (13.7, 16)}, "target": 0, "keep_target": "in_scan"}, NOBODY),
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_left"}, 0),  # it has yet to come near
-        ({"units": {0: (14.24, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_left", "reached": 1}, 1),
+        ({"units": {0: (14.24, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_left", "held": 1}, 1),
         ({"units": {0: (10, 16)}, "target": 0, "keep_target": "until_left", "taken": (30, 16), "leash": 9.0}, NOBODY),
+        ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_lost"}, 0),  # it has yet to see it
+        ({"units": {0: (13.8, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_lost", "held": 1}, 0),
+        ({"units": {0: (13.7, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_lost", "held": 1}, 1),
+        ({"units": {0: (10, 16)}, "target": 0, "keep_target": "until_lost", "taken": (30, 16), "leash": 9.0}, NOBODY),
         ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "attackers"}, 0),  # nobody attacks: the nearer one
         ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "attackers", "attacking": (1,)}, 1),
         ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "attackers", "attacking": (1,), "target": 0}, 1),
@@ -103,9 +107,10 @@ def test_a_unit_calls_for_help_once_in_32_loops():
     assert np.flatnonzero(turned == 0).tolist() == [0, 32, 64]
 
 
-def test_an_enemy_that_is_called_goes_on_to_the_attacker_until_it_has_left_its_reach_again():
-    environment = battle("3m", keep_target="until_left")
-    far, near, gone = {0: (10, 16, 45)}, {0: (15, 16, 45)}, {0: (14, 16, 45), 1: (15, 16, 45)}
+@pytest.mark.parametrize(("rule", "out_of"), [("until_left", 14.0), ("until_lost", 13.7)])
+def test_an_enemy_that_is_called_goes_on_to_the_attacker_until_it_has_come_near_and_left_again(rule, out_of):
+    environment = battle("3m", keep_target=rule)
+    far, near, gone = {0: (10, 16, 45)}, {0: (15, 16, 45)}, {0: (out_of, 16, 45), 1: (15, 16, 45)}
     damage = jnp.zeros((6, 6)).at[0, 4].set(6.0)
     seen, field = [], scene(environment, {**far, 3: (20, 16, 45), 4: (22, 16, 45)})
     for units, hurt in ((far, damage), (far, 0 * damage), (near, 0 * damage), (gone, 0 * damage)):

@@ -66,7 +66,7 @@ def fresh_battlefield(
         unhurt=jnp.full(roster.units, LONG_AGO, jnp.int32),
         taken_x=x,
         taken_y=y,
-        reached=ready,
+        held=ready,
         help_wait=ready,
         facing=facing,
         enemy_of_id=enemy_of_id,

@@ -29,7 +29,7 @@ COLUMNS = (
 PAIRS = ("radii", "reach", "damage")
 TIMED = (
     *("x", "y", "health", "shield", "goal_x", "goal_y", "cooldown", "windup", "backswing", "strike"),
-    *("taken_x", "taken_y", "reached", "help_wait", "facing"),
+    *("taken_x", "taken_y", "held", "help_wait", "facing"),
 )  # of the battlefield: numbers, then whole numbers
 COUNTED = ("target", "struck", "unhurt")
 

@@ -32,21 +32,21 @@ def choose_targets(
     if rules.prefer == "attackers":
         candidates, may_stay = _attackers_first(roster, field, candidates)
     nearest = _nearest(jnp.where(candidates, squared, jnp.inf))
-    keeps = _keeps(roster, rules, field, aim, near, nearest)
+    keeps, holds = _keeps(roster, rules, field, aim, near, nearest)
     if rules.prefer == "attackers":
         keeps = keeps & may_stay
     target = roster.joined(field.target[ours], jnp.where(keeps, field.target[theirs], nearest))
     changed = target != field.target
     waits = jnp.where(calls, HELP_PERIOD, field.help_wait[theirs]) - 1.0
     return eqx.tree_at(
-        lambda old: (old.target, old.windup, old.taken_x, old.taken_y, old.reached, old.help_wait),
+        lambda old: (old.target, old.windup, old.taken_x, old.taken_y, old.held, old.help_wait),
         field,
         (
             target,
             jnp.where(changed, NEVER, field.windup),
             jnp.where(changed, field.x, field.taken_x),
             jnp.where(changed, field.y, field.taken_y),
-            jnp.where(changed, 0.0, jnp.where(aim.in_reach, 1.0, field.reached)),
+            jnp.where(changed, 0.0, roster.joined(field.held[ours], jnp.where(holds, 1.0, field.held[theirs]))),
             roster.joined(field.help_wait[ours], waits),
         ),
     )
@@ -109,18 +109,19 @@ def _keeps(
     aim: Aim,
     near: Bool[Array, "enemies allies"],
     nearest: Int[Array, " enemies"],
-) -> Bool[Array, " enemies"]:
-    """Whether an enemy keeps its target."""
+) -> tuple[Bool[Array, " enemies"], Bool[Array, " enemies"]]:
+    """Whether an enemy keeps its target, and whether it holds it: can hit it or, by some rules, notices it."""
     ours, theirs = roster.our_side, roster.their_side
     attacked = points_at(field.target)[theirs, ours] & field.alive[None, ours]
     still_there = any_of(attacked, axis=1)
     in_reach = (aim.in_reach | (field.windup < NEVER))[theirs]  # an attack that has begun may follow a little farther
-    if rules.keep_target == "in_reach":
-        return still_there & in_reach
-    if rules.keep_target == "in_scan":
-        return still_there & (in_reach | any_of(attacked & near, axis=1))
+    holds = still_there & in_reach
+    if rules.keep_target in ("in_scan", "until_lost"):
+        holds = holds | any_of(attacked & near, axis=1)
+    if rules.keep_target in ("in_reach", "in_scan"):
+        return holds, holds
     followed = ((field.x - field.taken_x) ** 2 + (field.y - field.taken_y) ** 2)[theirs]
     follows = still_there & (followed <= rules.leash**2)
-    if rules.keep_target == "until_left":
-        return follows & (in_reach | (field.reached[theirs] == 0))
-    return follows if rules.keep_target == "until_dead" else follows & (in_reach | (nearest == NOBODY))
+    if rules.keep_target in ("until_left", "until_lost"):
+        return follows & (holds | (field.held[theirs] == 0)), holds
+    return follows if rules.keep_target == "until_dead" else follows & (in_reach | (nearest == NOBODY)), holds
