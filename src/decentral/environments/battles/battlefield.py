@@ -25,7 +25,7 @@ class Battlefield(eqx.Module):
     unhurt: Int[Array, " units"]  # loops since the unit was hurt
     taken_x: Float[Array, " units"]  # where it stood when it took its target
     taken_y: Float[Array, " units"]
-    held: Float[Array, " units"]  # 1 if it has held its target since then: could hit it or, by some rules, noticed it
+    held: Float[Array, " units"]  # 1 if it has been able to hit its target since then, or by some rules noticed it
     help_wait: Float[Array, " units"]  # until it may call for help again
     facing: Float[Array, " units"]  # the direction in which it looks, in radians from east
     enemy_of_id: Int[Array, " enemies"]  # which of the enemies each id means, in what agents see and attack
