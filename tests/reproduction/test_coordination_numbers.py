@@ -111,6 +111,26 @@ def test_the_scores_of_the_suite_are_told_as_they_are(monkeypatch):
     assert "of eleven decentralised methods on ten tasks" in text("README.md")
 
 
+def test_what_more_patience_gives_is_told_as_it_is():
+    page, ends, games = text("docs/algorithms/patient.md"), {}, {}
+    for run in stored("patience.json"):
+        method = run["config"]["algorithm"]
+        if run["config"]["environment"]["name"] == "porters":
+            ends.setdefault((method["negative_weight"], method["patience"]), []).extend(late_of(run))
+        else:
+            games[run["config"]["training"]["steps"]] = sorted(np.asarray(run["returns"])[:, -1])
+    everyone = np.concatenate([np.asarray(of_seeds) for of_seeds in ends.values()])
+    lifted, others = everyone[everyone > 20], everyone[everyone <= 20]
+    assert f"ends at {lifted.min():.1f} to {lifted.max():.1f} of 27.76" in page
+    assert f"the others at {others.min():.1f} to {others.max():.1f}" in page
+    for weight in (0.03, 0.01, 0.003):
+        tried = [np.asarray(ends.get((weight, patience), [])) for patience in (1, 2, 4, 8)]
+        cells = [f"{(of_seeds > 20).sum()} of {of_seeds.size}" if of_seeds.size else "" for of_seeds in tried]
+        assert " ".join(f"| {weight} | {' | '.join(cells)} |".split()) in page
+    assert games == {8_000: [-100.0] * 5 + [10.0] * 5, 20_000: [10.0] * 10}
+    assert "five of ten seeds end at 10, the others at -100; after 20,000 steps all ten end at 10" in page
+
+
 def test_what_is_told_of_continuous_actions_is_that_of_the_data():
     [run] = stored("spread-continuous.json")
     returns = np.asarray(run["returns"])
