@@ -33,7 +33,7 @@ def gathered(path: Path) -> dict[str, Any]:
         "steps": curves.steps.astype(int).tolist(),
         "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
         "reports": {name: values.round(3).tolist() for name, values in curves.reports.items()},
-        **(battle_tests(directory) if "win_rate" in curves.reports else {}),
+        **({"seed_steps": battle_tests(directory)["seed_steps"]} if "win_rate" in curves.reports else {}),
     }
 
 

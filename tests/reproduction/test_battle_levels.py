@@ -66,7 +66,7 @@ def test_levels_with_shared_parameters():
     for run in runs:
         config = run["config"]
         assert config["training"]["sharing"] and len(run["seeds"]) == 5
-        won = 100 * at_common_steps(config, run, "win_rates")
+        won = 100 * at_common_steps(config, run | run["reports"], "win_rate")
         half, end = (won[:, list(common_steps(config)).index(step)] for step in (500_000, 1_000_000))
         cell = f"{half.mean():.0f} / {end.mean():.0f} ({end.min():.0f} to {end.max():.0f})"
         rows.setdefault(config["environment"]["name"], {})[config["algorithm"]["name"]] = cell

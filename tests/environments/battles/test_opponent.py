@@ -107,10 +107,10 @@ def test_a_unit_calls_for_help_once_in_32_loops():
     assert np.flatnonzero(turned == 0).tolist() == [0, 32, 64]
 
 
-@pytest.mark.parametrize(("rule", "out_of"), [("until_left", 14.0), ("until_lost", 13.7)])
-def test_an_enemy_that_is_called_goes_on_to_the_attacker_until_it_has_come_near_and_left_again(rule, out_of):
+@pytest.mark.parametrize(("rule", "at", "beyond"), [("until_left", 15, 14), ("until_lost", 13.8, 13.7)])
+def test_an_enemy_that_is_called_goes_on_to_the_attacker_until_it_has_come_near_and_left_again(rule, at, beyond):
     environment = battle("3m", keep_target=rule)
-    far, near, gone = {0: (10, 16, 45)}, {0: (15, 16, 45)}, {0: (out_of, 16, 45), 1: (15, 16, 45)}
+    far, near, gone = {0: (10, 16, 45)}, {0: (at, 16, 45)}, {0: (beyond, 16, 45), 1: (15, 16, 45)}
     damage = jnp.zeros((6, 6)).at[0, 4].set(6.0)
     seen, field = [], scene(environment, {**far, 3: (20, 16, 45), 4: (22, 16, 45)})
     for units, hurt in ((far, damage), (far, 0 * damage), (near, 0 * damage), (gone, 0 * damage)):
