@@ -8,7 +8,7 @@ import pytest
 
 from decentral.deviation import mean_and_spread
 from decentral.reproduction.battle_curves import battle_panel, endings_of
-from decentral.reproduction.battle_pieces import MAPS, PAPER, at_common_steps, common_steps
+from decentral.reproduction.battle_pieces import MAPS, PAPER, SHARED_MAPS, at_common_steps, common_steps
 from decentral.reproduction.record import Record
 
 ROOT = Path(__file__).parents[2]
@@ -32,21 +32,34 @@ def win_percentages(piece, step, results=RESULTS):
 
 
 @pytest.mark.parametrize(
-    ("battle", "results", "rule"),
+    ("piece", "results", "rule"),
     [
-        ("5m_vs_6m", RESULTS, ""),
-        ("10m_vs_11m", RESULTS, ""),
-        ("3s_vs_5z", RESULTS, ""),
-        ("3s5z", RESULTS, ""),
-        ("2s_vs_1sc", NEAREST, ", `nearest`"),
-        ("2s_vs_1sc", RESULTS, ", `attackers`"),
+        ("5m_vs_6m-iql", RESULTS, ""),
+        ("10m_vs_11m-iql", RESULTS, ""),
+        ("3s_vs_5z-iql", RESULTS, ""),
+        ("3s5z-iql", RESULTS, ""),
+        ("2s_vs_1sc-iql", NEAREST, ", `nearest`"),
+        ("2s_vs_1sc-iql", RESULTS, ", `attackers`"),
+        ("5m_vs_6m-iql-shared", RESULTS, ", shared"),
+        ("3s_vs_5z-iql-shared", RESULTS, ", shared"),
+        ("3s5z-iql-shared", RESULTS, ", shared"),
     ],
 )
-def test_levels_beside_the_live_ones(battle, results, rule):
+def test_levels_beside_the_live_ones(piece, results, rule):
     steps = (500_000, 1_000_000, 2_000_000)
-    early, middle, late = (win_percentages(f"{battle}-iql", step, results) for step in steps)
+    early, middle, late = (win_percentages(piece, step, results) for step in steps)
     told = f"{early.mean():.0f} | {middle.mean():.0f} | {late.mean():.0f} ({late.min():.0f} to {late.max():.0f})"
-    assert f"| `{battle}`, here{rule} | {told} |" in text("docs/environments/battles.md")
+    assert f"| `{piece.split('-')[0]}`, here{rule} | {told} |" in text("docs/environments/battles.md")
+
+
+def test_shared_levels_in_words():
+    ends = [win_percentages(f"{battle}-iql-shared", 2_000_000).mean() for battle in SHARED_MAPS]
+    assert "{:.0f} % where the best live seed has 65, {:.0f} where it has 56, and {:.0f} where it has 21".format(
+        *ends
+    ) in text("docs/environments/battles.md")
+    assert f"{ends[0]:.0f} % of `5m_vs_6m` at 2 M steps" in text("docs/reproduction.md")
+    told = "({:.0f}, {:.0f} and {:.0f} % of 5m_vs_6m, 3s_vs_5z and 3s5z at 2 M steps".format(*ends)
+    assert told in text("docs/reproduction/report.md")
 
 
 def test_levels_of_the_crawler():
@@ -71,7 +84,8 @@ def test_levels_with_shared_parameters():
         cell = f"{half.mean():.0f} / {end.mean():.0f} ({end.min():.0f} to {end.max():.0f})"
         rows.setdefault(config["environment"]["name"], {})[config["algorithm"]["name"]] = cell
     for battle, cells in rows.items():
-        assert f"| `{battle}`, here | {cells['iql']} | {cells['vdn']} | {cells['qmix']} |" in page
+        told = " | ".join(cells.get(method, "not run") for method in ("iql", "vdn", "qmix"))
+        assert f"| `{battle}`, here | {told} |" in page
 
 
 def test_returns_where_levels_agree():
@@ -104,6 +118,14 @@ def test_where_methods_end():
         cells = [*won, mean_and_spread(wishes, digits=2), mean_and_spread(telling, digits=2)]
         assert f"| `{battle}` | {' | '.join(cells)} |" in page
         assert f"| {battle} | {' | '.join(won)} |" in report
+
+
+def test_where_methods_end_with_shared_parameters():
+    page = text("docs/reproduction.md")
+    for battle in SHARED_MAPS:
+        endings = endings_of(battle_panel(RESULTS, battle, True))
+        won = [endings[method].win_words.removesuffix(" %") for method in ("hysteretic", "i2q", "iql")]
+        assert f"| `{battle}` | {' | '.join(won)} |" in page
 
 
 def test_battles_in_the_readme():

@@ -1,0 +1,81 @@
+"""The table of calibrated rules, and what is concluded from it, is what the data say."""
+
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LINES = (ROOT / "docs" / "environments" / "battles.md").read_text().splitlines()
+PAGE = " ".join(" ".join(LINES).split())
+RUNS = json.loads((ROOT / "results" / "battle-calibration.json").read_text())["runs"]
+
+MAPS = ("5m_vs_6m", "10m_vs_11m", "2s3z")
+METHODS = ("iql", "vdn", "qmix")
+LIVE = {"5m_vs_6m": (6.8, 6.7, 7.1), "10m_vs_11m": (10.1, 9.9, 10.8), "2s3z": (15.1, 15.4, 16.3)}  # medians
+EARLIER = "`in_reach`, `grid`, not anchored (the earlier defaults)"
+TRIED = "until it has been in reach and left it (tried, not kept as a setting)"
+WORDS = {  # of a rule, as the table has them
+    '"anchored": true': "`anchored`",
+    '"packing": "rings"': "`rings`",
+    '"scan_to": "centre"': '`scan_to = "centre"`',
+    '"profile": "liberty"': '`profile = "liberty"`',
+    '"enemy_ids": "fixed"': "fixed ids",
+    '"prefer": "attackers"': "`attackers`",
+    f'"keep_target": "{TRIED}"': "`until_left`",
+}
+
+
+def label(rules):
+    """How the table names what a run changed."""
+    changes = [json.dumps({key: value})[1:-1] for key, value in rules.items()]
+    return ", ".join(WORDS.get(change, f"`{change.split(': ')[1][1:-1]}`") for change in changes) or EARLIER
+
+
+def returns_at_calibration(run):
+    """Of every seed, the return of the test nearest to 0.1 M steps."""
+    return np.array([min(tests, key=lambda test: abs(test[0] - 100_000))[1] for tests in run["seeds"].values()])
+
+
+TABLE = {  # by label, method and map, of what is in the table
+    (label(run["rules"]), run["method"], run["map"]): returns_at_calibration(run) for run in RUNS if "note" not in run
+}
+
+
+def distances(name):
+    """How far a variant is from the live game, in each case that was run."""
+    cases = product(zip(METHODS, range(3), strict=True), MAPS)
+    known = [(TABLE.get((name, method, battle)), LIVE[battle][place]) for (method, place), battle in cases]
+    return np.array([abs(returns.mean() - live) for returns, live in known if returns is not None])
+
+
+@pytest.mark.parametrize(("name", "method"), sorted({(name, method) for name, method, _ in TABLE}))
+def test_every_variant_is_in_the_table(name, method):
+    (row,) = (line for line in LINES if line.startswith(f"| {name}: {method.upper()} |"))
+    for battle, cell in zip(MAPS, row.split("|")[2:5], strict=True):
+        returns = TABLE.get((name, method, battle))
+        told = (f"{returns.mean():.1f} ± {returns.std(ddof=1):.1f}",) if returns is not None else ("not run", "")
+        assert cell.strip() in told, battle
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (
+            "`anchored`, `rings`, `in_scan`",
+            "{near} of the nine cases are within 1.5, and the absolute differences add up to {total}",
+        ),
+        ("`rings`, `in_scan`", "(`rings` and `in_scan`: {near} cases, {total};"),
+        ("`in_scan`", "`in_scan` alone: {near}, {total})"),
+        ("`anchored`, `rings`, `until_left`", "`until_left` {near} cases, {total};"),
+        ("`anchored`, `rings`, `in_scan`, `attackers`", "`attackers` {near} of the eight that were run, {total};"),
+        ("`anchored`, `rings`, `until_left`, `attackers`", "both together {near}, {total}."),
+        ("`anchored`, `rings`, `until_lost`", "{near} cases within 1.5 and differences of {total}"),
+    ],
+)
+def test_how_near_to_the_live_game(name, told):
+    away = distances(name)
+    near = ("no", "one", "two", "three", "four", "five", "six")[int((away <= 1.5).sum())]
+    assert told.format(near=near, total=f"{away.sum():.1f}") in PAGE
