@@ -65,6 +65,9 @@ def test_the_table_of_actor_critics_is_that_of_the_data():
         assert f"| {name} | {seen} | {cells} |" in page
     wins = " % and ".join(mean_and_spread(battles[name], digits=1) for name in ("3m", "5m_vs_6m"))
     assert f"wins {wins} %" in page
+    screened = [late_of(run | {"returns": run["reports"]["win_rate"]}) for run in stored("ippo-entropy.json")]
+    words = [mean_and_spread(100 * of_seeds, digits=1) for of_seeds in screened]
+    assert f"0.01, 0.03 and 0.1 win {words[0]}, {words[1]} and {words[2]} % in the last tenth" in page
 
 
 def test_what_patience_reaches_is_told_as_it_is():
@@ -123,10 +126,17 @@ def test_what_more_patience_gives_is_told_as_it_is():
     lifted, others = everyone[everyone > 20], everyone[everyone <= 20]
     assert f"ends at {lifted.min():.1f} to {lifted.max():.1f} of 27.76" in page
     assert f"the others at {others.min():.1f} to {others.max():.1f}" in page
-    for weight in (0.03, 0.01, 0.003):
+    for weight in (0.03, 0.01, 0.003, 0.001):
         tried = [np.asarray(ends.get((weight, patience), [])) for patience in (1, 2, 4, 8)]
         cells = [f"{(of_seeds > 20).sum()} of {of_seeds.size}" if of_seeds.size else "" for of_seeds in tried]
         assert " ".join(f"| {weight} | {' | '.join(cells)} |".split()) in page
+    much, some = (
+        np.concatenate([ends[weight, n] for weight in (0.01, 0.003, 0.001) for n in ns]) > 20 for ns in ((4, 8), (2,))
+    )
+    told = (
+        f"{much.sum()} of {much.size} seeds lift together with n = 4 or 8, and {some.sum()} of {some.size} with n = 2"
+    )
+    assert told in page
     assert games == {8_000: [-100.0] * 5 + [10.0] * 5, 20_000: [10.0] * 10}
     assert "five of ten seeds end at 10, the others at -100; after 20,000 steps all ten end at 10" in page
 
