@@ -88,6 +88,14 @@ def test_levels_with_shared_parameters():
         assert f"| `{battle}`, here | {told} |" in page
 
 
+def test_trained_teams_under_other_rules():
+    page = text("docs/environments/battles.md")
+    for team, rules in json.loads((ROOT / "results" / "trained-under-rules.json").read_text())["teams"].items():
+        battle, rest = team.split(", ", 1)
+        won = " | ".join(f"{100 * played['won']:.0f}" for played in rules.values())
+        assert f"| `{battle}`, {rest} | {won} |" in page
+
+
 def test_returns_where_levels_agree():
     at_the_end = [measured(f"{battle}-iql", "returns", 2_000_000) for battle in ("5m_vs_6m", "10m_vs_11m", "3s_vs_5z")]
     told = "{:.1f}, {:.1f} and {:.1f} here".format(*(returns.mean() for returns in at_the_end))

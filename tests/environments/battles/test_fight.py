@@ -42,11 +42,13 @@ def test_the_kernel_fights_as_the_loops_do():
         np.testing.assert_allclose(plain, kernel, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize(("name", "rule"), [("1c3s5z", "in_scan"), ("27m_vs_30m", "until_lost")])
-def test_the_kernel_can_be_written_for_a_gpu(name, rule, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "rules"), [("1c3s5z", {"prefer": "in_reach"}), ("27m_vs_30m", {"keep_target": "until_lost"})]
+)
+def test_the_kernel_can_be_written_for_a_gpu(name, rules, monkeypatch):
     """Nothing is run: Pallas refuses what a GPU's kernel can't hold already when it is lowered."""
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    environment = battle(name, anchored=True, overkill=False, packing="rings", keep_target=rule)
+    environment = battle(name, anchored=True, overkill=False, packing="rings", **rules)
     step = jax.jit(
         lambda field, randomness: fight(
             environment.roster, environment.battle_map.ground, environment.rules, field, randomness

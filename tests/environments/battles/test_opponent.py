@@ -66,6 +66,11 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, hel
         ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "attackers", "attacking": (1,), "target": 0}, 1),
         ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "attackers", "attacking": (0, 1), "target": 1}, 1),
         ({"units": {0: (15, 16), 1: (14.5, 16)}, "prefer": "nearest", "attacking": (1,), "target": 0}, 0),
+        ({"units": {0: (13.8, 16), 1: (15, 16)}, "prefer": "in_reach", "target": 0}, 1),  # it can hit the other one
+        ({"units": {0: (13.8, 16), 1: (14, 16)}, "prefer": "in_reach", "target": 0}, 0),  # it can hit neither
+        ({"units": {0: (14.3, 16), 1: (15, 16)}, "prefer": "in_reach", "target": 0}, 0),  # it can hit both
+        ({"units": {0: (10, 16), 1: (14, 16)}, "prefer": "in_reach", "target": 0, "keep_target": "until_dead"}, 0),
+        ({"units": {0: (10, 16), 1: (15, 16)}, "prefer": "in_reach", "target": 0, "keep_target": "until_dead"}, 1),
         ({"units": {0: (10, 16)}, "target": 0, "keep_target": "chase"}, 0),
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "chase"}, 1),
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_dead"}, 0),
@@ -119,3 +124,16 @@ def test_an_enemy_that_is_called_goes_on_to_the_attacker_until_it_has_come_near_
         field = choose_targets(environment.roster, environment.rules, field, take_aim(environment.roster, field), hurt)
         seen.append(int(field.target[3]))
     assert seen == [0, 0, 0, 1]
+
+
+def test_an_enemy_that_could_hit_a_wide_one_does_not_walk_on_to_a_narrow_one_that_is_nearer():
+    environment = battle("2s3z", prefer="in_reach")  # allies 0 and 1 are stalkers, 2 to 4 zealots; 7 to 9 their zealots
+    stalker, zealot, enemy = 0, 2, 7
+    reach = np.asarray(environment.roster.reach)[enemy]
+    assert reach[zealot] < reach[stalker]
+    places = {stalker: (20 - reach[stalker] + 0.01, 16, 80), zealot: (20 + reach[zealot] + 0.05, 16, 100)}
+    targets = np.full(10, NOBODY, np.int32)
+    field = scene(environment, {**places, enemy: (20, 16, 100)}, target=targets)
+    aim = take_aim(environment.roster, field)
+    found = choose_targets(environment.roster, environment.rules, field, aim, jnp.zeros((10, 10)))
+    assert int(found.target[enemy]) == stalker

@@ -31,7 +31,9 @@ EARLIEST, LATEST = -1.0, 2.0  # jitter of a weapon's period, in loops
 def preference(default: Prefer) -> Any:
     """The setting `prefer`, whose default depends on the map."""
     return setting(
-        default, "whom an enemy attacks: the nearest whom it notices, or the nearest of those who attack, if any does"
+        default,
+        "whom an enemy attacks: the nearest whom it notices, or, if there are any, the nearest of those who attack or"
+        " of those in its reach",
     )
 
 

@@ -1,7 +1,7 @@
 """The opponent: whom the enemies attack on their advance. The engine's rule is secret; this is what is known of it.
 
 An enemy without a target takes the nearest ally within its scan range, or one who has just hurt it or a friend who
-called for help. How long it keeps a target is a rule of the battle.
+called for help. Whom of these it prefers, and how long it keeps a target, are rules of the battle.
 """
 
 import equinox as eqx
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from decentral.environments.battles.battlefield import NOBODY, Battlefield
-from decentral.environments.battles.combat import Aim, any_of, points_at
+from decentral.environments.battles.combat import IN_REACH, Aim, any_of, points_at
 from decentral.environments.battles.roster import NEVER, Roster
 from decentral.environments.battles.rules import Rules
 
@@ -29,11 +29,11 @@ def choose_targets(
     noticed = near | hurt_by | _called(roster, rules, field, hurt_by & calls[:, None])
     is_ally = jnp.arange(squared.shape[1]) < roster.allies
     candidates = noticed & (field.alive[ours] & is_ally)[None, :]
-    if rules.prefer == "attackers":
-        candidates, may_stay = _attackers_first(roster, field, candidates)
+    if rules.prefer != "nearest":
+        candidates, may_stay = _preferred_first(roster, field, candidates, _preferred(roster, rules, field, squared))
     nearest = _nearest(jnp.where(candidates, squared, jnp.inf))
     keeps, holds = _keeps(roster, rules, field, aim, near, nearest)
-    if rules.prefer == "attackers":
+    if rules.prefer != "nearest":
         keeps = keeps & may_stay
     target = roster.joined(field.target[ours], jnp.where(keeps, field.target[theirs], nearest))
     changed = target != field.target
@@ -52,20 +52,31 @@ def choose_targets(
     )
 
 
-def _attackers_first(
-    roster: Roster, field: Battlefield, candidates: Bool[Array, "enemies allies"]
-) -> tuple[Bool[Array, "enemies allies"], Bool[Array, " enemies"]]:
-    """The candidates who attack, or all if none does; and whether an enemy may keep its target for all that.
+def _preferred(
+    roster: Roster, rules: Rules, field: Battlefield, squared: Float[Array, "enemies allies"]
+) -> Bool[Array, "#enemies allies"]:
+    """Whom an enemy would rather attack: allies who attack, or those it can hit from where it stands."""
+    if rules.prefer == "attackers":
+        return (field.target[roster.our_side] != NOBODY)[None, :]
+    return squared <= (roster.reach[roster.their_side, roster.our_side] + IN_REACH) ** 2
 
-    It may if that one attacks too, if nobody else does, or if its own attack has begun.
+
+def _preferred_first(
+    roster: Roster,
+    field: Battlefield,
+    candidates: Bool[Array, "enemies allies"],
+    preferred: Bool[Array, "#enemies allies"],
+) -> tuple[Bool[Array, "enemies allies"], Bool[Array, " enemies"]]:
+    """The candidates who are preferred, or all if none is; and whether an enemy may keep its target for all that.
+
+    It may if its target is preferred too, if nobody else is, or if its own attack has begun.
     """
     ours, theirs = roster.our_side, roster.their_side
-    attacking = field.target[ours] != NOBODY
-    threats = candidates & attacking[None, :]
-    threatened = any_of(threats, axis=1)
-    faces_one = any_of(points_at(field.target)[theirs, ours] & attacking[None, :], axis=1)
-    return jnp.where(threatened[:, None], threats, candidates), (
-        faces_one | ~threatened | (field.windup < NEVER)[theirs]
+    better = candidates & preferred
+    there_are_some = any_of(better, axis=1)
+    has_one = any_of(points_at(field.target)[theirs, ours] & preferred, axis=1)
+    return jnp.where(there_are_some[:, None], better, candidates), (
+        has_one | ~there_are_some | (field.windup < NEVER)[theirs]
     )
 
 
