@@ -23,7 +23,7 @@ NAMING = {
     "arena": [["iql", "matrix-game"]],
     "show": [["iql", "matrix-game"]],
     "sweep": [["iql", "matrix-game"], ["grid.toml"]],
-    "compare": [["iql,dac", "matrix-game"], ["--runs", "run"], ["--suite", "coordination"]],
+    "compare": [["iql,dac", "matrix-game"], ["--runs", "run"], ["--suite", "coordination", "iql"]],
     "probe": [["matrix-game"]],
     "check-env": [["matrix-game"]],
 }

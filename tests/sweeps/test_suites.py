@@ -1,15 +1,17 @@
 """Suites: which runs they are made of, and where their known returns come from."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 import decentral
 from decentral.environments.registry import environment_class
-from decentral.errors import Refused
+from decentral.errors import Interrupted, Refused
 from decentral.reproduction.reading_results import BEST_KNOWN_HIDDEN
 from decentral.runs.shapes import group_by_shape
+from decentral.sweeps.grid import train_grid
 from decentral.sweeps.suites import HIDDEN_BEST, SUITES, planned_runs, tasks_of
 from tests.cli.test_cli import outcome
 
@@ -37,6 +39,24 @@ def test_every_method_has_one_setting_on_all_tasks_and_penalties_share_a_program
     assert {run.config.as_data()["training"]["seeds"] for run in runs} == {5}
 
 
+def test_settings_go_to_every_method_that_has_them_in_place_of_its_own():
+    methods = ["iql", "earning-iql", "dac"]
+    given = {"forgive_beyond": 3.0, "window": 4}
+    runs = planned_runs(tasks_of("coordination", ["penalty"]), methods, {}, Path("out"), given)
+    settings = [run.config.as_data()["algorithm"] for run in runs]
+    assert [of_method["forgive_beyond"] for of_method in settings] == [3.0] * 3
+    assert [of_method.get("window") for of_method in settings] == [None, None, 4]
+
+
+def test_an_interrupted_suite_says_how_it_goes_on(tmp_path):
+    tasks = tasks_of("coordination", ["climbing", "penalty"])
+    runs = planned_runs(tasks, ["distributed"], {"steps": 40, "seeds": 1}, tmp_path / "suite")
+    told = []
+    with pytest.raises(Interrupted, match=f"the same command with --out {tmp_path / 'suite'}$"):
+        train_grid(runs, [[0, 1]], list, told.append, deadline=time.monotonic())
+    assert told == ["program 1 of 1: climbing/distributed  penalty/distributed"]
+
+
 def test_a_quick_look_explores_for_half_of_its_steps():
     [run] = planned_runs(tasks_of("coordination", ["penalty"]), ["iql"], {"steps": 40, "seeds": 1}, Path("out"))
     plan = run.config.as_data()["training"]
@@ -53,6 +73,8 @@ def test_a_quick_look_explores_for_half_of_its_steps():
         (["coordination", "sarsa"], "unknown method 'sarsa'"),
         (["coordination", "forgiving_iql"], "did you mean forgiving-iql? choose one of iql, "),
         (["coordination", "iql", "--steps", "many"], "--steps"),
+        (["coordination", "iql,dac", "--algorithm.patience", "4"], "unknown flag --algorithm.patience"),
+        (["coordination", "patient", "--algorithm.patience", "-4"], "algorithm.patience must be"),
     ],
 )
 def test_bad_requests_are_one_line(capsys, tmp_path, monkeypatch, words, complaint):

@@ -38,7 +38,7 @@ from decentral.runs.trained import EPISODES
 from decentral.settings import Settings
 from decentral.sweeps.backends import BACK_ENDS
 from decentral.sweeps.comparison import resolve_all
-from decentral.sweeps.suites import SUITES, VARIANTS
+from decentral.sweeps.suites import SUITES, VARIANTS, is_method, method_of
 from decentral.training.plan import Plan
 from decentral.training.squads.separate import LearningSchedule
 
@@ -69,9 +69,11 @@ __all__ = [
     "Saving",
     "algorithm_class",
     "defaults",
+    "defaults_of_methods",
     "defaults_of_several",
     "environment_class",
     "is_environment_name",
+    "is_method",
     "is_name_of_code",
     "read_config_file",
     "recorded_algorithm",
@@ -96,6 +98,12 @@ def defaults(algorithm: str, environment: str) -> Defaults:
 def defaults_of_several(algorithms: Sequence[str], environment: str) -> Defaults:
     """Those of `compare` and `sweep`."""
     return _defaults(resolve_all(algorithms, environment))
+
+
+def defaults_of_methods(names: Sequence[str]) -> dict[str, Settings]:
+    """Those of `compare --suite`, by method, where a task has no presets."""
+    methods = {name: method_of(name) for name in names}
+    return {name: algorithm_class(method.algorithm)(**method.settings) for name, method in methods.items()}
 
 
 def _defaults(configs: Sequence[Config]) -> Defaults:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from decentral.analysis.comparison import write
 from decentral.analysis.suite_scores import BEST_COMPARED, MethodScores, TaskScale, as_data, method_scores, scale_of
@@ -12,8 +13,9 @@ from decentral.api.train import Run
 from decentral.notebook import Drawing, picture_html
 from decentral.runs.listeners.progress import announce
 from decentral.runs.shapes import group_by_shape
+from decentral.sweeps.comparison import told_of_some
 from decentral.sweeps.grid import train_grid
-from decentral.sweeps.suites import Task, planned_runs, tasks_of
+from decentral.sweeps.suites import Task, planned_runs, settings_of_methods, tasks_of
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ def compare_suite(
     suite: str = "coordination",
     /,
     *,
+    algorithm: dict[str, Any] | None = None,
     only: Sequence[str] = (),
     seeds: int | None = None,
     steps: int | None = None,
@@ -55,21 +58,25 @@ def compare_suite(
 ) -> SuiteComparison:
     """Train several methods on every task of a suite, or on `only` these, and score them.
 
-    A method is an algorithm's name or a variant of the suite. Runs lie in `out`/TASK/METHOD; finished ones of the same
-    settings are taken as they are. `steps` replaces every task's own, for a quick look.
+    A method is an algorithm's name or a variant of the suite. An entry of `algorithm` goes to every method that has
+    such a setting. Runs lie in `out`/TASK/METHOD; finished ones of the same settings are taken as they are. `steps`
+    replaces every task's own, for a quick look.
     """
     from decentral.analysis.plots.suite import plot_suite
 
     tasks = tasks_of(suite, only)
     place = place_for(out, f"suite-{suite}")
-    planned = planned_runs(tasks, methods, plan_of(None, seeds=seeds, steps=steps, seed=seed, devices=devices), place)
+    plan = plan_of(None, seeds=seeds, steps=steps, seed=seed, devices=devices)
+    planned = planned_runs(tasks, methods, plan, place, algorithm)
     tell: Callable[[str], None] = announce if progress else lambda line: None
+    for line in told_of_some(settings_of_methods(methods), algorithm or {}):
+        tell(line)
     programs = group_by_shape([run.config for run in planned])
     directories = train_grid(planned, programs, lambda: listeners_of(progress, track), tell)
     runs = [Run(directory.path) for directory in directories]
     scales, scored = _scores(tasks, methods, runs)
     comparison = SuiteComparison(place, suite, scales, scored, runs)
-    write(as_data(suite, scales, scored), comparison.data)
+    write({"algorithm": algorithm or {}} | as_data(suite, scales, scored), comparison.data)
     plot_suite(suite, scored, comparison.plot)
     return comparison
 

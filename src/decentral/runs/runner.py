@@ -41,6 +41,17 @@ class PlannedRun:
 
     config: Config
     out: Path
+    collection: Path | None = None  # the directory of all runs that are planned together, if not just above it
+
+    @property
+    def place(self) -> Path:
+        """The directory of all runs that are planned together."""
+        return self.collection or self.out.parent
+
+    @property
+    def name(self) -> str:
+        """Where it lies among them."""
+        return self.out.relative_to(self.place).as_posix()
 
     @property
     def resume_command(self) -> str:
@@ -261,7 +272,7 @@ class Training:
 
     def _interrupted(self) -> Interrupted:
         first, several = self.runs[0], len(self.runs) > 1
-        how = f"the same command with --out {first.out.parent}" if several else first.resume_command
+        how = f"the same command with --out {first.place}" if several else first.resume_command
         return Interrupted(int(self.lane_batch.steps.min()), how)
 
 

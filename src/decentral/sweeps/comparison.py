@@ -1,6 +1,6 @@
 """Train several algorithms on one environment, each in turn; finished runs are not repeated."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def train_all(
     before the first one begins.
     """
     configs = resolve_all(names, environment, algorithm_settings, environment_settings, training_settings)
-    for line in _settings_of_some(names, algorithm_settings or {}):
+    for line in told_of_some(known_settings({name: name for name in names}), algorithm_settings or {}):
         tell(line)
     planned = [PlannedRun(config, out / config.algorithm_name) for config in configs]
     return [
@@ -54,26 +54,27 @@ def resolve_all(
         raise Refused("ALGORITHMS must name at least one algorithm, got none")
     if repeated := [name for name in names if list(names).count(name) > 1]:
         raise Refused(f"ALGORITHMS must name each algorithm once, got {repeated[0]} twice")
-    known = {name: _setting_names(name) for name in names}
-    for key in algorithm_settings or {}:
-        if not any(key in fields for fields in known.values()):
-            raise Refused(f"unknown setting algorithm.{key}: none of {', '.join(names)} has it")
     plan = {"seeds": SEEDS} | (training_settings or {})
-    return [
-        resolve(name, environment, _settings_of(algorithm_settings, known[name]), environment_settings, plan)
-        for name in names
-    ]
+    each = dealt_out(known_settings({name: name for name in names}), algorithm_settings or {})
+    return [resolve(name, environment, each[name], environment_settings, plan) for name in names]
 
 
-def _settings_of_some(names: Sequence[str], settings: dict[str, Any]) -> list[str]:
-    """For each setting that not all algorithms have, a line that says which have it."""
-    having = {key: [name for name in names if key in _setting_names(name)] for key in settings}
-    return [f"algorithm.{key} is set for {', '.join(some)}" for key, some in having.items() if len(some) < len(names)]
+def known_settings(algorithms: Mapping[str, str]) -> dict[str, set[str]]:
+    """The settings that several methods have, each by the name of its algorithm."""
+    return {name: {field.name for field in setting_fields(algorithm_class(of))} for name, of in algorithms.items()}
 
 
-def _setting_names(algorithm: str) -> set[str]:
-    return {field.name for field in setting_fields(algorithm_class(algorithm))}
+def dealt_out(known: dict[str, set[str]], settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """To each method those of the settings that it has."""
+    for key in settings:
+        if not any(key in names for names in known.values()):
+            raise Refused(f"unknown setting algorithm.{key}: none of {', '.join(known)} has it")
+    return {
+        name: {key: value for key, value in settings.items() if key in has_these} for name, has_these in known.items()
+    }
 
 
-def _settings_of(settings: dict[str, Any] | None, known: set[str]) -> dict[str, Any]:
-    return {key: value for key, value in (settings or {}).items() if key in known}
+def told_of_some(known: dict[str, set[str]], settings: dict[str, Any]) -> list[str]:
+    """For each setting that not all methods have, a line that says which have it."""
+    having = {key: [name for name, names in known.items() if key in names] for key in settings}
+    return [f"algorithm.{key} is set for {', '.join(some)}" for key, some in having.items() if len(some) < len(known)]

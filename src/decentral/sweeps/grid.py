@@ -73,11 +73,11 @@ def train_grid(
     directories = finished_runs(runs)
     for run, directory in zip(runs, directories, strict=True):
         if directory is not None:
-            tell(f"{run.out.name}: finished already, taken as it is")
+            tell(f"{run.name}: finished already, taken as it is")
     for number, places in enumerate(programs, start=1):
         waiting = [place for place in places if directories[place] is None]
         for together in _saved_apart(runs, waiting):
-            tell(f"program {number} of {len(programs)}: {'  '.join(runs[place].out.name for place in together)}")
+            tell(f"program {number} of {len(programs)}: {'  '.join(runs[place].name for place in together)}")
             trained = run_together(
                 [runs[place] for place in together], listeners(), saving, resume=True, deadline=deadline
             )

@@ -9,7 +9,7 @@ from decentral.configs.config import resolve
 from decentral.configs.registry import ALGORITHM_FORM, EVERY_ALGORITHM, is_name_of_code
 from decentral.errors import Refused, did_you_mean
 from decentral.runs.runner import PlannedRun
-from decentral.sweeps.comparison import SEEDS
+from decentral.sweeps.comparison import SEEDS, dealt_out, known_settings
 
 SettingValues = dict[str, Any]
 
@@ -113,19 +113,32 @@ def tasks_of(suite: str, only: Sequence[str] = ()) -> list[Task]:
     return [task for task in tasks.values() if not only or task.name in only]
 
 
+def is_method(name: str) -> bool:
+    """Does a name stand for a method?"""
+    return name in EVERY_ALGORITHM or name in VARIANTS or is_name_of_code(name)
+
+
 def method_of(name: str) -> Method:
     """What a name stands for: a variant, or an algorithm as it is."""
-    known = [*EVERY_ALGORITHM, *VARIANTS]
-    if name not in known and not is_name_of_code(name):
+    if not is_method(name):
+        known = [*EVERY_ALGORITHM, *VARIANTS]
         every = ", ".join([*known, ALGORITHM_FORM])
         raise Refused(f"unknown method {name!r:.120}:{did_you_mean(name, known)} choose one of {every}")
     return VARIANTS.get(name) or Method(name)
 
 
-def planned_runs(tasks: Sequence[Task], methods: Sequence[str], plan: SettingValues, out: Path) -> list[PlannedRun]:
+def settings_of_methods(methods: Sequence[str]) -> dict[str, set[str]]:
+    """The settings that each method has, by its name."""
+    return known_settings({name: method_of(name).algorithm for name in methods})
+
+
+def planned_runs(
+    tasks: Sequence[Task], methods: Sequence[str], plan: SettingValues, out: Path, settings: SettingValues | None = None
+) -> list[PlannedRun]:
     """Every method on every task, each into OUT/TASK/METHOD, task by task.
 
-    If `plan` says how many steps, exploration falls over the first half of them.
+    If `plan` says how many steps, exploration falls over the first half of them. `settings` go to all methods that have
+    them, in place of their own.
     """
     if not methods or isinstance(methods, str):
         raise Refused(f"METHODS must be a list of at least one method, got {methods or 'none'!r:.60}")
@@ -134,10 +147,12 @@ def planned_runs(tasks: Sequence[Task], methods: Sequence[str], plan: SettingVal
     own = {"seeds": SEEDS} | plan
     if "steps" in plan:
         own |= {"epsilon_steps": max(1, plan["steps"] // 2), "test_interval": max(1, plan["steps"] // 10)}
+    each = dealt_out(settings_of_methods(methods), settings or {})
     runs = []
     for task in tasks:
         for name in methods:
             method = method_of(name)
-            config = resolve(method.algorithm, task.environment, method.settings, task.settings, task.training | own)
-            runs.append(PlannedRun(config, out / task.name / name.replace(":", "-")))
+            its_own = method.settings | each[name]
+            config = resolve(method.algorithm, task.environment, its_own, task.settings, task.training | own)
+            runs.append(PlannedRun(config, out / task.name / name.replace(":", "-"), out))
     return runs

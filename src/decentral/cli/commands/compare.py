@@ -1,6 +1,7 @@
 """`decentral compare`: several algorithms on an environment or a suite, or finished runs, in a table and a plot."""
 
 from pathlib import Path
+from typing import Any
 
 from decentral.api import Comparison, compare_runs
 from decentral.cli.exits import exit_if_diverged
@@ -12,7 +13,8 @@ from decentral.cli.tables import wide_console
 USAGE = (
     "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"
     " [--environment.X ...] [--out DIR]\n       decentral compare --runs RUN RUN ... [--out DIR]"
-    "\n       decentral compare --suite SUITE METHOD,METHOD,... [--only TASK,...] [--seeds N] [--steps N] [--out DIR]"
+    "\n       decentral compare --suite SUITE METHOD,METHOD,... [--only TASK,...] [--seeds N] [--steps N]"
+    " [--algorithm.X ...] [--out DIR]"
     "\n       decentral compare --suite SUITE"
 )
 
@@ -66,8 +68,15 @@ def _names() -> tuple[str, str]:
 
 def _compare_on_suite(words: list[str]) -> None:
     from decentral.api import compare_suite, suite_tasks  # with JAX, which finished runs do not need
-    from decentral.api.choices import ALGORITHM_FORM, EVERY_ALGORITHM, SUITES, VARIANTS
-    from decentral.cli.flags import add_track_flag
+    from decentral.api.choices import (
+        ALGORITHM_FORM,
+        EVERY_ALGORITHM,
+        SUITES,
+        VARIANTS,
+        defaults_of_methods,
+        is_method,
+    )
+    from decentral.cli.flags import add_flags_of_several, add_track_flag, overrides
 
     parser = parser_for("compare", usage=USAGE)
     parser.add_argument("--suite", metavar="SUITE", help=f"one of {', '.join(SUITES)}; alone: its tasks")
@@ -86,15 +95,24 @@ def _compare_on_suite(words: list[str]) -> None:
     _add_out(parser, "suite")
     add_track_flag(parser)
     add_trust_flag(parser)
+    named = (with_commas(word) for word in words if not word.startswith("-"))
+    settings = defaults_of_methods(next((names for names in named if all(map(is_method, names))), []))
+    add_flags_of_several(parser, "algorithm", settings)
+    if not settings:
+        parser.epilog = "decentral compare --suite SUITE METHODS --help lists all their settings."
     args = parser.parse_all(words)
     console = wide_console()
     if args.methods is None:
         print_tasks(console, suite_tasks(args.suite))
         return
     trust_named(args, *args.methods)
+    given: dict[str, Any] = {}
+    for of_method in settings.values():
+        given |= overrides(args, "algorithm", type(of_method))
     comparison = compare_suite(
         args.methods,
         args.suite,
+        algorithm=given,
         only=args.only or (),
         seeds=args.seeds,
         steps=args.steps,

@@ -47,7 +47,7 @@ class Lines:
     @property
     def place(self) -> Path:
         """The directory of all the runs."""
-        return self.runs[0].out if len(self.runs) == 1 else self.runs[0].out.parent
+        return self.runs[0].out if len(self.runs) == 1 else self.runs[0].place
 
     def started(self, runs: Sequence[PlannedRun], memory: str) -> None:
         self.runs = runs

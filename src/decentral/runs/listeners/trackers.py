@@ -79,8 +79,8 @@ class WeightsAndBiases(Tracker):
         return RunLog(
             self._wandb.init(
                 project="decentral",
-                group=run.out.name,
-                name=f"{run.out.name} seed {seed}",
+                group=run.name,
+                name=f"{run.name} seed {seed}",
                 dir=str(run.out),
                 mode=os.environ.get("WANDB_MODE", "offline"),
                 config=run.config.as_data(),
@@ -138,8 +138,8 @@ class Trackio(Tracker):
         return RunLog(
             self._trackio.init(
                 project="decentral",
-                group=run.out.name,
-                name=f"{run.out.name} seed {seed}",
+                group=run.name,
+                name=f"{run.name} seed {seed}",
                 config=run.config.as_data(),
                 embed=False,
                 auto_log_gpu=False,
