@@ -29,6 +29,12 @@ def test_an_axis_multiplies_only_the_algorithms_that_have_it():
     ]
 
 
+def test_parameters_may_be_shared():
+    own, shared = Grid(["dac"], ["predator-prey"], parameters=("own", "shared")).cases()
+    assert [case.config.setup.plan.sharing for case in (own, shared)] == [False, True]
+    assert shared.label == f"{own.label}, shared parameters"
+
+
 def test_a_case_named_twice_is_measured_once():
     assert len(Grid(["iql", "iql"], ["matrix-game"], (1, 1, 2)).cases()) == 2
 

@@ -28,3 +28,13 @@ def test_the_products_of_a_gpu():
         few, many = way["cases"]
         turns = f"{few['turn_ms']['median']:.2f} | {many['turn_ms']['median']:.2f}"
         assert row.endswith(f"| {turns} | {many['compile_seconds']['in_all']:.1f} |")
+
+
+def test_shared_parameters_beside_own_ones():
+    times = {}
+    for entry in json.loads((ROOT / "results" / "bench-cpu-sharing.json").read_text())["cases"]:
+        case = entry["case"]
+        where = "`5m_vs_6m`" if case["environment"] == "5m_vs_6m" else case["environment"]
+        times.setdefault((case["algorithm"].upper(), where), []).append(f"{entry['turn_ms']['median']:.1f}")
+    for (algorithm, environment), milliseconds in times.items():
+        assert f"| {algorithm}, {environment} | {' | '.join(milliseconds)} |" in PAGE

@@ -35,7 +35,7 @@ def test_a_small_benchmark_measures_compares_and_keeps_every_number(capsys, tmp_
     assert data["rates"]["flops_per_second"] > 0 and data["rates"]["bytes_per_second"] > 0
     assert "device" in data["provenance"] and "commit" in data["provenance"]
     [own] = data["cases"]
-    assert own["case"] == CASE
+    assert own["case"] == CASE | {"parameters": "own"}
     assert len(own["turn_ms"]["all"]) == len(own["play_ms"]["all"]) == 2
     assert own["learn_ms"] == own["turn_ms"]["median"] - own["play_ms"]["median"]
     per_second = own["steps_per_second"]
@@ -67,6 +67,7 @@ def test_without_pytorch_it_says_what_to_install_before_anything_is_measured(cap
         (["iql", "matrix-game", "--repeats", "few"], "repeats must be a whole number"),
         (["iql", "matrix-game", "--seeds", "1,1e6"], "the agents of 1000000 seeds need "),
         (["iql", "matrix-game", "--agents", "99"], "agents must be 2 to 10 on matrix-game, got 99"),
+        (["iql", "matrix-game", "--parameters", "ours"], "parameters must be own or shared, got 'ours'"),
         (["iql", "matrix-game", "--window", "3"], "window must be a setting of an algorithm, got iql"),
         (["iql", "matrix-game", "--out", ""], "out must be a directory, got ''"),
         (["iql", "matrix-game", "--out", "/proc/decentral"], "out must be a directory that can be written"),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from decentral.api.places import PathLike, place_for, several
-from decentral.benchmarking.cases import AXES, Case, Grid
+from decentral.benchmarking.cases import AXES, OWN, SHARED, Case, Grid
 from decentral.benchmarking.device import Peak, Rates
 from decentral.benchmarking.measure import Measured, Timing
 from decentral.benchmarking.report import Change, changes, read_timings
@@ -15,6 +15,8 @@ from decentral.settings import Refused
 
 __all__ = [
     "AXES",
+    "OWN",
+    "SHARED",
     "Bench",
     "BenchListener",
     "Case",
@@ -76,6 +78,7 @@ def bench(
     agents: int | Sequence[int] = (),
     window: int | Sequence[int] = (),
     contexts: int | Sequence[int] = (),
+    parameters: str | Sequence[str] = OWN,
     turns: int = 20,
     repeats: int = 5,
     out: PathLike | None = None,
@@ -84,7 +87,8 @@ def bench(
 ) -> Bench:
     """Measure time per turn, its parts, memory and the least possible, for every combination of what is listed.
 
-    An axis that is left empty takes what each algorithm or environment has by itself. `against` is an earlier
+    An axis that is left empty takes what each algorithm or environment has by itself. `parameters` are each agent's
+    `"own"`, `"shared"` by all, or both in turn. `against` is an earlier
     bench.json to compare with, or `"torch"` to time PyTorch too. Without `out`, a new directory under `runs`.
     """
     from decentral.benchmarking.benchmark import Benchmark  # it draws
@@ -97,7 +101,7 @@ def bench(
     }
     for key, values in {**axes, "turns": [turns], "repeats": [repeats]}.items():
         _check_counts(key, values)
-    grid = Grid(several(algorithms), several(environments), **axes)
+    grid = Grid(several(algorithms), several(environments), **axes, parameters=several(parameters))
     earlier = None if against is None or against == TORCH else read_timings(Path(against))
     benchmark = Benchmark(grid.cases(), turns, repeats, place_for(out, "bench"), with_torch=against == TORCH)
     benchmark.run(listener or SilentBench())

@@ -15,6 +15,7 @@ from decentral.settings import Refused, as_data, setting_fields
 
 OWN_AXES = ("window", "contexts")  # only for algorithms with such a setting
 AXES = ("seeds", "agents", *OWN_AXES)
+OWN, SHARED = "own", "shared"  # parameters of each agent, or one set for all, which is not decentralised
 COUNTS = {"predator-prey": "num_predators", "porters": "num_porters"}  # the setting that says how many agents there are
 MOST_PLAYERS = 10  # of a matrix game: its table has 3 to the power of them entries
 
@@ -29,19 +30,22 @@ class Case:
     agents: int
     window: int | None  # None: the algorithm has none
     contexts: int | None
+    parameters: str = OWN
 
     @property
     def config(self) -> Config:
         """The complete configuration of the run."""
         settings = {name: getattr(self, name) for name in OWN_AXES if getattr(self, name) is not None}
         environment = agents_setting(self.environment, self.agents)
-        return resolve(self.algorithm, self.environment, settings, environment, {"seeds": self.seeds})
+        plan = {"seeds": self.seeds, "sharing": self.parameters == SHARED}
+        return resolve(self.algorithm, self.environment, settings, environment, plan)
 
     @property
     def label(self) -> str:
         """The case in words."""
         values = [f"{axis} {getattr(self, axis)}" for axis in AXES if getattr(self, axis) is not None]
-        return ", ".join([f"{self.algorithm} on {self.environment}", *values])
+        shared = ["shared parameters"] if self.parameters == SHARED else []
+        return ", ".join([f"{self.algorithm} on {self.environment}", *values, *shared])
 
     @property
     def is_the_papers_hunt(self) -> bool:
@@ -59,6 +63,7 @@ class Grid:
     agents: Sequence[int] = ()
     window: Sequence[int] = ()
     contexts: Sequence[int] = ()
+    parameters: Sequence[str] = (OWN,)
 
     def cases(self) -> list[Case]:
         """All cases, each once, every one of them checked."""
@@ -66,6 +71,9 @@ class Grid:
             if getattr(self, axis) and not any(axis in _settings(name) for name in self.algorithms):
                 names = ", ".join(self.algorithms)
                 raise Refused(f"{axis} must be a setting of an algorithm, got {names}: none has it")
+        for kind in self.parameters:
+            if kind not in (OWN, SHARED):
+                raise Refused(f"parameters must be {OWN} or {SHARED}, got {kind!r:.40}")
         pairs = itertools.product(self.algorithms, self.environments)
         return list(dict.fromkeys(case for pair in pairs for case in self._of(*pair)))
 
@@ -77,7 +85,8 @@ class Grid:
         preset = as_data(known.members[0].algorithm)
         window, contexts = (_values(preset.get(axis), getattr(self, axis)) for axis in OWN_AXES)
         cases = [
-            Case(algorithm, environment, *chosen) for chosen in itertools.product(self.seeds, agents, window, contexts)
+            Case(algorithm, environment, *chosen)
+            for chosen in itertools.product(self.seeds, agents, window, contexts, self.parameters)
         ]
         for case in cases:
             _ = case.config  # refused here if it is invalid

@@ -2,7 +2,7 @@
 
 from rich.table import Table
 
-from decentral.api.bench import AXES, Bench, Case, Change, Measured, Peak, Rates, Timing, Yardstick
+from decentral.api.bench import AXES, SHARED, Bench, Case, Change, Measured, Peak, Rates, Timing, Yardstick
 from decentral.screen import Screen
 
 WIDEST = 1000  # characters of a table
@@ -70,7 +70,8 @@ def _shared(cases: list[Case]) -> str:
 
 def _values(cases: list[Case]) -> dict[str, set]:
     """The values that the cases have, for those of the axes that mean something to them."""
-    return {name: {getattr(case, name) for case in cases} - {None} for name in ("environment", *AXES)}
+    sharing = ["parameters"] if any(case.parameters == SHARED for case in cases) else []
+    return {name: {getattr(case, name) for case in cases} - {None} for name in ("environment", *AXES, *sharing)}
 
 
 def _table_of_cases(title: str, named: list[str]) -> Table:

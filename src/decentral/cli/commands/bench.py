@@ -4,7 +4,7 @@ from rich.status import Status
 from rich.text import Text
 
 from decentral.api import bench
-from decentral.api.bench import MOST, Measured
+from decentral.api.bench import MOST, OWN, SHARED, Measured
 from decentral.api.choices import ENVIRONMENTS, EVERY_ALGORITHM
 from decentral.cli.bench_tables import print_changes, print_measured, print_yardstick
 from decentral.cli.parser import Parser, parser_for, whole_number
@@ -23,6 +23,7 @@ def bench_command(words: list[str]) -> None:
             args.algorithms.split(","),
             args.environments.split(","),
             **axes,
+            parameters=args.parameters.split(","),
             turns=turns,
             repeats=repeats,
             out=args.out,
@@ -71,6 +72,12 @@ def _parser() -> Parser:
     parser.add_argument("--agents", metavar="N,...", help="agents of the environment (default: its own number)")
     parser.add_argument("--window", metavar="N,...", help="of algorithms that have one (default: theirs)")
     parser.add_argument("--contexts", metavar="N,...", help="of algorithms that have them (default: theirs)")
+    parser.add_argument(
+        "--parameters",
+        metavar="KIND,...",
+        default=OWN,
+        help=f"of each agent its {OWN}, or {SHARED} by all, which is not decentralised (default: {OWN})",
+    )
     parser.add_argument("--turns", metavar="N", default="20", help="turns that are timed together (default: 20)")
     parser.add_argument("--repeats", metavar="N", default="5", help="how often they are timed (default: 5)")
     parser.add_argument("--out", metavar="DIR", help="where bench.json and bench.png go (default: new, under runs)")
