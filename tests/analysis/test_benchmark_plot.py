@@ -17,7 +17,9 @@ def test_an_axis_is_drawn_where_cases_of_one_algorithm_differ_in_it():
 
 
 def test_every_varied_axis_gets_a_panel_with_a_line_for_each_rest_of_a_case(tmp_path):
-    rows = [row("iql", seeds, None, kind) for seeds in (1, 2) for kind in ("own", "shared")] + [row("dac", s, w) for s in (1, 2) for w in (5, 10)]
+    rows = [row("iql", seeds, None, kind) for seeds in (1, 2) for kind in ("own", "shared")] + [
+        row("dac", s, w) for s in (1, 2) for w in (5, 10)
+    ]
     plot_growth(rows, AXES, tmp_path / "bench.svg")
     drawn = (tmp_path / "bench.svg").read_text()
     labels = ["iql, parameters own", "iql, parameters shared"]

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import Future
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -42,11 +44,12 @@ def setup_with(algorithm=(), environment=(), **training):
     ).setup
 
 
-def trained(setup):
+def trained(setup, prepared=lambda lane_batch: None):
     """All that a short run computes: what its tests measure, and its lanes in the end."""
     programs.cache_clear()
     LaneBatch.describe(setup)
     lane_batch = LaneBatch.start(setup)
+    prepared(lane_batch)
     measured = [lane_batch.test()]
     lane_batch.advance(12)
     measured.append(lane_batch.test())
@@ -83,12 +86,34 @@ def test_the_next_start_traces_nothing_and_computes_the_same(monkeypatch, cache)
         ]
         never_traced(monkeypatch)
         second = trained(setup)
+        third = trained(setup, LaneBatch.prepare)
     with pytest.raises(AssertionError, match="traced"):
         trained(setup)
-    for results in (first, second):
+    for results in (first, second, third):
         assert jax.tree.structure(results) == jax.tree.structure(outside)
         for own, other in zip(jax.tree.leaves(results), jax.tree.leaves(outside), strict=True):
             np.testing.assert_array_equal(own, other)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_learning_is_loaded_in_the_background_if_it_was_kept_and_else_when_it_begins(monkeypatch, cache, fails):
+    def prepare(lane_batch):
+        lane_batch.prepare()
+        learning = lane_batch.programs.prepare_learning.__self__
+        waiting.append(len(learning.coming))
+        for loading in learning.coming.values():
+            assert fails == (loading.exception() is not None)
+        loaded.append(learning.ready)
+
+    setup, waiting, loaded, failed = setup_with(steps=100), [], [], Future()
+    failed.set_exception(OSError("no memory"))
+    with unchanged_code():
+        trained(setup, prepare)
+        if fails:
+            monkeypatch.setattr(kept, "BACKGROUND", SimpleNamespace(submit=lambda load: failed))
+        trained(setup, prepare)
+        trained(setup_with(steps=2), prepare)
+    assert waiting == [0, 1, 0] and [len(ready) for ready in loaded] == [1, 1, 1]
 
 
 @pytest.mark.parametrize(

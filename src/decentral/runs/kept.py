@@ -8,6 +8,8 @@ commands keep programs: in a notebook, code may differ from what its files hold.
 import hashlib
 import json
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -36,6 +38,7 @@ DIGEST_SIZE = hashlib.sha256().digest_size
 OWN_KERNELS = [  # JAX does not promise that later versions understand them; a program is found by its own version alone
     export.DisabledSafetyCheck.custom_call(name) for name in ("__gpu$xla.gpu.triton", "triton_kernel_call")
 ]
+BACKGROUND = ThreadPoolExecutor(1, "loading")
 FROM_ANYWHERE = (BaseEnvironment, Algorithm)  # what users bring themselves
 OURS = {*ENVIRONMENTS.values(), *EVERY_ALGORITHM.values()}
 
@@ -55,19 +58,36 @@ class KeptProgram:
     whole: Callable[[Lane, Any, Lane], Any]
     traced: Callable[..., Any]  # the same function, compiled by JAX alone
     options: dict[str, bool | int] | None  # of the compiler
+    placed: Callable[[], AbstractContextManager]  # where it is compiled
     ready: dict[Path, Callable[..., Any]] = field(default_factory=dict)
+    coming: dict[Path, Future] = field(default_factory=dict)
 
     def __call__(self, setup: TrainingSetup, lanes: Lane, *more: Any) -> Any:
         file = file_for(self.name, setup, self.made_for, lanes, *more)
         if file is None:
             return self.traced(setup, lanes, *more)
+        if (loading := self.coming.pop(file, None)) is not None and loading.exception() is None:
+            self.ready[file] = loading.result()
         if file not in self.ready:
             self.ready[file] = self._found_or_made(file, setup, lanes, *more)
         return self.ready[file](setup, lanes, *more)
 
+    def prepare(self, setup: TrainingSetup, lanes: Lane, *more: Any) -> None:
+        """Load the program in the background, if it was kept: to link it takes seconds and holds nothing else up."""
+        file = file_for(self.name, setup, self.made_for, lanes, *more)
+        if file is None or file in self.ready or file in self.coming or not file.exists():
+            return
+        shapes = jax.tree.map(_shape, (setup, lanes, *more))  # the lanes go on meanwhile
+
+        def load() -> Callable[..., Any]:
+            with self.placed():
+                return self._found_or_made(file, *shapes)
+
+        self.coming[file] = BACKGROUND.submit(load)
+
     def _found_or_made(self, file: Path, *arguments: Any) -> Callable[..., Any]:
         """The program as it was kept, or as it is kept from now on."""
-        leaves, structure = jax.tree.flatten(arguments)
+        leaves, structure = jax.tree.flatten(jax.tree.map(_shape, arguments))
         before, of_lanes = (len(jax.tree.leaves(part)) for part in arguments[:2])
         donated = tuple(range(before, before + of_lanes))
         shardings = [_sharding(leaf) for leaf in leaves]
@@ -183,9 +203,17 @@ def _described(value: Any, is_static: bool = False) -> Any:
     raise TypeError(f"{type(value)} can't be described")
 
 
+def _shape(leaf: Any) -> Any:
+    """What stands for an array where a program is lowered."""
+    if not isinstance(leaf, jax.Array):
+        return leaf
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=_sharding(leaf), weak_type=jax.typeof(leaf).weak_type)
+
+
 def _sharding(leaf: Any) -> Any:
     """How an array is spread over several devices; None if it is on one."""
-    return leaf.sharding if isinstance(leaf, jax.Array) and len(leaf.sharding.device_set) > 1 else None
+    sharding = getattr(leaf, "sharding", None)
+    return sharding if sharding is not None and len(sharding.device_set) > 1 else None
 
 
 def _surroundings() -> list[Any]:

@@ -101,6 +101,11 @@ class LaneBatch:
         own = jax.eval_shape(partial(_first, len(setups) * setup.plan.seeds), lanes)
         return jax.eval_shape(partial(with_more_room, capacity=setup.capacity_after(episodes)), own)
 
+    def prepare(self) -> None:
+        """Load the program that learns in the background, if an earlier start kept it and it will be needed."""
+        if self.turns_until(self.setup.plan.steps) > self.warmup_turns:
+            self.programs.prepare_learning(self.setup, self.lanes, 1)
+
     def advance(self, count: int) -> None:
         """Play and, once there is enough to learn from, learn for `count` turns."""
         self._make_room(count)
@@ -208,6 +213,7 @@ class Programs:
     placement: Placement
     close: Callable[[], None] = lambda: None
     counts: Callable[[], dict[str, int]] = dict  # further entries of a record
+    prepare_learning: Callable[..., None] = lambda *_: None  # in the background
 
 
 @cache
@@ -223,11 +229,13 @@ def programs(placement: Placement, several: bool) -> Programs:
     def begin_all(setup: TrainingSetup, seeds: Int[Array, " S"], metrics: MetricShapes | None) -> Lane:
         return every_lane(partial(begin, metrics=metrics), (setup_axis, 0))(setup, seeds)
 
+    placed = nullcontext if mesh is None or placement.apart else partial(jax.set_mesh, mesh)
+
     def kept(
         name: str, function: Callable[..., Any], shardings: Any, parts: Callable[..., Any], whole: Callable[..., Any]
     ) -> KeptProgram:
         traced = jax.jit(function, donate_argnums=1, out_shardings=shardings, compiler_options=options)
-        return KeptProgram(name, f"{placement} {several}", function, parts, whole, traced, options)
+        return KeptProgram(name, f"{placement} {several}", function, parts, whole, traced, options, placed)
 
     def turns_of_all(name: str, learning: bool) -> KeptProgram:
         of_all = every_lane(partial(turns, learning=learning), (setup_axis, 0, None))
@@ -245,8 +253,9 @@ def programs(placement: Placement, several: bool) -> Programs:
         ),  # needs much memory while it is computed
         jax.jit(jax.vmap(nonfinite)),
         jax.jit(with_more_room, static_argnums=1, out_shardings=lanes),
-        nullcontext if mesh is None or placement.apart else partial(jax.set_mesh, mesh),
+        placed,
         placement,
+        prepare_learning=with_learning.prepare,
     )
 
 
@@ -271,6 +280,7 @@ def host_programs(setup: TrainingSetup, several: bool) -> Programs:
     return replace(
         programs(Placement(), several),
         turns=partial(host_turns, rollout, setup_axis),
+        prepare_learning=lambda *_: None,
         evaluate_lane=partial(host_evaluate, rollout, setup_axis),
         close=rollout.close,
         counts=lambda: {"dropped_episodes": rollout.dropped},

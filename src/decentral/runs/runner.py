@@ -136,6 +136,7 @@ def run_together(
         signals = stack.enter_context(Signals(deadline))
         # The lanes first: a checkpoint may be refused while it is read, and nothing has been changed yet.
         lane_batch = stack.enter_context(closing(start.lane_batch(setups, template)))
+        lane_batch.prepare()
         for planned in begun:
             note_resumption(RunDirectory(planned.out), planned.config, start.step)
         start.discard_newer_files()
