@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import AbstractDevice, AbstractMesh, AxisType, use_abstract_mesh
 
 from decentral.environments.battles import battle_on
 from decentral.environments.battles.fight import fight, fight_in_kernel
@@ -58,4 +59,7 @@ def test_the_kernel_can_be_written_for_a_gpu(name, rules, monkeypatch):
         jax.eval_shape(environment.reset, jax.random.key(0)),
         jax.eval_shape(environment.draw, jax.random.key(0)),
     )
-    assert "__gpu$xla.gpu.triton" in step.trace(field, randomness).lower(lowering_platforms=("cuda",)).as_text()
+    h200 = AbstractMesh((1,), ("x",), (AxisType.Auto,), abstract_device=AbstractDevice("NVIDIA H200", None, "gpu"))
+    with use_abstract_mesh(h200):  # from JAX 0.11 on it must be known which GPU that is
+        lowered = step.trace(field, randomness).lower(lowering_platforms=("cuda",))
+    assert "__gpu$xla.gpu.triton" in lowered.as_text()
