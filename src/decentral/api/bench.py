@@ -88,8 +88,8 @@ def bench(
     """Measure time per turn, its parts, memory and the least possible, for every combination of what is listed.
 
     An axis that is left empty takes what each algorithm or environment has by itself. `parameters` are each agent's
-    `"own"`, `"shared"` by all, or both in turn. `against` is an earlier
-    bench.json to compare with, or `"torch"` to time PyTorch too. Without `out`, a new directory under `runs`.
+    `"own"`, `"shared"` by all, or both in turn. `against` is an earlier bench.json to compare with, or `"torch"` to
+    time PyTorch too. Without `out`, a new directory under `runs`.
     """
     from decentral.benchmarking.benchmark import Benchmark  # it draws
 

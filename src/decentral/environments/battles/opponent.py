@@ -1,7 +1,7 @@
 """The opponent: whom the enemies attack on their advance. The engine's rule is secret; this is what is known of it.
 
 An enemy without a target takes the nearest ally within its scan range, or one who has just hurt it or a friend who
-called for help. Whom of these it prefers, and how long it keeps a target, are rules of the battle.
+called for help. Which of these it prefers, and how long it keeps a target, are rules of the battle.
 """
 
 import equinox as eqx
