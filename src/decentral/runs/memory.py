@@ -31,6 +31,12 @@ def needs(lanes: Lane) -> Needs:
     return Needs(bytes_of(lanes.replays), bytes_of(lanes.agents))
 
 
+def largest_needs(setup: TrainingSetup, lanes: Lane) -> Needs:
+    """What lanes need once their replays have grown as far as they may."""
+    now = needs(lanes)
+    return Needs(now.replays * setup.replay_capacity // (capacity(lanes) or setup.replay_capacity), now.agents)
+
+
 def free_bytes() -> int:
     """Bytes that are free on the default device."""
     stats = jax.devices()[0].memory_stats()
@@ -53,9 +59,9 @@ def memory_statement(setup: TrainingSetup, lanes: Lane) -> str:
     devices = memories_of(placement)
     if everything * (count + placement.padding(count)) // count > free * devices:
         raise Refused(_what_would_fit(setup, lanes, needed, free, devices))
-    most, now = needed.replays * setup.replay_capacity // (capacity(lanes) or setup.replay_capacity), needed.replays
+    most = largest_needs(setup, lanes).replays
     on_each = f", on each of {devices} devices" if devices > 1 else ""
-    growing = f", at most {in_words(most // count)}," if most > now else ""
+    growing = f", at most {in_words(most // count)}," if most > needed.replays else ""
     kept = "episodes of an update" if _is_on_policy(lanes) else "replay"
     return (
         f"{kept} {in_words(needed.replays // count)} ({setup.replay_type}){growing} and agents "

@@ -20,6 +20,7 @@ from decentral.records import RunDirectory
 from decentral.runs.acting import first_teams, save_agents
 from decentral.runs.caches import keep_compiled_programs, known_returns
 from decentral.runs.checkpointing.restore import ResumePoint, note_resumption
+from decentral.runs.checkpointing.room import lack_of_room
 from decentral.runs.checkpointing.schedule import CheckpointSchedule, Saving
 from decentral.runs.lanes import LaneBatch
 from decentral.runs.memory import memory_statement
@@ -129,9 +130,11 @@ def run_together(
         _create(fresh, stack)
         for listener in listeners:
             stack.callback(listener.closed)
+        notes = (*start.notes, *start.differences(), *_meanings(setups[0]))
+        notes += (*lack_of_room(directories, saving, setups[0], template),)
         for listener in listeners:
             listener.started(runs, memory)
-            for line in (*start.notes, *start.differences(), *_meanings(setups[0])):
+            for line in notes:
                 listener.noted(line)
         signals = stack.enter_context(Signals(deadline))
         # The lanes first: a checkpoint may be refused while it is read, and nothing has been changed yet.
