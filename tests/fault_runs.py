@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 from functools import partial
 from unittest import mock
 
@@ -36,7 +37,10 @@ class Forked(Process):
 
     def __init__(self, module, *words):
         (into, questions), (answers, out) = os.pipe(), os.pipe()
-        number = os.fork()
+        with warnings.catch_warnings(
+            action="ignore", category=DeprecationWarning
+        ):  # JAX has threads; none is used here
+            number = os.fork()
         if number == 0:
             os.setsid()
             os.dup2(into, 0)
@@ -108,7 +112,10 @@ def met(fault, workers):
 def outcome(act, seconds=60):
     """The exit code of a process in which this is done, and what its standard error was told."""
     with tempfile.TemporaryFile() as said:
-        number = os.fork()
+        with warnings.catch_warnings(
+            action="ignore", category=DeprecationWarning
+        ):  # JAX has threads; none is used here
+            number = os.fork()
         if number == 0:
             os.dup2(said.fileno(), 2)
             os.dup2(os.open(os.devnull, os.O_RDWR), 1)
