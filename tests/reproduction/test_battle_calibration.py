@@ -24,6 +24,7 @@ WORDS = {  # of a rule, as the table has them
     '"profile": "liberty"': '`profile = "liberty"`',
     '"enemy_ids": "fixed"': "fixed ids",
     '"prefer": "attackers"': "`attackers`",
+    '"prefer": "in_reach"': '`prefer = "in_reach"`',
     f'"keep_target": "{TRIED}"': "`until_left`",
 }
 
@@ -44,9 +45,9 @@ TABLE = {  # by label, method and map, of what is in the table
 }
 
 
-def distances(name):
+def distances(name, battles=MAPS):
     """How far a variant is from the live game, in each case that was run."""
-    cases = product(zip(METHODS, range(3), strict=True), MAPS)
+    cases = product(zip(METHODS, range(3), strict=True), battles)
     known = [(TABLE.get((name, method, battle)), LIVE[battle][place]) for (method, place), battle in cases]
     return np.array([abs(returns.mean() - live) for returns, live in known if returns is not None])
 
@@ -73,9 +74,27 @@ def test_every_variant_is_in_the_table(name, method):
         ("`anchored`, `rings`, `in_scan`, `attackers`", "`attackers` {near} of the eight that were run, {total};"),
         ("`anchored`, `rings`, `until_left`, `attackers`", "both together {near}, {total}."),
         ("`anchored`, `rings`, `until_lost`", "{near} cases within 1.5 and differences of {total}"),
+        ('`anchored`, `rings`, `in_scan`, `prefer = "in_reach"`', "isn't either: {near} cases, {total}, and"),
+        ('`anchored`, `rings`, `until_lost`, `prefer = "in_reach"`', "with `until_lost` {near}, {total}."),
     ],
 )
 def test_how_near_to_the_live_game(name, told):
     away = distances(name)
     near = ("no", "one", "two", "three", "four", "five", "six")[int((away <= 1.5).sum())]
     assert told.format(near=near, total=f"{away.sum():.1f}") in PAGE
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (
+            '`anchored`, `rings`, `in_scan`, `prefer = "in_reach"`',
+            ("six differences add up to {}", "are {} points too"),
+        ),
+        ("`anchored`, `rings`, `in_scan`", ("by the default's to {}.", "too hard, by the default's {}.")),
+    ],
+)
+def test_marines_and_mixed_teams_part(name, told):
+    marines, mixed = distances(name, MAPS[:2]), distances(name, MAPS[2:])
+    assert told[0].format(f"{marines.sum():.1f}") in PAGE
+    assert told[1].format(f"{mixed.min():.1f} to {mixed.max():.1f}") in PAGE
