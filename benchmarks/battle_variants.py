@@ -21,7 +21,7 @@ from decentral.environments.battles import BATTLES
 VARIANTS: tuple[dict[str, Any], ...] = (
     {},
     *({"prefer": whom} for whom in ("attackers", "in_reach", "nearest")),
-    *({"keep_target": rule} for rule in ("in_reach", "until_left", "until_lost", "chase", "until_dead")),
+    *({"keep_target": rule} for rule in ("in_reach", "in_duel", "until_left", "until_lost", "chase", "until_dead")),
     {"enemy_ids": "fixed"},
     {"scan_to": "centre"},
     {"call_radius": 0.0},

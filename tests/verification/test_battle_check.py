@@ -109,8 +109,9 @@ def test_every_other_value_of_an_open_setting_is_tried():
     tried = list(variants(replace(WORLD, keep_target="chase", turning=True)))
     assert tried == [
         ("prefer", "attackers"), ("prefer", "in_reach"), ("keep_target", "in_reach"), ("keep_target", "in_scan"),
-        ("keep_target", "until_left"), ("keep_target", "until_lost"), ("keep_target", "until_dead"),
-        ("scan_to", "centre"), ("anchored", False), ("turning", False), ("overkill", False), ("profile", "liberty"),
+        ("keep_target", "in_duel"), ("keep_target", "until_left"), ("keep_target", "until_lost"),
+        ("keep_target", "until_dead"), ("scan_to", "centre"), ("anchored", False), ("turning", False),
+        ("overkill", False), ("profile", "liberty"),
     ]  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def test_the_kernel_fights_as_the_loops_do():
 
 
 @pytest.mark.parametrize(
-    ("name", "rules"), [("1c3s5z", {"prefer": "in_reach"}), ("27m_vs_30m", {"keep_target": "until_lost"})]
+    ("name", "rules"), [("1c3s5z", {"prefer": "in_reach"}), ("27m_vs_30m", {"keep_target": "in_duel"})]
 )
 def test_the_kernel_can_be_written_for_a_gpu(name, rules, monkeypatch):
     """Nothing is run: Pallas refuses what a GPU's kernel can't hold already when it is lowered."""

@@ -54,6 +54,12 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, hel
         ({"units": {0: (13.8, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_scan"}, 0),  # out of reach, but seen
         ({"units": {0: (13.7, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_scan"}, 1),
         ({"units": {0: (13.7, 16)}, "target": 0, "keep_target": "in_scan"}, NOBODY),
+        ({"units": {0: (14, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_duel"}, 1),  # out of reach, no threat
+        ({"units": {0: (14, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_duel", "attacking": (1,)}, 1),
+        ({"units": {0: (14, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_duel", "attacking": (0, 1)}, 0),
+        ({"units": {0: (14.3, 16), 1: (15, 16)}, "target": 0, "keep_target": "in_duel", "attacking": (1,)}, 0),
+        ({"units": {0: (10, 16)}, "keep_target": "in_duel", "attacking": (0,)}, 0),  # from beyond its scan range
+        ({"units": {0: (10, 16)}, "keep_target": "in_scan", "attacking": (0,)}, NOBODY),
         ({"units": {0: (10, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_left"}, 0),  # it has yet to come near
         ({"units": {0: (14.24, 16), 1: (15, 16)}, "target": 0, "keep_target": "until_left", "held": 1}, 1),
         ({"units": {0: (10, 16)}, "target": 0, "keep_target": "until_left", "taken": (30, 16), "leash": 9.0}, NOBODY),

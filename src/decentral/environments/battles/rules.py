@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 Packing = Literal["grid", "unmirrored", "rings"]
 EnemyIds = Literal["shuffled", "shuffled_by_kind", "fixed"]
 Prefer = Literal["nearest", "attackers", "in_reach"]
-KeepTarget = Literal["in_reach", "in_scan", "until_left", "until_lost", "chase", "until_dead"]
+KeepTarget = Literal["in_reach", "in_scan", "in_duel", "until_left", "until_lost", "chase", "until_dead"]
 
 
 class Rules(eqx.Module):
