@@ -141,6 +141,24 @@ def test_what_more_patience_gives_is_told_as_it_is():
     assert "five of ten seeds end at 10, the others at -100; after 20,000 steps all ten end at 10" in page
 
 
+def test_what_more_patience_costs_where_prey_is_hunted_is_told_as_it_is():
+    page, rows, halfway = text("docs/algorithms/patient.md"), {}, {}
+    for run in stored("patience-hunts.json"):
+        method, penalty = run["config"]["algorithm"], run["config"]["environment"]["penalty"]
+        setting = method["negative_weight"], method["patience"]
+        rows.setdefault(setting, {})[view(run), penalty] = late_of(run)
+        if (view(run), penalty) == ("hidden", 1.0):
+            halfway[setting] = np.asarray(run["returns"])[:, run["steps"].index(1_500_000)].mean()
+    hunts = [(seen, penalty) for seen in ("visible", "hidden") for penalty in (0.3, 1.0)]
+    for (weight, patience), ends in rows.items():
+        cells = " | ".join(mean_and_spread(ends[hunt], digits=1) for hunt in hunts)
+        assert f"| {weight:g} | {patience:g} | {cells} |" in page
+    default = rows.pop((0.1, 1.0))
+    assert len(rows) == 4 and all(ends[hunt].mean() < default[hunt].mean() for ends in rows.values() for hunt in hunts)
+    told = f"the default's at {halfway.pop((0.1, 1.0)):.1f}"
+    assert f"of these four are at {max(halfway.values()):.0f} to {min(halfway.values()):.0f}, and {told}" in page
+
+
 def test_what_is_told_of_continuous_actions_is_that_of_the_data():
     [run] = stored("spread-continuous.json")
     returns = np.asarray(run["returns"])
