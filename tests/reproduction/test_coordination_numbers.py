@@ -65,6 +65,9 @@ def test_the_table_of_actor_critics_is_that_of_the_data():
         assert f"| {name} | {seen} | {cells} |" in page
     wins = " % and ".join(mean_and_spread(battles[name], digits=1) for name in ("3m", "5m_vs_6m"))
     assert f"wins {wins} %" in page
+    [beside] = stored("iql-3m.json")
+    won = 100 * late_of(beside | {"returns": beside["reports"]["win_rate"]})
+    assert f"IQL wins {mean_and_spread(won, digits=1)} % of `3m` with" in page
     screened = [late_of(run | {"returns": run["reports"]["win_rate"]}) for run in stored("ippo-entropy.json")]
     words = [mean_and_spread(100 * of_seeds, digits=1) for of_seeds in screened]
     assert f"0.01, 0.03 and 0.1 win {words[0]}, {words[1]} and {words[2]} % in the last tenth" in page
