@@ -116,7 +116,7 @@ def test_an_animation_is_its_gif_and_its_repr_is_short(tmp_path):
     [
         pytest.param(lambda: small_run().metrics, id="metrics"),
         pytest.param(lambda: ValueTables([TABLE, TABLE]), id="values"),
-        pytest.param(lambda: decentral.Evaluation(Path(HOSTILE), [0, 1], SCORES), id="evaluation"),
+        pytest.param(lambda: decentral.Evaluation(Path(HOSTILE), [0, 1], SCORES, {}), id="evaluation"),
         pytest.param(lambda: decentral.CrossPlay(Path(HOSTILE), [HOSTILE], (HOSTILE,), CROSSED), id="crossplay"),
         pytest.param(
             lambda: EnvironmentCheck(HOSTILE, {"agents": 2}, [Finding("play", "wrong", HOSTILE)]), id="environment"

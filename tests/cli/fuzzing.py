@@ -86,8 +86,9 @@ def no_work_fixture(tmp_path_factory):
 
 
 def untrained_run(path):
-    """The directory of a run, as if it had been trained."""
-    config = resolve("iql", "matrix-game", {"hidden": 2}, None, {"steps": 10})
+    """The directory of a run, as if it had been trained: a hunt if it is called so, else a matrix game."""
+    hunts = path.name.endswith("predator-prey")
+    config = resolve("iql", "predator-prey" if hunts else "matrix-game", {"hidden": 2}, None, {"steps": 10})
     member, environment = config.members[0], config.setup.environment
     (path / "agents" / "seed-0").mkdir(parents=True)
     (path / "config.json").write_text(json.dumps(config.as_data() | {"references": {}}))

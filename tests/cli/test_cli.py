@@ -2,7 +2,9 @@
 
 import json
 import os
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from decentral.cli import main
@@ -46,6 +48,26 @@ def test_evaluate_plot_and_values_look_at_a_run(capsys, tmp_path):
     assert code == 0 and "written to" in out and (tmp_path / "d.png").is_file()
     code, out, _ = outcome(capsys, "values", run, "--seed", "1")
     assert code == 0 and "seed 1, agent 1" in out and "agent 2" not in out and "seed 0" not in out and "phi(s,a)" in out
+
+
+def test_trained_agents_can_be_sent_elsewhere(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run, at_home = str(small_run().path), small_run().evaluate(2)
+    paper = RunDirectory(small_run().path).read_json("config.json")["environment"]["payoff"]
+    twice = json.dumps([[2 * value for value in row] for row in paper])
+    code, out, _ = outcome(capsys, "evaluate", "--environment.payoff", twice, run, "--episodes", "2")
+    assert code == 0 and "optimal 16.00" in out and "other than in training: environment.payoff = [[16.0, " in out
+    np.testing.assert_array_equal(small_run().evaluate(2, environment={"payoff": json.loads(twice)}), 2 * at_home)
+    code, out, _ = outcome(capsys, "evaluate", run, "--help")
+    assert code == 0 and "--environment.payoff" in out
+    code, out, _ = outcome(capsys, "evaluate", "nowhere", "--help")
+    assert code == 0 and "--environment.payoff" not in out
+    before = list(small_run().path.glob("watch/*"))
+    code, out, _ = outcome(capsys, "watch", run, "--environment.payoff", "climbing")
+    assert code == 0 and "dac, payoff=climbing on matrix-game" in Path("runs/watch/seed-0-episode-0.html").read_text()
+    assert list(small_run().path.glob("watch/*")) == before
+    code, out, _ = outcome(capsys, "watch", run, "--environment.payoff", "climbing", "--list")
+    assert code == 0 and 'other than in training: environment.payoff = "climbing"' in out
 
 
 def test_watch_writes_a_page_and_a_gif_or_lists_the_episodes(capsys, tmp_path, monkeypatch):
@@ -196,6 +218,10 @@ def test_help_is_help(capsys, words):
         (["plot"], "required: RUN"),
         (["watch", "nowhere"], "RUN must be the directory of a run, got nowhere"),
         (["watch"], "required: RUN"),
+        (
+            ["evaluate", "nowhere", "--environment.payoff", "climbing"],
+            "RUN must be the directory of a run, got nowhere",
+        ),
         (["oracle", "--penalty", "x"], "penalty must be a number, got 'x'"),
         (["oracle", "--environment.size", "7"], "environment must have 2 predators and at most 6 x 6 cells"),
     ],
@@ -217,6 +243,11 @@ def test_more_bad_requests_about_a_run_are_one_line(capsys):
         (["evaluate", run, "--seed", "9" * 30], "seed must be a whole number at least 0"),
         (["evaluate", run, "--episodes", "x"], "episodes must be a whole number, got 'x'"),
         (["values", run, "--seed", "7"], "seed must be one of 0, 1, got 7"),
+        (["evaluate", run, "--environment.payof", "climbing"], "flag --environment.payof: did you mean"),
+        (
+            ["evaluate", run, "--environment.payoff", "[[1, 2], [3, 4]]"],
+            "environment.payoff must leave the agents and what they perceive and do as in training, got [[1, 2], ",
+        ),
         (["watch", run, "--seed", "7"], "seed must be one of 0, 1, got 7"),
         (["watch", run, "--episode", "32"], "episode must be a whole number at least 0 and at most 31, got 32"),
         (["watch", run, "--episode", "x"], "episode must be a whole number, got 'x'"),

@@ -105,6 +105,10 @@ def test_what_was_learned_can_be_played_once_the_world_is_named_or_trusted(capsy
     line = refusal_of(capsys, "evaluate", str(run.path))
     assert f"{COUNTING} is code, and no file decides what is run: name it, --environment {COUNTING}, or trust " in line
     assert line.endswith(f"host_worlds.py once: decentral trust {COUNTING}")
+    assert refusal_of(capsys, "evaluate", str(run.path), "--environment.restarts") == line
+    main(["evaluate", str(run.path), "--environment", COUNTING, "--environment.restarts", "--episodes", "3"])
+    assert "other than in training: environment.restarts = true" in capsys.readouterr().out
+    monkeypatch.setattr(names, "_imported", {})
     main(["evaluate", str(run.path), "--environment", COUNTING, "--episodes", "3"])
     named = capsys.readouterr().out
     monkeypatch.setattr(names, "_imported", {})

@@ -61,6 +61,7 @@ __all__ = [
     "VARIANTS",
     "X_AXES",
     "ArenaSettings",
+    "Config",
     "Defaults",
     "FileSettings",
     "LearningSchedule",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from decentral.analysis.results import Curves, load_curves
-from decentral.api.arguments import TeamRequest, file_settings_of, listeners_of, plan_of, resolved
+from decentral.api.arguments import EnvironmentRequest, TeamRequest, file_settings_of, listeners_of, plan_of, resolved
 from decentral.api.audit import SilentAudit, audit_all_messages, audit_logs
 from decentral.api.callbacks import Callback, CallbackListener
 from decentral.api.evaluate import evaluate
@@ -92,12 +92,13 @@ class Run:
         self,
         episodes: int = EPISODES,
         seed: int = 0,
-        environment: str | None = None,
+        environment: EnvironmentRequest = None,
         algorithm: str | None = None,
     ) -> np.ndarray:
         """The returns of fresh greedy episodes of the trained teams [seeds, episodes].
 
-        Where the environment or the algorithm is code of yours, name it again: what a file names is never run.
+        `environment`: other settings of it. Where it or the algorithm is code of yours, name it again: what a file
+        names is never run.
         """
         return evaluate(self.path, episodes=episodes, seed=seed, environment=environment, algorithm=algorithm).returns
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from decentral.analysis.results import labels
-from decentral.api.arguments import check_whole
+from decentral.api.arguments import EnvironmentRequest, check_whole, name_and_settings
 from decentral.api.places import PathLike, place_for
 from decentral.api.train import Run
 from decentral.configs.registry import take_names
@@ -41,26 +41,32 @@ def watch(
     seed: int | None = None,
     episode: int = 0,
     out: PathLike | None = None,
-    environment: str | None = None,
+    environment: EnvironmentRequest = None,
     algorithm: str | None = None,
 ) -> Animation:
     """Film a greedy episode of a trained team, and of a second run's team beside it, as an HTML page and as a GIF.
 
     `seed` is one of the run's, the first unless told otherwise. `episode` is one of the 32 that `evaluate` plays by
-    default. Without `out`: the directory `watch` of the run; for two runs a new directory under `runs`. Where the run's
-    environment or algorithm is code of yours, name it again.
+    default. `environment`: other settings of it, as for `evaluate`. Where it or the algorithm is code of yours, name
+    it again. Without `out`: the directory `watch` of the run; for two runs, or with other settings, a new directory
+    under `runs`.
     """
     from decentral.analysis.animation.gif import write_gif
     from decentral.analysis.animation.html import write_page
 
     check_whole(seed=seed, episode=episode)
-    take_names(environment, algorithm)
+    name, settings = name_and_settings(environment)
+    take_names(name, algorithm)
     runs = [Run(path) for path in (run, beside) if path is not None]
     names = labels([opened.curves for opened in runs])
     teams = [Trained.load(opened.directory) for opened in runs]
+    if settings:
+        teams = [team.elsewhere(settings) for team in teams]
+        names = [", ".join([label, *(f"{key}={value}" for key, value in settings.items())]) for label in names]
     seeds = [team.seeds[0] if seed is None else seed for team in teams]
     films = [film(team, name, team_seed, episode) for team, name, team_seed in zip(teams, names, seeds, strict=True)]
-    place = runs[0].path / "watch" if out is None and beside is None else place_for(out, "watch")
+    at_home = out is None and beside is None and not settings
+    place = runs[0].path / "watch" if at_home else place_for(out, "watch")
     title = f"seed-{'-'.join(map(str, dict.fromkeys(seeds)))}-episode-{episode}"
     animation = Animation(films, place / f"{title}.html", place / f"{title}.gif")
     try:

@@ -36,8 +36,7 @@ def print_evaluation(console: Screen, evaluated: "Evaluation") -> None:
     """The results of fresh episodes, per seed."""
     seeds, returns, reports = evaluated.seeds, evaluated.returns, evaluated.scores.reports
     references = evaluated.references
-    made_of = f"; the return is {evaluated.team_return}" if evaluated.team_return else ""
-    table = Table(title=f"{returns.shape[1]} greedy episodes per seed{made_of}", title_justify="left")
+    table = Table(title=evaluated.caption, title_justify="left")
     for heading in ("seed", "return", "spread over episodes", *(name.replace("_", " ") for name in reports)):
         table.add_column(heading, justify="right")
     for lane, (seed, seed_returns) in enumerate(zip(seeds, returns, strict=True)):
@@ -50,11 +49,15 @@ def print_evaluation(console: Screen, evaluated: "Evaluation") -> None:
     table.add_row("all", f"{of_seeds.mean():.2f}", spread, *reported)
     console.print(table)
     print_references(console, references)
+    if evaluated.difference:
+        console.say(evaluated.difference)
 
 
 def print_episodes(console: Screen, run: str, evaluated: "Evaluation") -> None:
     """The returns of the episodes of a run that can be watched."""
     console.say(f"returns of greedy episodes of {run}")
+    if evaluated.difference:
+        console.say(evaluated.difference)
     table = Table()
     for heading in ("episode", *(f"seed {seed}" for seed in evaluated.seeds)):
         table.add_column(heading, justify="right", no_wrap=True)

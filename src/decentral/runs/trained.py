@@ -1,8 +1,11 @@
 """A trained team, loaded from its run for evaluation."""
 
+import json
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,11 +13,12 @@ from jaxtyping import Array, Key
 
 from decentral.algorithms.base import Algorithm, Models
 from decentral.configs.config import Config
+from decentral.environments.host.checks import build_environment
 from decentral.environments.host.interface import HostEnvironment
 from decentral.records import RunDirectory
 from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.host import rollout_for
-from decentral.settings import Refused
+from decentral.settings import Refused, as_data
 from decentral.training.evaluation import Scores, greedy_scores
 from decentral.training.host.loop import host_scores
 from decentral.training.parameters import from_arrays
@@ -49,6 +53,17 @@ class Trained:
             ]
             acting_models.append(jax.tree.map(lambda *leaves: np.stack(leaves), *networks))
         return Trained(config, seeds, acting_models)
+
+    def elsewhere(self, settings: dict[str, Any]) -> "Trained":
+        """The same team in its environment with other settings; refused if agents perceive or act otherwise there."""
+        name, own = self.config.environment_name, self.config.setup.environment
+        other = build_environment(type(own), as_data(own) | settings, name)
+        if (other.spec, other.agent_names) != (own.spec, own.agent_names):
+            keys = " and ".join(f"environment.{key}" for key in settings)
+            values = " and ".join(json.dumps(value) for value in settings.values())
+            raise Refused(f"{keys} must leave the agents and what they perceive and do as in training, got {values}")
+        setup = eqx.tree_at(lambda setup: setup.environment, self.config.setup, other)
+        return replace(self, config=replace(self.config, setup=setup))
 
     def agent(self, seed: int, place: int) -> tuple[Algorithm, Models]:
         """The algorithm and the networks of one agent."""

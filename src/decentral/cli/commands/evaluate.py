@@ -4,8 +4,8 @@ from pathlib import Path
 
 from decentral.api import evaluate
 from decentral.api.choices import EPISODES
+from decentral.cli.elsewhere import parse_for_run
 from decentral.cli.parser import parser_for, whole
-from decentral.cli.plain_flags import add_naming, naming
 from decentral.cli.tables import print_evaluation
 from decentral.screen import Screen
 
@@ -18,7 +18,6 @@ def evaluate_command(words: list[str]) -> None:
         "--episodes", default=str(EPISODES), metavar="N", help=f"episodes per seed (default: {EPISODES})"
     )
     parser.add_argument("--seed", default="0", metavar="N", help="seed of the environments (default: 0)")
-    add_naming(parser)
-    args = parser.parse_all(words)
+    args, there = parse_for_run(parser, words)
     episodes, seed = whole("episodes", args.episodes), whole("seed", args.seed)
-    print_evaluation(Screen(), evaluate(args.run, episodes=episodes, seed=seed, **naming(args)))
+    print_evaluation(Screen(), evaluate(args.run, episodes=episodes, seed=seed, **there))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from decentral.api import evaluate, watch
 from decentral.api.choices import EPISODES
+from decentral.cli.elsewhere import parse_for_run
 from decentral.cli.parser import parser_for, whole
-from decentral.cli.plain_flags import add_naming, naming
 from decentral.cli.tables import print_episodes
 from decentral.screen import Screen
 from decentral.terminal import say
@@ -22,14 +22,15 @@ def watch_command(words: list[str]) -> None:
     )
     parser.add_argument("--list", action="store_true", help="print the returns of all these episodes instead")
     parser.add_argument(
-        "--out", metavar="DIR", help="where page and GIF go (default: RUN/watch; for two runs new, under runs)"
+        "--out",
+        metavar="DIR",
+        help="where page and GIF go (default: RUN/watch; for two runs, or other settings, new under runs)",
     )
-    add_naming(parser)
-    args = parser.parse_all(words)
+    args, there = parse_for_run(parser, words)
     if args.list:
         for run in filter(None, (args.run, args.beside)):
-            print_episodes(Screen(), str(run), evaluate(run, **naming(args)))
+            print_episodes(Screen(), str(run), evaluate(run, **there))
         return
     seed, episode = None if args.seed is None else whole("seed", args.seed), whole("episode", args.episode)
-    shown = watch(args.run, args.beside, seed=seed, episode=episode, out=args.out, **naming(args))
+    shown = watch(args.run, args.beside, seed=seed, episode=episode, out=args.out, **there)
     say(f"written to {shown.page} and {shown.gif.name}")

@@ -55,8 +55,8 @@ class Battle(Environment):
     prefer: Prefer = preference("nearest")
     keep_target: KeepTarget = setting(
         "in_scan",
-        "how long an enemy keeps a target: while it can hit it, notices it, or can hit it or is attacked by it, until it"
-        " has been in reach and left it or has been noticed and lost, while nobody else is near, or until it is dead",
+        "how long an enemy keeps a target: while it can hit it, notices it, or can hit it or is attacked by it, until"
+        " it has been in reach and left or has been noticed and lost, while nobody else is near, or until it is dead",
     )
     scan_to: Literal["edge", "centre"] = setting("edge", "where a unit must be to be noticed within the scan range")
     leash: float = setting(21.0, "how far an enemy chases a target from where it took it", above=0)
