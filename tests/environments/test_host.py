@@ -2,6 +2,7 @@
 
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from decentral.environments import registry as names
 from decentral.environments.host.checks import CheckedStage, build_environment
 from decentral.environments.host.interface import BrokenOff, Percepts, Step
 from decentral.environments.host.stages import LocalStageLine, Stages, WorkerStageLine
-from decentral.environments.host.wire import MANY, Wire, joined
+from decentral.environments.host.wire import MANY, Pipes, Wire, joined
 from decentral.environments.registry import environment_class, host_environment, recorded_class
 from decentral.errors import Failed
 from decentral.settings import Refused
@@ -186,6 +187,33 @@ def test_a_world_is_closed_when_whoever_started_it_is_gone_or_ends_its_process(t
         line.worker.process.wait(60)
         assert diary.read_text() == "closed\n"
         line.close()
+
+
+def test_a_process_that_was_stopped_can_not_hold_up_a_long_question():
+    """More than its pipe holds. Whoever has died does not, either."""
+    line = WorkerStageLine(Counting(), seconds=0.2)
+    many = dict.fromkeys(range(20_000), 5)
+    os.kill(line.worker.number, signal.SIGSTOP)
+    with pytest.raises(Failed, match=r"its process \d+ did not answer within 0.2 s \(training.worker_timeout\)"):
+        line.ask(many)
+    gone = WorkerStageLine(Counting())
+    gone.worker.process.kill()
+    gone.ask(many)
+    with pytest.raises(Failed, match="ended by signal 9"):
+        gone.answers()
+
+
+def test_a_long_question_arrives_as_a_whole():
+    (taken, questions), (answers, said) = os.pipe(), os.pipe()
+    message = os.urandom(300_000)
+    os.close(said)
+    ends = os.fdopen(questions, "wb"), os.fdopen(answers, "rb"), os.fdopen(taken, "rb")
+    with ends[0], ends[1], ends[2], ThreadPoolExecutor(1) as reader:
+        pipes = Pipes(*ends[:2], lambda: True)
+        pipes.left = 60.0
+        received = reader.submit(ends[2].read, len(message))
+        pipes.write(message)
+        assert received.result(60) == message
 
 
 def test_the_world_of_the_documentation_can_be_played():

@@ -319,6 +319,7 @@ def test_of_two_projects_with_one_name_neither_is_taken_from_elsewhere(project, 
 def test_other_processes_are_told_how_the_code_was_found(monkeypatch):
     words = []
     monkeypatch.setattr("decentral.environments.host.stages.Process", lambda *said: words.append(said) or Silent())
+    monkeypatch.setattr("decentral.environments.host.stages.Pipes", lambda *ends: None)
     trust(NAME)
     WorkerStageLine(recorded_class(NAME)())
     monkeypatch.setattr(trusted_import, "_loaded", set())
@@ -329,7 +330,7 @@ def test_other_processes_are_told_how_the_code_was_found(monkeypatch):
 class Silent:
     """A process that is none."""
 
-    answers = sys.__stdin__
+    questions = answers = None
 
 
 def test_a_run_that_needs_no_code_has_none_to_trust(tmp_path):

@@ -13,7 +13,7 @@ from decentral.environments.host.filmed import FilmedStage
 from decentral.environments.host.interface import BrokenOff, HostEnvironment, Stage
 from decentral.environments.host.process import Process
 from decentral.environments.host.trusted_import import was_trusted
-from decentral.environments.host.wire import CLOSE, Answer, AnswerTimeout, PipeReader, Question, Wire, read, write
+from decentral.environments.host.wire import CLOSE, Answer, AnswerTimeout, Pipes, Question, Wire, read, write
 from decentral.errors import Failed, Refused
 from decentral.settings import as_data
 
@@ -161,16 +161,23 @@ class WorkerStageLine(StageLine):
         how = TRUSTED if was_trusted(environment.address) else NAMED
         what = (environment.address, json.dumps(as_data(environment)), how)
         self.worker = Process("decentral.environments.host.worker", *what)
-        self.ear = PipeReader(self.worker.answers, lambda: self.worker.process.poll() is None)
+        self.pipes = Pipes(self.worker.questions, self.worker.answers, self._lives)
         self.asked: set[int] = set()  # the stages that the last message was for
         self.used: set[int] = set()  # those that were ever asked
+
+    def _lives(self) -> bool:
+        return self.worker.process.poll() is None
 
     def ask(self, questions: Mapping[int, Question]) -> None:
         self.asked = set(questions)
         self.used |= self.asked
-        self.ear.left = self.seconds
-        with suppress(BrokenPipeError):  # it has died: there will be no answer
-            self.wire.ask(self.worker.questions, questions)
+        self.pipes.left = self.seconds
+        try:
+            self.wire.ask(self.pipes, questions)
+        except BrokenPipeError:  # it has died: there will be no answer
+            pass
+        except AnswerTimeout:
+            raise self._late() from None
 
     def answers(self) -> dict[int, Answer | BrokenOff]:
         try:
@@ -178,23 +185,28 @@ class WorkerStageLine(StageLine):
         except EOFError:
             raise Failed(f"{self.wire.environment.address}: its {self._end()}") from None
         except AnswerTimeout:
-            self._kill()
-            self.worker.end(PATIENCE)
-            late = f"did not answer within {self.seconds:g} s (training.worker_timeout) and was ended"
-            raise Failed(f"{self.wire.environment.address}: its process {self.worker.number} {late}") from None
+            raise self._late() from None
+
+    def _late(self) -> Failed:
+        """End a process that does not answer; and what to say of it."""
+        self._kill()
+        self.worker.end(PATIENCE)
+        late = f"did not answer within {self.seconds:g} s (training.worker_timeout) and was ended"
+        return Failed(f"{self.wire.environment.address}: its process {self.worker.number} {late}")
 
     def _read(self) -> dict[int, Answer | BrokenOff]:
-        return self.wire.answers(*read(self.ear, max(1, len(self.asked)) * self.wire.longest), self.asked)
+        return self.wire.answers(*read(self.pipes, max(1, len(self.asked)) * self.wire.longest), self.asked)
 
     def dismiss(self) -> None:
         if not self.worker.questions.closed:
-            with suppress(BrokenPipeError):
-                write(self.worker.questions, CLOSE)
+            self.pipes.left = PATIENCE
+            with suppress(BrokenPipeError, AnswerTimeout):
+                write(self.pipes, CLOSE)
 
     def close(self) -> None:
         if self.worker.answers.closed:  # it has ended
             return
-        self.ear.left = patience = PATIENCE * max(1, len(self.used))
+        self.pipes.left = patience = PATIENCE * max(1, len(self.used))
         try:
             self._read()  # answers that nobody waited for, or an error
         except EOFError:

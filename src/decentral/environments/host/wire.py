@@ -8,6 +8,7 @@ import select
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import BinaryIO
@@ -35,7 +36,7 @@ def framed(kind: bytes, body: bytes = b"") -> bytes:
     return FRAME.pack(kind, len(body)) + body
 
 
-def write(stream: BinaryIO, kind: bytes, body: bytes = b"") -> None:
+def write(stream: "BinaryIO | Pipes", kind: bytes, body: bytes = b"") -> None:
     """Send one message."""
     stream.write(framed(kind, body))
     stream.flush()
@@ -63,31 +64,47 @@ def parted(body: bytes) -> Iterator[Part]:
 
 
 class AnswerTimeout(Exception):
-    """An answer did not come in time."""
+    """An answer did not come in time, or a question was not taken."""
 
 
-class PipeReader:
-    """The reading end of a pipe, with a time limit, and only while the process at the other end is alive.
+class Pipes:
+    """The pipes to and from a process, with a time limit, and only while it is alive.
 
-    A process that has died may leave the pipe open: to others that it has started. Only time really spent waiting
-    counts: if this process itself was stopped for a while, that is not the other's fault.
+    A process that has died may leave its pipes open: to others that it has started. One that was stopped takes no more
+    than a pipe holds. Only time really spent waiting counts: if this process itself was stopped for a while, that is
+    not the other's fault.
     """
 
-    def __init__(self, stream: BinaryIO, lives: Callable[[], bool]):
-        self.number, self.lives = stream.fileno(), lives
+    def __init__(self, questions: BinaryIO, answers: BinaryIO, lives: Callable[[], bool]):
+        self.questions, self.answers, self.lives = questions, answers, lives
+        os.set_blocking(questions.fileno(), False)
         self.left = 0.0  # seconds
+
+    def write(self, message: bytes) -> None:
+        """Send all of it; a BrokenPipeError if there is nobody to take it."""
+        rest = memoryview(message)
+        while rest:
+            if not self._wait(self.questions, select.POLLOUT):
+                raise BrokenPipeError
+            with suppress(BlockingIOError):
+                rest = rest[os.write(self.questions.fileno(), rest) :]
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
 
     def read(self, count: int) -> bytes:
         """Read `count` bytes, or fewer if the stream ends."""
         received = bytearray()
-        while len(received) < count and self._wait() and (piece := os.read(self.number, count - len(received))):
+        while len(received) < count and self._wait(self.answers, select.POLLIN):
+            if not (piece := os.read(self.answers.fileno(), count - len(received))):
+                break
             received += piece
         return bytes(received)
 
-    def _wait(self) -> bool:
-        """Is there something to read?"""
+    def _wait(self, pipe: BinaryIO, event: int) -> bool:
+        """Can something be read from a pipe, or written to it?"""
         poll = select.poll()
-        poll.register(self.number, select.POLLIN)
+        poll.register(pipe.fileno(), event)
         lives = True
         while True:
             begun = time.monotonic()
@@ -97,10 +114,10 @@ class PipeReader:
                 return bool(events)
             if self.left <= 0:
                 raise AnswerTimeout
-            lives = self.lives()  # then read once more: its last message may have arrived in between
+            lives = self.lives()  # then look once more: its last message may have arrived in between
 
 
-def read(stream: BinaryIO | PipeReader, longest: int = 2**16) -> tuple[bytes, bytes]:
+def read(stream: BinaryIO | Pipes, longest: int = 2**16) -> tuple[bytes, bytes]:
     """Receive one message of at most `longest` bytes. The end of the stream is an EOFError."""
     kind, length = FRAME.unpack(_exactly(stream, FRAME.size))
     if length > longest:
@@ -108,7 +125,7 @@ def read(stream: BinaryIO | PipeReader, longest: int = 2**16) -> tuple[bytes, by
     return kind, _exactly(stream, length)
 
 
-def _exactly(stream: BinaryIO | PipeReader, count: int) -> bytes:
+def _exactly(stream: BinaryIO | Pipes, count: int) -> bytes:
     received = stream.read(count)
     if len(received) < count:
         raise EOFError("the stream ended")
@@ -149,7 +166,7 @@ class Wire:
         """How many rewards of agents' own an answer holds."""
         return self.environment.num_agents if self.environment.has_own_rewards else 0
 
-    def ask(self, stream: BinaryIO, questions: Mapping[int, Question]) -> None:
+    def ask(self, stream: BinaryIO | Pipes, questions: Mapping[int, Question]) -> None:
         """Send the questions to the stages of a process."""
         write(stream, MANY, joined((stage, *self._encoded(question)) for stage, question in questions.items()))
 
