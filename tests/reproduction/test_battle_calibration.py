@@ -98,3 +98,21 @@ def test_marines_and_mixed_teams_part(name, told):
     marines, mixed = distances(name, MAPS[:2]), distances(name, MAPS[2:])
     assert told[0].format(f"{marines.sum():.1f}") in PAGE
     assert told[1].format(f"{mixed.min():.1f} to {mixed.max():.1f}") in PAGE
+
+
+def test_mixed_teams_learn_more_slowly_than_live():
+    """What the last amendment rests on: returns on a map that nothing is fitted to."""
+    told = {}
+    for run in json.loads((ROOT / "results" / "battles-shared.json").read_text())["runs"]:
+        if run["config"]["environment"]["name"] == "3s5z":
+            nearest = [
+                min(zip(*tests, strict=True), key=lambda test: abs(test[0] - 100_000))[1] for tests in seeds(run)
+            ]
+            told[run["config"]["algorithm"]["name"]] = f"{np.mean(nearest):.1f}"
+    words = "where QMIX returns {qmix} and 15.1 live, VDN {vdn} and 10.2, IQL {iql} and 12.6"
+    assert words.format(**told) in PAGE
+
+
+def seeds(run):
+    """The steps and the returns of every seed's tests."""
+    return zip(run["seed_steps"], run["returns"], strict=True)
