@@ -132,6 +132,8 @@ def test_what_a_command_prints_its_function_returns(tmp_path):
     [
         ("values", ["RUN"], {"seed": 9}, "seed must be one of 0, 1, got 9"),
         ("evaluate", ["RUN"], {"episodes": "x"}, "episodes must be a whole number, got 'x'"),
+        ("evaluate", ["RUN"], {"environment": 3}, "environment must be a name, or an object of settings, got 3"),
+        ("evaluate", ["RUN"], {"environment": {"payof": 3}}, "unknown setting environment.payof"),
         ("audit", ["RUN"], {"agent": 9}, "agent must be one of agent 0, agent 1, or of their numbers 0 to 1, got 9"),
         ("plot", [["RUN", "RUN"]], {"diagnostics": True}, "RUN must be one directory"),
         ("verify", ["nowhere"], {}, "RUN must be the directory of a run, got nowhere"),

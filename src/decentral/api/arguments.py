@@ -18,17 +18,16 @@ from decentral.runs.listeners.trackers import trackings
 from decentral.runs.runner import Listener
 
 TeamRequest = str | Sequence[MemberRequest]  # one algorithm for all, or what is asked of each agent
-
-
 EnvironmentRequest = str | dict[str, Any] | None  # of a run: its name, other settings of it, or both as in config.json
 
 
 def name_and_settings(environment: EnvironmentRequest) -> tuple[str | None, dict[str, Any]]:
     """The name of a run's environment, if it is given again, and the settings in which it is to differ."""
-    if environment is not None and not isinstance(environment, str | dict):
-        raise Refused(f"environment must be a name or an object of settings, got {environment!r:.80}")
     settings = dict(environment) if isinstance(environment, dict) else {"name": environment}
-    return settings.pop("name", None), settings
+    name = settings.pop("name", None)
+    if name is not None and not isinstance(name, str):
+        raise Refused(f"environment must be a name, or an object of settings, got {name!r:.80}")
+    return name, settings
 
 
 def open_run(run: PathLike, environment: str | None, algorithm: str | None) -> RunDirectory:

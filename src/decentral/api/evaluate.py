@@ -14,6 +14,7 @@ from decentral.deviation import spread_of
 from decentral.notebook import table_html
 from decentral.runs.caches import known_returns
 from decentral.runs.trained import EPISODES, Trained
+from decentral.settings import as_data
 from decentral.training.evaluation import Scores
 
 
@@ -84,5 +85,5 @@ def evaluate(
         trained = trained.elsewhere(settings)
     there = trained.config.setup.environment
     references = known_returns(there) if settings else load_curves(directory).references
-    scores = trained.score(episodes, seed)
-    return Evaluation(directory.path, trained.seeds, scores, references, there.team_return, settings)
+    scores, changed = trained.score(episodes, seed), {key: as_data(there)[key] for key in settings}
+    return Evaluation(directory.path, trained.seeds, scores, references, there.team_return, changed)

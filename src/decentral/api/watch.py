@@ -62,7 +62,7 @@ def watch(
     teams = [Trained.load(opened.directory) for opened in runs]
     if settings:
         teams = [team.elsewhere(settings) for team in teams]
-        names = [", ".join([label, *(f"{key}={value}" for key, value in settings.items())]) for label in names]
+        names = [", ".join([label, *(f"{key}={value!s:.40}" for key, value in settings.items())]) for label in names]
     seeds = [team.seeds[0] if seed is None else seed for team in teams]
     films = [film(team, name, team_seed, episode) for team, name, team_seed in zip(teams, names, seeds, strict=True)]
     at_home = out is None and beside is None and not settings

@@ -60,7 +60,7 @@ class Trained:
         other = build_environment(type(own), as_data(own) | settings, name)
         if (other.spec, other.agent_names) != (own.spec, own.agent_names):
             keys = " and ".join(f"environment.{key}" for key in settings)
-            values = " and ".join(json.dumps(value) for value in settings.values())
+            values = " and ".join(json.dumps(as_data(other)[key]) for key in settings)
             raise Refused(f"{keys} must leave the agents and what they perceive and do as in training, got {values}")
         setup = eqx.tree_at(lambda setup: setup.environment, self.config.setup, other)
         return replace(self, config=replace(self.config, setup=setup))
