@@ -100,6 +100,14 @@ def test_marines_and_mixed_teams_part(name, told):
     assert told[1].format(f"{mixed.min():.1f} to {mixed.max():.1f}") in PAGE
 
 
+def test_a_first_look_at_duels():
+    told = [TABLE[f"`anchored`, `rings`, `{rule}`", "iql", "2s3z"].mean() for rule in ("in_duel", "in_scan")]
+    words = (
+        f"{told[0]:.1f} is less than by the default, {told[1]:.1f}, and {LIVE['2s3z'][0] - told[0]:.1f} less than live"
+    )
+    assert words in PAGE
+
+
 def test_mixed_teams_learn_more_slowly_than_live():
     """What the last amendment rests on: returns on a map that nothing is fitted to."""
     told = {}
