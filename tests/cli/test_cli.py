@@ -247,7 +247,7 @@ def test_more_bad_requests_about_a_run_are_one_line(capsys):
         (["evaluate", run, "--environment.payof", "climbing"], "flag --environment.payof: did you mean"),
         (
             ["evaluate", run, "--environment.payoff", "[[1, 2], [3, 4]]"],
-            "environment.payoff must leave the agents and what they perceive and do as in training, got [[1, 2], ",
+            "environment.payoff must leave the agents and what they perceive and do as in training, got [[1.0, 2.0], ",
         ),
         (["watch", run, "--seed", "7"], "seed must be one of 0, 1, got 7"),
         (["watch", run, "--episode", "32"], "episode must be a whole number at least 0 and at most 31, got 32"),
