@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import jax
-
 from decentral.configs.config import Config
 from decentral.configs.registry import is_name_of_code
 from decentral.environments.registry import names_code
@@ -25,6 +23,7 @@ from decentral.runs.checkpointing.schedule import CheckpointSchedule, Saving
 from decentral.runs.lanes import LaneBatch
 from decentral.runs.memory import memory_statement
 from decentral.runs.metric_rows import Rows, rows_of_test
+from decentral.runs.pace import Pace
 from decentral.runs.placement import use_every_core
 from decentral.runs.provenance import provenance
 from decentral.runs.shapes import check_one_shape
@@ -32,8 +31,6 @@ from decentral.runs.signals import Signals
 from decentral.runs.trained import Trained
 from decentral.training.plan import Plan
 from decentral.training.setup import TrainingSetup
-
-SECONDS_PER_CHUNK = 2.0  # how often the progress is shown
 
 
 @dataclass(frozen=True)
@@ -284,18 +281,3 @@ def evaluation_steps(plan: Plan) -> Iterator[int]:
     """The steps at which a test is due: at the start, at each interval and at the end."""
     yield from range(0, plan.steps, plan.test_interval)
     yield plan.steps
-
-
-class Pace:
-    """Adapts the size of chunks so that progress is shown about every two seconds."""
-
-    def __init__(self) -> None:
-        self.chunk = 1
-
-    def advance(self, lane_batch: LaneBatch, left: int) -> None:
-        """Move the lanes by the next chunk, of at most `left` turns."""
-        begun, count = time.perf_counter(), min(self.chunk, left)
-        lane_batch.advance(count)
-        jax.block_until_ready(lane_batch.lanes.steps)
-        fitting = int(count * SECONDS_PER_CHUNK / (time.perf_counter() - begun))
-        self.chunk = max(1, min(8 * self.chunk, fitting))

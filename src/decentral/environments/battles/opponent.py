@@ -25,17 +25,17 @@ def choose_targets(
     hurt_by = damage[ours, theirs].T > 0
     calls = any_of(hurt_by, axis=1) & (field.help_wait[theirs] <= 0)
     squared = _squared_distances(field, theirs, ours)
-    concerns = near = _within_scan(roster, rules, squared)
+    heeded = near = _within_scan(roster, rules, squared)
     noticed = near | hurt_by | _called(roster, rules, field, hurt_by & calls[:, None])
     if rules.keep_target == "in_duel":
-        concerns = points_at(field.target)[ours, theirs].T  # those who attack it
-        noticed = noticed | concerns
+        heeded = points_at(field.target)[ours, theirs].T  # those who attack it
+        noticed = noticed | heeded
     is_ally = jnp.arange(squared.shape[1]) < roster.allies
     candidates = noticed & (field.alive[ours] & is_ally)[None, :]
     if rules.prefer != "nearest":
         candidates, may_stay = _preferred_first(roster, field, candidates, _preferred(roster, rules, field, squared))
     nearest = _nearest(jnp.where(candidates, squared, jnp.inf))
-    keeps, holds = _keeps(roster, rules, field, aim, concerns, nearest)
+    keeps, holds = _keeps(roster, rules, field, aim, heeded, nearest)
     if rules.prefer != "nearest":
         keeps = keeps & may_stay
     target = roster.joined(field.target[ours], jnp.where(keeps, field.target[theirs], nearest))
@@ -121,17 +121,17 @@ def _keeps(
     rules: Rules,
     field: Battlefield,
     aim: Aim,
-    concerns: Bool[Array, "enemies allies"],
+    heeded: Bool[Array, "enemies allies"],
     nearest: Int[Array, " enemies"],
 ) -> tuple[Bool[Array, " enemies"], Bool[Array, " enemies"]]:
-    """Whether an enemy keeps its target, and whether it holds it: can hit it or, by some rules, is concerned by it."""
+    """Whether an enemy keeps its target, and whether it holds it: can hit it or, by some rules, heeds it."""
     ours, theirs = roster.our_side, roster.their_side
     attacked = points_at(field.target)[theirs, ours] & field.alive[None, ours]
     still_there = any_of(attacked, axis=1)
     in_reach = (aim.in_reach | (field.windup < NEVER))[theirs]  # an attack that has begun may follow a little farther
     holds = still_there & in_reach
     if rules.keep_target in ("in_scan", "in_duel", "until_lost"):
-        holds = holds | any_of(attacked & concerns, axis=1)
+        holds = holds | any_of(attacked & heeded, axis=1)
     if rules.keep_target in ("in_reach", "in_scan", "in_duel"):
         return holds, holds
     followed = ((field.x - field.taken_x) ** 2 + (field.y - field.taken_y) ** 2)[theirs]
