@@ -8,9 +8,10 @@ from decentral.analysis.plots.grid import grid_figure
 from decentral.analysis.results import Curves
 
 
-def panel(*names):
+def panel(*names, seeds=1):
     config = {"environment": {"name": "world"}, "algorithm": {"name": "learner"}}
-    return {name: Curves(Path(), config, [0], np.asarray([0.0, 1.0]), np.zeros((1, 2))) for name in names}
+    own = list(range(seeds))
+    return {name: Curves(Path(), config, own, np.asarray([0.0, 1.0]), np.zeros((seeds, 2))) for name in names}
 
 
 def colours(axes):
@@ -22,6 +23,14 @@ def test_a_name_looks_the_same_in_all_rows_under_one_legend():
     above, below = map(colours, figure.axes)
     assert len(figure.legends) == 1 and len(set(above.values())) == 3
     assert below == {"a": above["a"], "c": above["c"]}
+
+
+def test_what_was_not_run_says_so_and_the_legend_tells_the_seeds_of_all_panels():
+    rows = {"some": [panel("a", seeds=10), panel("b", "a", seeds=2)], "none": [panel(), panel("b", "a", seeds=2)]}
+    figure = grid_figure(rows, ["left", "right"], "title")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["b (2 seeds)", "a (2 or 10 seeds)"]
+    assert [[text.get_text() for text in axes.texts] for axes in figure.axes] == [[], [], ["not run"], []]
+    assert colours(figure.axes[0])["a"] == colours(figure.axes[1])["a"]
 
 
 def test_rows_of_other_names_have_legends_of_their_own():

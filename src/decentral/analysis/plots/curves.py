@@ -100,9 +100,10 @@ def legend_texts(runs: list[Curves], names: list[str], own: Sequence[str] = ()) 
     return [seeds_beside(name, len(run.seeds)) for name, run in zip(names, runs, strict=True)]
 
 
-def seeds_beside(name: str, seeds: int) -> str:
-    """A name with the number of its seeds."""
-    return f"{shown(name)} ({seeds} seed{'s' if seeds > 1 else ''})"
+def seeds_beside(name: str, *seeds: int) -> str:
+    """A name with the number of its seeds, or the numbers that it has in several panels."""
+    numbers = " or ".join(map(str, sorted(seeds)))
+    return f"{shown(name)} ({numbers} seed{'s' if numbers != '1' else ''})"
 
 
 def _horizontal(runs: list[Curves], x: str) -> tuple[list[np.ndarray], str]:

@@ -1,11 +1,13 @@
 """Learning curves in a grid of panels: the same methods, or others in each row, under several conditions."""
 
+from collections.abc import Iterable
+
 import matplotlib.pyplot as plt
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from decentral.analysis.plots.curves import draw_curve, draw_references, label_axes, look
+from decentral.analysis.plots.curves import draw_references, draw_values, label_axes, look, seeds_beside
 from decentral.analysis.results import Panel
 from decentral.analysis.statistics import deviation_band
 
@@ -13,7 +15,7 @@ HANDLE, LETTER = 0.65, 0.08  # inches that a legend entry takes: its line with t
 
 
 def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) -> Figure:
-    """One panel per row and column: mean and standard deviation over seeds.
+    """One panel per row and column: mean and standard deviation over seeds. A panel without curves says so.
 
     Where the first row has the names of all, one legend serves the figure; otherwise each row has its own.
     """
@@ -31,28 +33,38 @@ def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) ->
             panel.label_outer()
         axes_row[0].set_ylabel(f"{row}\ntest return")
         if not shared:
-            axes_row[-1].legend(*_entries(axes_row[0]), loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+            entries = _entries(axes_row, panels)
+            axes_row[-1].legend(*entries, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     figure.suptitle(title)
     if shared:
-        handles, labels = _entries(axes[0, 0])
+        handles, labels = _entries(axes.flat, [panel for panels in rows.values() for panel in panels])
         columns_fit = max(1, int(width / (HANDLE + LETTER * max(map(len, labels)))))
         figure.legend(handles, labels, loc="outside lower center", ncols=min(4, columns_fit), frameon=False)
     return figure
 
 
 def _names(panels: list[Panel]) -> list[str]:
-    """All names in a row, in the order in which they come."""
-    return list(dict.fromkeys(name for panel in panels for name in panel))
+    """All names in a row, in the order of the panel that has most."""
+    return list(dict.fromkeys(name for panel in sorted(panels, key=len, reverse=True) for name in panel))
 
 
 def _draw(panel: Axes, curves: Panel, names: list[str]) -> None:
     for name, run in curves.items():
-        draw_curve(panel, run, name, run.returns, deviation_band(run.returns), look(names.index(name)))
-    draw_references(panel, list(curves.values()))
+        draw_values(panel, run.steps, name, run.returns, deviation_band(run.returns), look(names.index(name)))
+    if curves:
+        draw_references(panel, list(curves.values()))
+    else:
+        panel.text(0.5, 0.5, "not run", color="grey", ha="center", va="center", transform=panel.transAxes)
     label_axes(panel, list(curves.values()))
 
 
-def _entries(panel: Axes) -> tuple[list[Artist], list[str]]:
-    """The entries of a legend. Exact returns differ between panels and are left out."""
-    handles, labels = panel.get_legend_handles_labels()
-    return handles, [label.split(":")[0] for label in labels]
+def _entries(axes: Iterable[Axes], panels: list[Panel]) -> tuple[list[Artist], list[str]]:
+    """The entries of a legend for several panels. Exact returns differ between these and are left out."""
+    found: dict[str, Artist] = {}
+    for own in axes:
+        for handle, label in zip(*own.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    names = [name for name in _names(panels) if name in found]
+    references = {label.split(":")[0]: handle for label, handle in found.items() if label not in names}
+    labels = [seeds_beside(name, *{len(panel[name].seeds) for panel in panels if name in panel}) for name in names]
+    return [*(found[name] for name in names), *references.values()], [*labels, *references]
