@@ -155,6 +155,20 @@ def test_the_papers_own_results_would_reproduce_its_claims_under_a_reading():
     assert ranking(results) == [("separate-visible", 10, 11)]
 
 
+def test_fresh_seeds_take_the_place_of_screened_ones_once_dac_and_hysteretic_have_both():
+    reading = reading_of("separate-hidden")
+    results = as_said(reading, SAID)
+    dac, others = (f"final-separate-hidden-{program}" for program in ("dac", "q-learning"))
+    results[others] = done(others, lambda method, choice, _: 16.0 - choice if method == "hysteretic" else 0.0)
+    assert "Hysteretic 20.0 ± 0.7" in finding_of(results, reading, "C4").numbers
+    results[dac] = done(dac, lambda method, choice, _: 22.0 - choice)
+    assert finding_of(results, reading, "C4").numbers == (
+        "DAC 22.0 ± 0.7, Hysteretic 16.0 ± 0.7, I2Q 0.0 ± 0.7, IQL 0.0 ± 0.7 (5 of 5 parts, I2Q screened)"
+    )
+    unpenalised = finding_of(results, reading, "C3")  # which only finals have
+    assert unpenalised.verdict == "open" and "I2Q not run, IQL 0.0 ± 0.7 (2 of 3 parts)" in unpenalised.numbers
+
+
 def test_where_dac_fails_no_claim_holds_and_a_hidden_teammate_lowers_the_bar():
     hidden, visible = reading_of("separate-hidden"), reading_of("separate-visible")
     for reading, level, verdict in ((visible, 12.0, "not reproduced"), (hidden, 12.0, "partly reproduced")):
@@ -199,7 +213,7 @@ def test_claims_are_told_by_reading(capsys):
     heads = next(line for line in lines if line.startswith("| claim")).split(" | ")
     rows = {line.split(" | ")[0].strip("| "): line.split(" | ") for line in lines if line.startswith("| C")}
     assert len(rows) == 22 and {len(row) for row in rows.values()} == {len(heads)} == {3 + len(READINGS)}
-    assert rows["C4"][heads.index("separate-hidden")].startswith("partly reproduced: DAC 18.2 ± 1.5, Hysteretic 22.8")
+    assert rows["C4"][heads.index("separate-hidden")].startswith("partly reproduced: DAC 18.0 ± 1.0 [17.4, 18.6]")
     assert rows["C17"][heads.index("separate-hidden")] == NOT_RUN
     assert rows["C17"][heads.index("separate-visible")] == "partly reproduced (the table above)"
     assert rows["C4"][-1].startswith("its agents did not see each other")
