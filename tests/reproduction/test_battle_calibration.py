@@ -23,6 +23,7 @@ WORDS = {  # of a rule, as the table has them
     '"scan_to": "centre"': '`scan_to = "centre"`',
     '"profile": "liberty"': '`profile = "liberty"`',
     '"enemy_ids": "fixed"': "fixed ids",
+    '"enemy_ids": "shuffled_by_kind"': "ids by kind",
     '"prefer": "attackers"': "`attackers`",
     '"prefer": "in_reach"': '`prefer = "in_reach"`',
     f'"keep_target": "{TRIED}"': "`until_left`",
@@ -100,12 +101,24 @@ def test_marines_and_mixed_teams_part(name, told):
     assert told[1].format(f"{mixed.min():.1f} to {mixed.max():.1f}") in PAGE
 
 
-def test_a_first_look_at_duels():
-    told = [TABLE[f"`anchored`, `rings`, `{rule}`", "iql", "2s3z"].mean() for rule in ("in_duel", "in_scan")]
-    words = (
-        f"{told[0]:.1f} is less than by the default, {told[1]:.1f}, and {LIVE['2s3z'][0] - told[0]:.1f} less than live"
-    )
-    assert words in PAGE
+def by_kind(rules):
+    """The nine distances where ids are shuffled by kind, which is the same game as shuffled for marines."""
+    return np.concatenate([distances(rules, MAPS[:2]), distances(f"{rules}, ids by kind", MAPS[2:])])
+
+
+def test_duels_and_ids_by_kind_are_not_taken():
+    default = distances("`anchored`, `rings`, `in_scan`").sum()
+    duels = distances("`anchored`, `rings`, `in_duel`")
+    assert f"are {duels.min():.1f} to {duels.max():.1f} points too low there, together {duels.sum():.1f}, where" in PAGE
+    assert len(duels) == 3 and duels.sum() > default - 1
+    assert f"all nine differences may be {default - 1:.1f} at most" in PAGE
+    plain, in_reach = (by_kind(f"`anchored`, `rings`, `in_scan`{more}") for more in ("", ', `prefer = "in_reach"`'))
+    assert [(away <= 1.5).sum() for away in (plain, in_reach)] == [6, 6]
+    assert f"`in_scan` six cases and {plain.sum():.1f}, which is nearer than the default's {default:.1f}, by" in PAGE
+    assert f"by {default - plain.sum():.1f} where 1.0 was asked for" in PAGE
+    assert f'with `prefer = "in_reach"` six and {in_reach.sum():.1f};' in PAGE
+    alone = distances("`anchored`, `rings`, `in_duel`, ids by kind")
+    assert f"differences on `2s3z` alone add up to {alone.sum():.1f}" in PAGE
 
 
 def test_mixed_teams_learn_more_slowly_than_live():
