@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from decentral.reproduction.claims import CLAIMS, claims_table, findings_in
 from decentral.reproduction.reproduce import redraw
+from decentral.reproduction.target import ClaimFinding
 from decentral.reproduction.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
@@ -17,6 +18,13 @@ def test_the_table_of_claims_is_up_to_date():
     told = (ROOT / "docs" / "reproduction.md").read_text()
     table = told.split("<!-- claims -->\n")[1].split("\n<!-- end of claims -->")[0]
     assert table == claims_table(findings_in(DATA)), "run decentral reproduce --claims results/reproduction"
+
+
+def test_claims_that_were_read_alike_share_a_line():
+    found = {name: ClaimFinding("1.0", "reproduced", way) for name, way in (("C2", "so"), ("C4", "else"), ("C9", "so"))}
+    table, lines = claims_table(found).split("\n\nHow the claims were read:\n\n")
+    assert "| C9 |" in table and "| 1.0 | reproduced |" in table and lines == "- C2, C9: so.\n- C4: else."
+    assert claims_table({}).endswith("|  | not yet run |")
 
 
 @pytest.mark.parametrize("name", ["controls", "extensions", "appendix-a"])

@@ -143,11 +143,21 @@ def _reading_cell(
 
 
 def claims_table(findings: dict[str, ClaimFinding]) -> str:
-    """One row per claim, as Markdown."""
-    heads = ["claim", "where", "the paper", "here", "verdict", "under which reading"]
-    return markdown_table(heads, [_row(claim, findings.get(claim.name)) for claim in CLAIMS])
+    """One row per claim, as Markdown, and below how each was read."""
+    heads = ["claim", "where", "the paper", "here", "verdict"]
+    table = markdown_table(heads, [_row(claim, findings.get(claim.name)) for claim in CLAIMS])
+    return f"{table}\n\nHow the claims were read:\n\n{_ways_of_reading(findings)}" if findings else table
 
 
 def _row(claim: Claim, finding: ClaimFinding | None) -> list[str]:
-    here = ("", "not yet run", "") if finding is None else (finding.numbers, finding.verdict, finding.reading)
+    here = ("", "not yet run") if finding is None else (finding.numbers, finding.verdict)
     return [claim.name, claim.where, claim.words, *here]
+
+
+def _ways_of_reading(findings: dict[str, ClaimFinding]) -> str:
+    """A line for each way in which claims were read, with those that were read so."""
+    read: dict[str, list[str]] = {}
+    for claim in CLAIMS:
+        if claim.name in findings:
+            read.setdefault(findings[claim.name].reading, []).append(claim.name)
+    return "\n".join(f"- {', '.join(names)}: {reading}." for reading, names in read.items())
