@@ -64,7 +64,7 @@ def _entries(axes: Iterable[Axes], panels: list[Panel]) -> tuple[list[Artist], l
     for own in axes:
         for handle, label in zip(*own.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    names = [name for name in _names(panels) if name in found]
+    names = _names(panels)
     references = {label.split(":")[0]: handle for label, handle in found.items() if label not in names}
     labels = [seeds_beside(name, *{len(panel[name].seeds) for panel in panels if name in panel}) for name in names]
     return [*(found[name] for name in names), *references.values()], [*labels, *references]
