@@ -60,10 +60,11 @@ def test_the_agreement_kept_is_one():
         assert found["parameters after 1, difference"] < 1e-5
 
 
-def test_the_curves_told_are_those_kept(part):
-    pairs = json.loads((KEPT / "curves.json").read_text())
+@pytest.mark.parametrize("name", ["curves", "learned"])
+def test_the_curves_told_are_those_kept(part, name):
+    pairs = json.loads((KEPT / f"{name}.json").read_text())
     table = part("compare").table_of(pairs)
-    assert (KEPT / "curves.md").read_text() == table + "\n"
+    assert (KEPT / f"{name}.md").read_text() == table + "\n"
     assert table in (ROOT / "docs" / "reproduction.md").read_text()
 
 
