@@ -99,8 +99,8 @@ def draw(pairs: list[dict], file: Path) -> None:
         axes.set_title(f"{pair['method'].upper()}, P = {pair['penalty']:g}")
         axes.set_xlabel("environment steps")
         axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False)  # of each: the seeds may differ
     panels[0, 0].set_ylabel("greedy return")
-    panels[0, 0].legend(frameon=False)
     figure.savefig(file, dpi=130)
 
 
