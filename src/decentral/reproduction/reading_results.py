@@ -75,7 +75,7 @@ class Evidence:
         )
 
     @property
-    def stage(self) -> str:
+    def screened_words(self) -> str:
         """Which runs were screened, to go on after a number: nothing if none was."""
         if self.screened == self.runs.keys():
             return ", screened"
@@ -131,7 +131,7 @@ def finding_of(results: Results, reading: PaperReading, claim: str) -> ClaimFind
     verdict = verdict_under(parts, evidence.runs)
     if verdict != "not reproduced" and any(method not in evidence.runs for method in screened_methods(reading)):
         verdict = "open"
-    held = f"{sum(parts)} of {len(parts)} parts{evidence.stage}"
+    held = f"{sum(parts)} of {len(parts)} parts{evidence.screened_words}"
     return ClaimFinding(f"{evidence.words} ({held})", verdict, reading.words)
 
 
