@@ -46,7 +46,7 @@ def test_the_way_back_is_that_of_the_loop(weight):
 
 
 @pytest.mark.parametrize("length", [1, 4])
-@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("outputs", [1, 3, 70])
 def test_errors_of_windows_are_those_of_one_after_the_other(length, outputs):
     steps, contexts = numbers(1, STEPS, EPISODES, WIDTH), numbers(2, STEPS, EPISODES, WIDTH)
     layers = jax.jit(jax.vmap(lambda key: draw(Linear(WIDTH, outputs), key)))(

@@ -11,7 +11,6 @@ from jaxtyping import Array
 Tree = TypeVar("Tree")
 
 WIDTHS = (64,)  # of hidden layers for which the kernels were tested on a GPU; they need powers of two, at least 16
-OUTPUTS = 16  # the most outputs of a decoder that they were tested with
 BLOCK = 16  # episodes in one program of a kernel: the fewest rows that a tensor core multiplies
 
 _kernels_enabled = ContextVar("_kernels_enabled", default=True)

@@ -4,6 +4,8 @@ The rows are steps, and the windows that end at them; the episodes of a step are
 times the batch size rows up. A program of the first kernel takes a block of windows and loops over their steps, lag by
 lag. The derivative by a step is a sum over the windows that contain it: a second kernel, over blocks of steps, computes
 it. Errors are computed twice, but no two programs write to the same place, so the sums are deterministic.
+
+A program has room for a few dozen outputs. The outputs of a wide layer are divided into groups: errors add up over them.
 """
 
 from typing import Any, NamedTuple
@@ -19,6 +21,7 @@ from decentral.networks.layers import Linear, of_parts
 WARPS = 4
 ROWS = 64  # windows, or steps, in one program
 LEAST = 16  # columns that a tensor core needs; a single output does without one
+MOST = 32  # columns in one program
 
 
 class KernelInputs(NamedTuple):
@@ -32,10 +35,30 @@ class KernelInputs(NamedTuple):
     bias: Any
 
 
+Loss = tuple[Float[Array, ""], tuple[Array, Array, Linear]]  # and its derivatives by steps, contexts and layer
+
+
 def side_by_side(
     length: int, steps: Array, contexts: Array, layer: Linear, targets: Array, weights: Array, interpret: bool = False
-) -> tuple[Float[Array, ""], tuple[Array, Array, Linear]]:
+) -> Loss:
     """`reconstruction.one_by_one` as two kernels."""
+    outputs = targets.shape[-1]
+    each = -(-outputs // -(-outputs // MOST))
+
+    def of_group(begin: int) -> Loss:
+        group = slice(begin, begin + each)
+        part = of_parts(layer, layer.weight[group], layer.bias[group])
+        return _of_group(length, steps, contexts, part, targets[..., group], weights, interpret)
+
+    totals, derivatives = zip(*map(of_group, range(0, outputs, each)), strict=True)
+    by_steps, by_contexts, by_layers = zip(*derivatives, strict=True)
+    by_layer = jax.tree.map(lambda *parts: jnp.concatenate(parts), *by_layers)
+    return sum(totals), (sum(by_steps), sum(by_contexts), by_layer)
+
+
+def _of_group(
+    length: int, steps: Array, contexts: Array, layer: Linear, targets: Array, weights: Array, interpret: bool
+) -> Loss:
     (count, batch, width), kept = contexts.shape, targets.shape[-1]
     outputs = 1 if kept == 1 else max(LEAST, 1 << (kept - 1).bit_length())
     rows, blocks = count * batch, -(-count * batch // ROWS)
