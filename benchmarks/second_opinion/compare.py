@@ -3,7 +3,7 @@
     python benchmarks/second_opinion/compare.py --pair torch-iql.json runs/iql --pair torch-dac.json runs/dac --out both
     python benchmarks/second_opinion/compare.py --redraw both.json --out both
 
-A run of the library to compare with has the same sizes and shares parameters (--training.sharing true).
+Several files of the second opinion, with other seeds of the same case, are separated by commas. A run of the library to compare with has the same sizes and shares parameters (--training.sharing true).
 """
 
 import argparse
@@ -20,13 +20,17 @@ from decentral.reproduction.target import markdown_table
 
 CONFIDENCE = 0.95
 SAME = ("steps", "epsilon_steps", "test_interval", "test_episodes")
+PER_FILE = ("seed", "seeds", "threads")
 
 
-def pair_of(torch_file: str, run: str) -> dict:
+def pair_of(torch_files: str, run: str) -> dict:
     """Both curves of one case; runs of other sizes are refused."""
-    theirs, ours = json.loads(Path(torch_file).read_text()), load_curves(RunDirectory(Path(run)))
-    made_by = RunDirectory(Path(run)).read_json("versions.json")
-    told, training = theirs["settings"], ours.config["training"]
+    theirs = [json.loads(Path(file).read_text()) for file in torch_files.split(",")]
+    ours, made_by = load_curves(RunDirectory(Path(run))), RunDirectory(Path(run)).read_json("versions.json")
+    told, *others = [{k: v for k, v in part["settings"].items() if k not in PER_FILE} for part in theirs]
+    if any(other != told for other in others):
+        raise SystemExit(f"all files must have the same settings but seeds, got {torch_files}")
+    training, curves = ours.config["training"], [curve for part in theirs for curve in part["curves"]]
     ours_told = {name: training[name] for name in SAME} | {"penalty": ours.config["environment"]["penalty"]}
     ours_told |= {"method": ours.algorithm}
     for name, value in ours_told.items():
@@ -37,12 +41,14 @@ def pair_of(torch_file: str, run: str) -> dict:
     return {
         "method": told["method"],
         "penalty": told["penalty"],
-        "steps": theirs["curves"][0]["steps"],
-        "torch": [curve["returns"] for curve in theirs["curves"]],
+        "steps": curves[0]["steps"],
+        "torch": [curve["returns"] for curve in curves],
         "library": ours.returns.tolist(),
         "settings": told,
-        "torch_version": theirs["torch"],
-        "torch_seconds": theirs["seconds"],
+        "torch_made_by": [
+            {name: part["settings"][name] for name in PER_FILE} | {"torch": part["torch"], "seconds": part["seconds"]}
+            for part in theirs
+        ],
         "library_made_by": {
             name: made_by[name] if name != "command" else made_by[name].split(" --out")[0]
             for name in ("commit", "command", "packages", "device")
