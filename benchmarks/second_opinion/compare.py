@@ -3,7 +3,8 @@
     python benchmarks/second_opinion/compare.py --pair torch-iql.json runs/iql --pair torch-dac.json runs/dac --out both
     python benchmarks/second_opinion/compare.py --redraw both.json --out both
 
-Several files of the second opinion, with other seeds of the same case, are separated by commas. A run of the library to compare with has the same sizes and shares parameters (--training.sharing true).
+Several files of the second opinion, with other seeds of the same case, are separated by commas. A run of the library to
+compare with has the same sizes and shares parameters (--training.sharing true).
 """
 
 import argparse
