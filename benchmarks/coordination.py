@@ -19,6 +19,7 @@ from collected import curves_of
 from decentral.analysis.plots.suite import plot_suite
 from decentral.analysis.results import Curves, late_returns
 from decentral.analysis.suite_scores import MethodScores, scale_of, summed_up
+from decentral.configs.config import Config
 from decentral.configs.registry import CENTRALISED, EVERY_ALGORITHM
 from decentral.reproduction.pieces import curves_in
 from decentral.reproduction.record import Record
@@ -50,9 +51,10 @@ def stored_scores() -> Scores:
     plans = [run.config.as_data() for run in planned_runs(tasks, methods, {}, Path())]
     cells = [(task, method) for task in tasks for method in methods]
     for run in sorted(stored_runs(), key=lambda run: len(run.seeds)):  # of two results the one with more seeds stays
+        config = Config.from_data(run.config).as_data()  # with what has been added or renamed since
         for (task, method), plan in zip(cells, plans, strict=True):
-            alike = all(plan[part] | run.config[part] == plan[part] for part in ("algorithm", "environment"))
-            if alike and run.config["training"]["steps"] <= plan["training"]["steps"]:
+            alike = all(config[part] == plan[part] for part in ("algorithm", "environment"))
+            if alike and config["training"]["steps"] <= plan["training"]["steps"]:
                 scale = scale_of(task.name, task.given, [run])
                 scores[method][task.name] = scale.score(late_returns(run))
     for games in json.loads((RESULTS / "coordination-games.json").read_text())["runs"]:

@@ -63,6 +63,13 @@ def test_a_configuration_survives_the_way_through_json(algorithm, environment):
     assert Config.from_data(data).as_data() == data
 
 
+def test_a_setting_is_read_by_the_name_that_earlier_versions_wrote():
+    data = resolve("ippo", "matrix-game").as_data()
+    del data["algorithm"]["rms_epsilon"]
+    data["algorithm"]["adam_epsilon"] = 1e-4
+    assert Config.from_data(data).as_data()["algorithm"]["rms_epsilon"] == 1e-4
+
+
 @pytest.mark.parametrize(
     ("change", "refusal"),
     [

@@ -4,7 +4,7 @@ They differ in their surrogate: the loss of a step, given the policy that played
 """
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -12,10 +12,13 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from decentral.algorithms.base import AgentState, Algorithm, Models, Statistics
+from decentral.algorithms.base import AgentState, Models, Statistics
+from decentral.algorithms.gradient import NetworkLearner
+from decentral.algorithms.optimisers import one_optimiser_per_part
 from decentral.algorithms.policies import Outputs, Policy, PolicyNetwork, policy_from, policy_of
 from decentral.algorithms.policy_gradient import advantages, normalised
 from decentral.algorithms.q_learning import Scene, masked_mean
+from decentral.algorithms.targets import error_loss
 from decentral.algorithms.value_learner import Hidden, ValueNetwork
 from decentral.networks.backend import gathered
 from decentral.networks.heads import LEAST_LOG_STD, MOST_LOG_STD
@@ -33,9 +36,9 @@ class ActorCriticModels(eqx.Module):
 
 
 class OptimiserState(eqx.Module):
-    """How an agent steps: Adam's moments, and the weights of its penalties."""
+    """How an agent steps: what its optimiser keeps, and the weights of its penalties."""
 
-    adam: Any
+    steps: Any
     penalties: Any = ()
 
 
@@ -61,18 +64,23 @@ class PolicyStep(eqx.Module):
         return jnp.exp(self.new.log_probability(self.actions) - self.old.log_probability(self.actions))
 
 
-class ActorCritic(Algorithm):
+class ActorCritic(NetworkLearner):
     """On-policy learning of a policy, with a value as its baseline. Each agent has its own of both."""
 
+    heading: ClassVar[str] = "Actor and critic"
     on_policy: ClassVar[bool] = True
     takes_continuous: ClassVar[bool] = True
     own_critic: ClassVar[bool] = True
     parts: ClassVar[tuple[str, ...]] = ("actor", "critic")  # of its models, each with an optimiser
 
-    hidden: int = setting(64, "units of the hidden layer and of the GRU, in actor and critic", at_least=1)
-    learning_rate: float = setting(5e-4, "alpha, the step size of Adam, of actor and critic", above=0)
-    adam_epsilon: float = setting(1e-5, "added to the root in Adam's denominator", above=0)
+    optimiser: Literal["rmsprop", "adam", "adamw"] = setting("adam", "how gradients become steps")
     clip: float = setting(10.0, "largest norm of a network's gradient; longer ones are scaled down to it", above=0)
+    huber: float = setting(
+        0.0,
+        "errors of the critic beyond this count linearly, not squared (0: all are squared)",
+        at_least=0,
+        static=True,
+    )
     epochs: int = setting(10, "gradient steps on the episodes of an update", at_least=1, at_most=1000)
     trace: float = setting(0.95, "lambda of the generalised advantage estimates", at_least=0, at_most=1)
     entropy_weight: float = setting(0.01, "weight of the policy's entropy, a bonus", at_least=0)
@@ -100,12 +108,12 @@ class ActorCritic(Algorithm):
         return penalties
 
     def build(self, spec: AgentSpec) -> Models:
-        trunk = trunk_for(spec.observation_size + spec.actions.count, self.hidden, spec.image)
+        trunk = trunk_for(spec.observation_size + spec.actions.count, self.trunk_design, spec.image)
         return ActorCriticModels(self.build_actor(spec), ValueNetwork(trunk, Linear(self.hidden, 1)))
 
     def build_actor(self, spec: AgentSpec) -> PolicyNetwork:
         """A description of the policy's network."""
-        return PolicyNetwork.described(spec, self.hidden, self.initial_log_std)
+        return PolicyNetwork.described(spec, self.trunk_design, self.initial_log_std)
 
     def init_agent(self, spec: AgentSpec, key: Key[Array, ""]) -> AgentState:
         key_build, key_agent = jax.random.split(key)
@@ -113,7 +121,7 @@ class ActorCritic(Algorithm):
         return AgentState(
             online=models,
             target=(),
-            optimiser=OptimiserState(self.adam().init(models), self.initial_penalties()),
+            optimiser=OptimiserState(self.build_optimiser().init(models), self.initial_penalties()),
             target_age=jnp.zeros((), jnp.int32),
             statistics=(),
             key=key_agent,
@@ -155,19 +163,19 @@ class ActorCritic(Algorithm):
         """All epochs of an update. The networks have not changed since they played the episodes [B, T]."""
         batch = self.arranged(episodes)
         targets = self.look_back(agent.online, batch)
-        adam, penalties = self.adam(), agent.optimiser.penalties
+        optimiser, penalties = self.build_optimiser(), agent.optimiser.penalties
 
         def epoch(carry: tuple, _: None) -> tuple[tuple, Metrics]:
             online, state = carry
             gradient, metrics = jax.grad(self.losses, has_aux=True)(online, batch, targets, penalties)
-            updates, state = adam.update(gradient, state, online)
+            updates, state = optimiser.update(gradient, state, online)
             metrics["gradient_norm"] = optax.global_norm(gradient)
             return (optax.apply_updates(online, updates), state), metrics
 
-        (online, state), metrics = jax.lax.scan(epoch, (agent.online, agent.optimiser.adam), None, self.epochs)
+        (online, state), metrics = jax.lax.scan(epoch, (agent.online, agent.optimiser.steps), None, self.epochs)
         last = {name: by_epoch[-1] for name, by_epoch in metrics.items()}
-        optimiser = OptimiserState(state, self.adapt(penalties, last))
-        agent = eqx.tree_at(lambda a: (a.online, a.optimiser), agent, (online, optimiser))
+        kept = OptimiserState(state, self.adapt(penalties, last))
+        agent = eqx.tree_at(lambda a: (a.online, a.optimiser), agent, (online, kept))
         return agent, {name: jnp.mean(by_epoch) for name, by_epoch in metrics.items()}
 
     def arranged(self, episodes: Episode) -> Episode:
@@ -190,7 +198,7 @@ class ActorCritic(Algorithm):
         policy_loss, measured = self.surrogate(step, penalties, batch.happened)
         measured = step_metrics(step, batch.happened) | measured
         values = self.state_values(online, batch)[:-1]
-        value_loss = masked_mean(jnp.square(values - targets.returns), batch.happened)
+        value_loss = masked_mean(error_loss(values - targets.returns, self.huber), batch.happened)
         return policy_loss - self.entropy_weight * measured["entropy"] + value_loss, {
             "loss": policy_loss,
             "value_loss": value_loss,
@@ -198,14 +206,9 @@ class ActorCritic(Algorithm):
             **measured,
         }
 
-    def adam(self) -> optax.GradientTransformation:
-        """Clipping and Adam for each part of the models."""
-        clip = optax.clip_by_global_norm(self.clip)
-        each = optax.flatten(optax.chain(clip, optax.adam(self.learning_rate, eps=self.adam_epsilon)))
-        of_parts = dict.fromkeys(self.parts, each)
-        return optax.multi_transform(
-            of_parts, lambda models: jax.tree.map_with_path(lambda path, _: path[0].name, models)
-        )
+    def build_optimiser(self) -> optax.GradientTransformation:
+        """Clipping and an optimiser for each part of the models."""
+        return one_optimiser_per_part(self, *self.parts)
 
 
 def step_metrics(step: PolicyStep, happened: Bool[Array, "T B"]) -> Metrics:

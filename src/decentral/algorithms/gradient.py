@@ -17,8 +17,8 @@ from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics
 
 
-class GradientLearner(OptimiserSettings):
-    """An algorithm that is defined by a loss. The defaults are PyMARL's."""
+class NetworkLearner(OptimiserSettings):
+    """An algorithm whose agents learn networks by gradients: what these are made of. The defaults are PyMARL's."""
 
     heading: ClassVar[str] = "Networks"
 
@@ -37,6 +37,26 @@ class GradientLearner(OptimiserSettings):
     )
     activation: Literal["relu", "leaky-relu", "elu", "silu", "tanh"] = setting("relu", "of the hidden layers")
     layer_norm: bool = setting(False, "normalise the hidden layers, before their activation")
+
+    @property
+    def trunk_design(self) -> TrunkDesign:
+        """What the agent's trunks are made of."""
+        kind, _, stack = self.memory.partition(":")
+        return TrunkDesign(
+            self.hidden,
+            tuple(int(width) for width in self.layers.split("-") if width),
+            "none" if stack else kind,
+            int(stack or 1),
+            self.activation,
+            self.layer_norm,
+        )
+
+
+class GradientLearner(NetworkLearner):
+    """An algorithm that is defined by a loss, with target networks."""
+
+    heading: ClassVar[str] = "Networks"
+
     target_period: int = setting(
         200, "episodes between two copies of the online network into the target network", at_least=1
     )
@@ -53,19 +73,6 @@ class GradientLearner(OptimiserSettings):
         self, online: Models, target: Models, episodes: Episode, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], Metrics]:
         """The loss on a batch of the agent's own episodes [B, T], and its metrics."""
-
-    @property
-    def trunk_design(self) -> TrunkDesign:
-        """What the agent's trunks are made of."""
-        kind, _, stack = self.memory.partition(":")
-        return TrunkDesign(
-            self.hidden,
-            tuple(int(width) for width in self.layers.split("-") if width),
-            "none" if stack else kind,
-            int(stack or 1),
-            self.activation,
-            self.layer_norm,
-        )
 
     def initial_statistics(self, spec: AgentSpec) -> Statistics:
         """What a new agent keeps besides its networks."""

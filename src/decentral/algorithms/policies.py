@@ -87,11 +87,11 @@ class PolicyNetwork(eqx.Module):
     head: Linear | GaussianHead
 
     @staticmethod
-    def described(spec: AgentSpec, hidden: int, initial_log_std: float) -> "PolicyNetwork":
+    def described(spec: AgentSpec, design: TrunkDesign, initial_log_std: float) -> "PolicyNetwork":
         """The description of a policy's network; `networks.layers.draw` draws its initial values."""
         count = spec.actions.count
-        trunk = trunk_for(spec.observation_size + count, TrunkDesign(hidden), spec.image)
-        layer = jax.tree.map(lambda bound: SMALL * bound, Linear(hidden, count))
+        trunk = trunk_for(spec.observation_size + count, design, spec.image)
+        layer = jax.tree.map(lambda bound: SMALL * bound, Linear(design.width, count))
         return PolicyNetwork(
             trunk, layer if isinstance(spec.actions, Discrete) else GaussianHead(layer, initial_log_std)
         )

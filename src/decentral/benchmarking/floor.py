@@ -9,8 +9,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 from jax.interpreters.partial_eval import dce_jaxpr
 
-from decentral.algorithms.actor_critic import ActorCritic
-from decentral.algorithms.gradient import GradientLearner
+from decentral.algorithms.gradient import NetworkLearner
 from decentral.networks.backend import without_kernels
 from decentral.training.loop import Lane, begin, turn
 from decentral.training.setup import TrainingSetup
@@ -75,7 +74,7 @@ def moved_bytes(setup: TrainingSetup, lane: Lane) -> int:
         capacity = squad.room(plan, setup.capacity_after(0))
         episode = size_of(replays) // capacity  # of all the squad's agents
         total += episode * (plan.updates_per_turn * plan.batch_episodes // turns + plan.num_environments)
-        if isinstance(squad.algorithm, GradientLearner | ActorCritic):
+        if isinstance(squad.algorithm, NetworkLearner):
             total += (2 * size_of((agents.online, agents.optimiser)) + size_of(agents.target)) // turns
     return total
 

@@ -18,9 +18,12 @@ from decentral.algorithms.ippo import IPPO
 from decentral.algorithms.policies import Policy, PolicyNetwork, policy_of
 from decentral.algorithms.policy_gradient import advantages, normalised
 from decentral.algorithms.q_learning import masked_mean
+from decentral.algorithms.targets import error_loss
 from decentral.centralised.base import Joint
 from decentral.centralised.sharing import Sharing
 from decentral.networks.backend import gathered
+from decentral.networks.images import flat_trunk
+from decentral.networks.layered_trunk import LayeredTrunk
 from decentral.networks.layers import Linear, draw
 from decentral.networks.trunk import Trunk
 from decentral.types import AgentSpec, Episode, Metrics
@@ -29,7 +32,7 @@ from decentral.types import AgentSpec, Episode, Metrics
 class CentralCritic(eqx.Module):
     """V(s): the trunk and one linear layer, on the observations of all agents."""
 
-    trunk: Trunk
+    trunk: Trunk | LayeredTrunk
     head: Linear
 
     def unroll(self, episodes: Episode) -> Float[Array, "P B"]:
@@ -55,10 +58,11 @@ class MAPPO(IPPO):
     ) -> AgentState:
         """A new learner with an actor for each agent, and the critic."""
         actors = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (team_size, *leaf.shape)), self.build(spec))
-        critic = CentralCritic(Trunk(team_size * spec.observation_size, self.hidden), Linear(self.hidden, 1))
+        trunk = flat_trunk(team_size * spec.observation_size, self.trunk_design)
+        critic = CentralCritic(trunk, Linear(self.hidden, 1))
         key_build, key_agent = jax.random.split(key)
         models = draw(Joint(actors, critic), key_build)
-        optimiser = OptimiserState(self.adam().init(models), self.initial_penalties())
+        optimiser = OptimiserState(self.build_optimiser().init(models), self.initial_penalties())
         return AgentState(models, (), optimiser, jnp.zeros((), jnp.int32), (), key_agent)
 
     def acting(self, models: Models) -> PolicyNetwork:
@@ -89,7 +93,7 @@ class MAPPO(IPPO):
 
         each, measured = jax.vmap(of_actor)(online.acting_models, batch, targets.policy)
         values, happened = online.common.unroll(batch)[:-1], batch.happened[0]
-        value_loss = masked_mean(jnp.square(values - targets.returns), happened)
+        value_loss = masked_mean(error_loss(values - targets.returns, self.huber), happened)
         return jnp.sum(each) + value_loss, {
             **{name: jnp.mean(of_agents) for name, of_agents in measured.items()},
             "value_loss": value_loss,

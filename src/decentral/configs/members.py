@@ -8,9 +8,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from decentral.algorithms.actor_critic import ActorCritic
 from decentral.algorithms.base import Algorithm, Models
-from decentral.algorithms.gradient import GradientLearner
+from decentral.algorithms.gradient import NetworkLearner
 from decentral.centralised import JointLearner
 from decentral.centralised.sharing import Sharing
 from decentral.configs.registry import recorded_algorithm
@@ -25,6 +24,7 @@ from decentral.training.team import Team
 from decentral.types import AgentSpec
 
 SCHEDULE = {field.name for field in setting_fields(LearningSchedule)}
+FORMERLY = {"adam_epsilon": "rms_epsilon"}  # what settings of algorithms were called in files of earlier versions
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Member:
         """A member from what `as_data` wrote, or from an override of defaults."""
         values = {key: value for key, value in data.items() if key not in ("name", "frozen")}
         schedule = build(LearningSchedule, {key: value for key, value in values.items() if key in SCHEDULE}, group)
-        settings = {key: value for key, value in values.items() if key not in SCHEDULE}
+        settings = {FORMERLY.get(key, key): value for key, value in values.items() if key not in SCHEDULE}
         algorithm = build(recorded_algorithm(data.get("name")), settings, group)
         return Member(data["name"], algorithm, schedule, source_of(data.get("frozen"), group))
 
@@ -97,7 +97,7 @@ def _check_can_share(members: list[Member]) -> None:
     algorithm = first.algorithm
     if isinstance(algorithm, JointLearner) and not algorithm.can_share:
         raise Refused(f"{needs} for {first.name}, got true: its agents have networks of their own")
-    if not isinstance(algorithm, GradientLearner | ActorCritic):
+    if not isinstance(algorithm, NetworkLearner):
         raise Refused(f"{needs} for {first.name}, got true: only networks are shared, and it keeps tables")
     if type(algorithm).learns_now is not Algorithm.learns_now:
         raise Refused(f"{needs} for {first.name}, got true: its agents learn in turns")
