@@ -133,6 +133,9 @@ def test_what_more_patience_gives_is_told_as_it_is():
     lifted, others = everyone[everyone > 20], everyone[everyone <= 20]
     assert f"ends at {lifted.min():.1f} to {lifted.max():.1f} of 27.76" in page
     assert f"the others at {others.min():.1f} to {others.max():.1f}" in page
+    assert f"learners that never lift together to {others.max():.1f} at most" in text("docs/environments/porters.md")
+    on_cpu = {seed for run in stored("patience.json") if run["seeds"][0] in range(400, 420) for seed in run["seeds"]}
+    assert on_cpu == {400, 401, *range(410, 414)} and "seeds 400, 401 and 410 to 413" in page
     for weight in (0.03, 0.01, 0.003, 0.001):
         tried = [np.asarray(ends.get((weight, patience), [])) for patience in (1, 2, 4, 8)]
         cells = [f"{(of_seeds > 20).sum()} of {of_seeds.size}" if of_seeds.size else "" for of_seeds in tried]

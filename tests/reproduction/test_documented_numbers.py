@@ -13,6 +13,7 @@ import pytest
 
 from decentral.deviation import mean_and_spread
 from decentral.reproduction.pieces import curves_in, curves_of
+from decentral.reproduction.predator_prey import Promise
 from decentral.reproduction.record import Record
 
 ROOT = Path(__file__).parents[2]
@@ -136,6 +137,38 @@ def test_what_is_said_of_hidden_teammates_and_of_extensions():
     assert len(variants) == 8 and max(variants, key=variants.get) == "both, annealed"
     dac = text("docs/algorithms/dac.md")
     assert f"k = 10: {short(annealed)} on the same seeds, the highest of eight variants on them" in dac
+
+
+def test_how_far_dac_underestimates_is_told_as_it_is():
+    gaps = {}
+    for view in ("visible", "hidden"):
+        done = results("predator-prey")[f"{view} dac"]
+        for curves, one in zip(curves_in(done), done.result["runs"], strict=True):
+            gaps[view, curves.config["environment"]["penalty"]] = Promise.of(one).gap.mean()
+    low = gaps.pop(("hidden", 0.5))
+    wrong = gaps.pop(("visible", 1.0)), gaps.pop(("hidden", 1.0))
+    page = text("docs/reproduction.md")
+    assert f"DAC underestimates by {-max(gaps.values()):.0f} to {-min(gaps.values()):.0f} where it learns" in page
+    assert f"(by {-low:.0f} hidden at P = 0.5)" in page
+    assert f"where it does not (by {wrong[0]:.1f} visible, {wrong[1]:.1f} hidden)" in page
+
+
+def test_trees_that_were_not_committed_are_told_as_they_were():
+    pieces = [
+        piece
+        for target in ("ablation", "controls", "extensions")
+        for piece in json.loads((DATA / f"{target}.json").read_text())["pieces"].values()
+    ]
+    dirty = {piece["provenance"]["commit"] for piece in pieces if piece["provenance"]["commit"].endswith("-dirty")}
+    told = re.findall(r"those with (\w{7})-dirty", text("docs/reproduction.md"))
+    assert sorted(told) == sorted(commit[:7] for commit in dirty)
+
+
+def test_what_the_references_end_at_in_the_matrix_game_is_told_as_it_is():
+    runs = json.loads((ROOT / "results" / "family-matrix.json").read_text())["runs"]
+    ends = {run["config"]["algorithm"]["name"]: np.asarray(run["returns"])[:, -1].tolist() for run in runs}
+    assert ends["vdn"] == ends["qmix"] == [6.0] * 5
+    assert "Both end at 6.00 there on five of five seeds" in text("docs/algorithms/references.md")
 
 
 def test_separate_agents_lie_apart_where_nothing_is_trained_as_far_as_is_said():

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from decentral.errors import did_you_mean
 
-SYNONYMS = {
+SYNONYMS: dict[str, str | tuple[str, ...]] = {  # of several names the first that is known
     "lr": "learning_rate",
     "alpha": "learning_rate",
     "gamma": "discount",
@@ -20,6 +20,9 @@ SYNONYMS = {
     "hidden_size": "hidden",
     "hidden_dim": "hidden",
     "rnn_hidden_dim": "hidden",
+    "net_arch": "layers",
+    "q_nstep": "n_step",
+    "n_steps": ("n_step", "batch_episodes"),
     "grad_norm_clip": "clip",
     "max_grad_norm": "clip",
     "target_update_interval": "target_period",
@@ -33,7 +36,12 @@ SYNONYMS = {
     "ent_coef": "entropy_weight",
     "entropy_coef": "entropy_weight",
     "epsilon_finish": "epsilon_end",
+    "exploration_initial_eps": "epsilon_start",
+    "exploration_final_eps": "epsilon_end",
+    "exploration_fraction": "epsilon_steps",
     "epsilon_anneal_time": "epsilon_steps",
+    "eval_freq": "test_interval",
+    "n_eval_episodes": "test_episodes",
     "test_nepisode": "test_episodes",
     "share_parameters": "sharing",
     "obs_agent_id": "agent_ids",
@@ -44,10 +52,12 @@ SYNONYMS = {
     "logdir": "out",
     "output": "out",
 }
+DEVICE = " the device is chosen by the environment variable JAX_PLATFORMS (cpu or cuda)"
 ELSEWHERE = {
     "environment.rewards": " the agents of this environment share one reward",
-    "device": " the device is chosen by the environment variable JAX_PLATFORMS (cpu or cuda)",
-    "cuda": " the device is chosen by the environment variable JAX_PLATFORMS (cpu or cuda)",
+    "device": DEVICE,
+    "cuda": DEVICE,
+    "use_cuda": DEVICE,
 }
 
 
@@ -60,9 +70,15 @@ def suggestion(flag: str, known: Iterable[str]) -> str:
     name = _plain(flag)
     if name in ELSEWHERE:
         return ELSEWHERE[name]
-    meant = SYNONYMS.get(name, name)
-    same = [other for other in known if _plain(other).rpartition(".")[2] == meant]
-    return f" did you mean {min(same, key=len)}?" if same else did_you_mean(flag, known)
+    found = SYNONYMS.get(name, name)
+    names = (found,) if isinstance(found, str) else found
+    for meant in names:
+        same = [other for other in known if _plain(other).rpartition(".")[2] == meant]
+        if same:
+            return f" did you mean {min(same, key=len)}?"
+    if name in SYNONYMS:
+        return f" it is called {' or '.join(names)} here, and belongs to other algorithms or commands"
+    return did_you_mean(flag, known)
 
 
 def _plain(flag: str) -> str:

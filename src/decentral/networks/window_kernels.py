@@ -5,7 +5,7 @@ times the batch size rows up. A program of the first kernel takes a block of win
 lag. The derivative by a step is a sum over the windows that contain it: a second kernel, over blocks of steps, computes
 it. Errors are computed twice, but no two programs write to the same place, so the sums are deterministic.
 
-A program has room for a few dozen outputs. The outputs of a wide layer are divided into groups: errors add up over them.
+A program has room for a few dozen outputs. Those of a wide layer are divided into groups: errors add up over them.
 """
 
 from typing import Any, NamedTuple

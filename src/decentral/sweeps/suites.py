@@ -43,7 +43,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Method:
-    """An algorithm with settings that are the same on every task."""
+    """An algorithm with settings that are the same on every task; its presets fill in the others."""
 
     algorithm: str
     settings: SettingValues = field(default_factory=dict)
@@ -69,7 +69,7 @@ HIDDEN_BEST = {  # predator-prey.json: no optimum is known for agents that do no
     0.5: KnownReturn(23.12, "forgiving IQL, seeds 5 to 9, 3.05 M steps"),
     1.0: KnownReturn(16.92, "forgiving IQL, seeds 5 to 9, 3.05 M steps"),
 }
-EVERY_ENEMY_DEAD = KnownReturn(20.0, "the most that a battle returns")
+EVERY_ENEMY_DEAD = KnownReturn(20.0, "every enemy dead; regenerated shields can add a little")
 
 
 def _hunt(penalty: float, visible: bool) -> Task:

@@ -17,3 +17,6 @@ def test_every_map_is_played_under_every_setting_and_told_as_it_was(monkeypatch)
     page = (ROOT / "docs" / "environments" / "battles.md").read_text()
     for line in variants.tables(rows).splitlines():
         assert line in page or set(line) <= set("| -")
+    free = {row["map"]: row["policies"]["random"] for row in rows if row["variant"] == "anchored false"}
+    medians = [f"{free[battle]['median_steps']:.0f} on `{battle}`" for battle in ("10m_vs_11m", "27m_vs_30m")]
+    assert f"without it the medians of 64 episodes are {' and '.join(medians)}" in " ".join(page.split())

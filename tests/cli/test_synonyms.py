@@ -1,0 +1,71 @@
+"""Flags of other libraries are answered with those of this one."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from decentral.cli.synonyms import SYNONYMS
+from tests.cli.fuzzing import no_work_fixture, outcome  # noqa: F401
+
+PAGE = Path(__file__).parents[2] / "docs" / "coming_from.md"
+TRAIN = ("train", "{}", "matrix-game")
+pytestmark = pytest.mark.usefixtures("no_work")
+
+
+def rows():
+    """The table of settings: the flags of other libraries, and what the page says they are here."""
+    table = PAGE.read_text().split("## Settings")[1].split("## ")[0]
+    lines = [line.strip("| ").split("|") for line in table.splitlines() if line.startswith("|")]
+    for *theirs, ours in lines[2:]:
+        for flag in ",".join(theirs).split(","):
+            if flag.strip():
+                yield flag.split()[0].removeprefix("--"), ours
+
+
+def hint(algorithm, flag):
+    """What the program says of a flag that it does not know."""
+    code, _, err = outcome(*(word.format(algorithm) for word in TRAIN), f"--{flag}", "1")
+    assert code == 2 and err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize(("flag", "ours"), list(rows()))
+def test_every_flag_of_the_page_is_answered_with_the_one_beside_it(flag, ours):
+    named = set(re.findall(r"`--([\w.]+)", ours)) or {"JAX_PLATFORMS"}
+    answers = [
+        hint(algorithm, flag)
+        for algorithm in ("iql", "ippo")
+        if f"algorithm.{flag}" not in named or algorithm == "ippo"
+    ]
+    suggested = [re.findall(r"did you mean --([\w.]+)\?|(JAX_PLATFORMS)", answer) for answer in answers]
+    assert {one or other for pair in suggested for one, other in pair} <= named and any(suggested), answers
+    assert all(pair or "it is called" in answer for pair, answer in zip(suggested, answers, strict=True)), answers
+
+
+def test_rows_of_the_page_were_found():
+    assert len(list(rows())) > 30 and {"lr", "use_cuda", "net_arch", "n-steps"} <= {flag for flag, _ in rows()}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "flag", "answer"),
+    [
+        ("iql", "q_nstep", "did you mean --algorithm.n_step?"),
+        ("iql", "n-steps", "did you mean --algorithm.n_step?"),
+        ("ippo", "n-steps", "did you mean --training.batch_episodes?"),
+        ("iql", "net_arch", "did you mean --algorithm.layers?"),
+        ("iql", "eval_freq", "did you mean --training.test_interval?"),
+        ("iql", "n_eval_episodes", "did you mean --training.test_episodes?"),
+        ("iql", "exploration_fraction", "did you mean --training.epsilon_steps?"),
+        ("iql", "exploration_final_eps", "did you mean --training.epsilon_end?"),
+        ("iql", "use_cuda", "environment variable JAX_PLATFORMS"),
+        ("iql", "eps_clip", "it is called ratio_clip here, and belongs to other algorithms or commands"),
+    ],
+)
+def test_a_flag_is_answered_with_one_that_the_algorithm_has(algorithm, flag, answer):
+    assert answer in hint(algorithm, flag)
+
+
+def test_no_name_of_another_library_is_a_setting_under_its_own_name():
+    for flag, ours in SYNONYMS.items():
+        assert flag not in ((ours,) if isinstance(ours, str) else ours)
