@@ -184,3 +184,20 @@ def test_what_larger_teams_of_porters_learn_is_told_as_it_is():
         ends = [mean_and_spread(half), mean_and_spread(late_of(run))]
         assert f"| {porters} | {method} | {' | '.join(ends)} |" in page and len(run["seeds"]) == 5
         assert late_of(run).max() < 6.0  # whoever lifts alone has 5.85 there
+
+
+def test_the_table_and_the_speed_of_the_family_are_those_of_the_data(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    program, page = importlib.import_module("family"), text("docs/results.md")
+    runs = {run.algorithm: run for run in program.family()}
+    for method, run in runs.items():
+        shown = {"hysteretic": "hysteretic (beta 0.3)"}.get(method, method)
+        shown += "" if run.config["strictness"]["decentralised"] else " (not decentralised)"
+        assert f"| {shown} | {program.row(run)} |" in page
+    hunting = {method: run.steps[np.argmax(run.returns.mean(axis=0) > 25)] for method, run in runs.items()}
+    assert len(runs) == 20 and {method for method, step in hunting.items() if 0 < step < 350_000} == {
+        "ippo",
+        "dpo",
+        "tvpo",
+    }
+    assert hunting["ippo"] == 128_000 and hunting["lenient"] == 350_000
