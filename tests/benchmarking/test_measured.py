@@ -3,8 +3,26 @@
 import json
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "performance.md").read_text()
+
+
+def bench(name):
+    return json.loads((ROOT / "results" / f"bench-{name}.json").read_text())
+
+
+def turn(entry):
+    return entry["turn_ms"]["median"]
+
+
+def play(entry):
+    return entry["play_ms"]["median"]
+
+
+def by_seeds(name, agents=2):
+    return {one["case"]["seeds"]: one for one in bench(name)["cases"] if one["case"]["agents"] == agents}
 
 
 def test_many_agents_on_a_gpu():
@@ -38,3 +56,57 @@ def test_shared_parameters_beside_own_ones():
         times.setdefault((case["algorithm"].upper(), where), []).append(f"{entry['turn_ms']['median']:.1f}")
     for (algorithm, environment), milliseconds in times.items():
         assert f"| {algorithm}, {environment} | {' | '.join(milliseconds)} |" in PAGE
+
+
+@pytest.mark.parametrize("algorithm", ["iql", "dac"])
+def test_turns_on_a_cpu_beside_pytorch(algorithm):
+    measured = bench("cpu")
+    for entry in (one for one in measured["cases"] if one["case"]["algorithm"] == algorithm):
+        label = "DAC, k = 10, m = 10" if algorithm == "dac" and entry["case"]["seeds"] == 1 else algorithm.upper()
+        times = f"{turn(entry):.1f} | {play(entry):.1f} | {entry['learn_ms']:.1f}"
+        steps, ratio = entry["steps_per_second"]["in_all"], entry["times_as_fast_as_yardstick"]
+        assert f"| {label} | {entry['case']['seeds']} | {times} | {steps:,.0f} |" in PAGE
+        assert f" | {ratio:.1f} |\n" in PAGE[PAGE.index(f"| {label} | {entry['case']['seeds']} | {times}") :][:120]
+
+
+def test_the_readme_tells_the_speeds_that_were_measured():
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    iql, dac = (
+        next(one for one in bench("cpu")["cases"] if one["case"]["algorithm"] == name and one["case"]["seeds"] == 1)
+        for name in ("iql", "dac")
+    )
+    assert f"takes {turn(iql):.0f} ms for IQL and {turn(dac):.0f} ms for DAC on two CPU cores" in readme
+    few, _ = list(bench("h200-products").values())[1]["cases"]
+    assert f"five runs of DAC together take {turn(few):.1f} ms per turn" in readme
+
+
+def test_dac_on_a_gpu_with_more_and_more_seeds():
+    for seeds, entry in by_seeds("h200").items():
+        times = f"{turn(entry):.2f} | {play(entry):.2f} | {entry['learn_ms']:.2f}"
+        assert f"| {seeds} | {times} | {entry['steps_per_second']['in_all']:,.0f} |" in PAGE
+
+
+def test_battles_on_a_gpu():
+    for name, label in (("iql", "IQL"), ("dac", "DAC, k = 15, m = 20")):
+        for seeds, entry in by_seeds(f"h200-battles-{name}", agents=5).items():
+            times = f"{turn(entry):.2f} | {play(entry):.2f} | {entry['learn_ms']:.2f}"
+            assert f"| {label} | {seeds} | {times} | {entry['steps_per_second']['in_all']:,.0f} |" in PAGE
+    ways = zip(bench("h200-battles-shared")["cases"], bench("h200-battles-shared-loop")["cases"], strict=True)
+    for (now, before), label in zip(ways, ("own parameters", "shared parameters"), strict=True):
+        times = [turn(now), play(now), now["learn_ms"], turn(before), before["learn_ms"]]
+        assert f"| {label} | {' | '.join(f'{time:.2f}' for time in times)} |" in PAGE
+
+
+def test_a_turn_per_seed_and_per_agent_on_a_cpu():
+    words = " ".join(PAGE.split())
+    each = [turn(entry) / seeds for seeds, entry in sorted(by_seeds("cpu-seeds").items()) if seeds > 1]
+    assert f"a turn of IQL costs {', '.join(f'{time:.1f}' for time in each[:-1])} and {each[-1]:.1f} ms" in words
+    growing = {one["case"]["agents"]: turn(one) for one in bench("cpu-agents")["cases"]}
+    assert f"agents on the matrix game a turn grows {growing[10] / growing[2]:.1f} times" in words
+
+
+def test_many_agents_on_a_cpu():
+    for one in json.loads((ROOT / "results" / "many-agents-cpu.json").read_text())["cases"]:
+        agents, milliseconds = one["agents"], 1000 * one["turn_seconds"]
+        row = f"| {agents} | {one['compile_seconds']:.1f} | {1000 * one['play_seconds']:.2g} | {milliseconds:,.0f} |"
+        assert f"{row} {milliseconds / agents:.1f} |" in PAGE
