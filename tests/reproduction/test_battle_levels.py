@@ -169,3 +169,13 @@ def test_two_stalkers_with_shared_parameters():
         assert f"return {told}, at most {most} % won in a test" in page
     wins = [win_rate > 0 for of_seeds in runs["attackers"]["win_rates"] for win_rate in of_seeds]
     assert f"wins in {sum(wins)} of its {len(wins)} tests" in page
+
+
+def test_the_readme_tells_how_battles_end():
+    rows = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| simulated battles")]
+    assert sorted(battle for row in rows for battle in MAPS if battle in row.split("|")[1]) == sorted(MAPS)
+    for row in rows:
+        battles = row.split("|")[1].removeprefix(" simulated battles ").split(", ")[0].split(" / ")
+        for method, mark in (("dac", "| {}: "), ("iql", "(IQL {})")):
+            endings = [endings_of(battle_panel(RESULTS, battle, False))[method].win_words for battle in battles]
+            assert mark.format(" / ".join(ending.removesuffix(" %") for ending in endings)) in row
