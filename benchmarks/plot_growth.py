@@ -1,4 +1,4 @@
-"""Draw how the cost of a turn grows with seeds and agents, from the benchmarks kept in results/.
+"""Draw how the cost of a turn, and of compiling, grows with seeds and agents, from the benchmarks kept in results/.
 
 python benchmarks/plot_growth.py docs/figures/growth.png
 """
@@ -14,14 +14,29 @@ from matplotlib.ticker import NullLocator, ScalarFormatter
 RESULTS = Path(__file__).parent.parent / "results"
 
 
-def points(file: str, axis: str) -> tuple[list[int], list[float]]:
-    """The values of an axis, and milliseconds per turn."""
+PORTERS = {"CPU": "many-agents-cpu.json", "H200": "bench-h200-agents.json"}
+
+
+def by_seeds(file: str) -> tuple[list[int], list[float]]:
+    """Seeds, and milliseconds per turn and seed."""
     cases = json.loads((RESULTS / file).read_text())["cases"]
-    return [case["case"][axis] for case in cases], [case["turn_ms"]["median"] for case in cases]
+    seeds = [case["case"]["seeds"] for case in cases]
+    return seeds, [case["turn_ms"]["median"] / count for case, count in zip(cases, seeds, strict=True)]
+
+
+def by_agents(file: str) -> tuple[list[int], list[float], list[float]]:
+    """Agents, milliseconds per turn, and seconds of compiling."""
+    cases = json.loads((RESULTS / file).read_text())["cases"]
+    if "case" in cases[0]:  # written by `decentral bench`
+        rows = [(one["case"]["agents"], one["turn_ms"]["median"], one["compile_seconds"]["in_all"]) for one in cases]
+    else:
+        rows = [(one["agents"], 1000 * one["turn_seconds"], one["compile_seconds"]) for one in cases]
+    agents, turns, compiling = zip(*rows, strict=True)
+    return list(agents), list(turns), list(compiling)
 
 
 def finish(panel: Axes, title: str, axis: str, quantity: str) -> None:
-    panel.set(title=title, xlabel=axis, ylabel=f"milliseconds per {quantity}", xscale="log")
+    panel.set(title=title, xlabel=axis, ylabel=quantity, xscale="log")
     panel.set_xticks(panel.get_lines()[0].get_xdata())
     panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_major_formatter(ScalarFormatter())
@@ -29,26 +44,30 @@ def finish(panel: Axes, title: str, axis: str, quantity: str) -> None:
 
 
 def main(out: str) -> None:
-    figure, (cpu, gpu, agents) = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
+    figure, ((cpu, gpu), (turns, compiling)) = plt.subplots(2, 2, figsize=(9.6, 7), layout="constrained")
     for panel, file, title in (
         (cpu, "bench-cpu-seeds.json", "IQL, 2 CPU cores"),
         (gpu, "bench-h200.json", "DAC, H200"),
     ):
-        seeds, times = points(file, "seeds")
-        panel.plot(seeds, [time / count for time, count in zip(times, seeds, strict=True)], marker="o")
-        finish(panel, f"{title}: predator-prey", "seeds", "turn and seed")
+        panel.plot(*by_seeds(file), marker="o")
+        finish(panel, f"{title}: predator-prey", "seeds", "milliseconds per turn and seed")
     cpu.set_ylim(0, 50)
-    gpu.set_yscale("log")
-    gpu.set_yticks([0.1, 0.3, 1, 3])
-    gpu.yaxis.set_minor_locator(NullLocator())
-    gpu.yaxis.set_major_formatter(ScalarFormatter())
-    count, times = points("bench-cpu-agents.json", "agents")
-    agents.plot(count, times, marker="o", label="measured")
-    agents.plot(count, [times[0] * own / count[0] for own in count], linestyle=":", color="grey", label="linear")
-    finish(agents, "IQL, 2 CPU cores: matrix game", "agents", "turn")
-    agents.set_xscale("linear")
-    agents.set_ylim(bottom=0)
-    agents.legend(frameon=False)
+    for device, file in PORTERS.items():
+        agents, milliseconds, seconds = by_agents(file)
+        turns.plot(agents, milliseconds, marker="o", label=device)
+        linear = [milliseconds[0] * count / agents[0] for count in agents]
+        turns.plot(agents, linear, linestyle=":", color="grey", label=None if device == "H200" else "linear")
+        compiling.plot(agents, seconds, marker="o", label=device)
+    finish(turns, "IQL: porters", "agents", "milliseconds per turn")
+    finish(compiling, "IQL: porters", "agents", "seconds of compiling")
+    compiling.set_ylim(bottom=0)
+    for panel, ticks in ((gpu, [0.1, 0.3, 1, 3]), (turns, [1, 10, 100, 1000])):
+        panel.set_yscale("log")
+        panel.set_yticks(ticks)
+        panel.yaxis.set_minor_locator(NullLocator())
+        panel.yaxis.set_major_formatter(ScalarFormatter())
+    for panel in (turns, compiling):
+        panel.legend(frameon=False)
     figure.savefig(out, dpi=120)
 
 
