@@ -76,6 +76,13 @@ READINGS = (
         SHARED,
     ),
     beside_shared_visible(
+        "fractions",
+        "places as fractions of the grid for all methods",
+        "We adopt the modified predator-prey",
+        756,
+        environment={"coordinates": "fractions"},
+    ),
+    beside_shared_visible(
         "appendix-a",
         "the target takes the best context (Appendix A)",
         "finally converges to the optimal joint action value function",
@@ -159,6 +166,13 @@ READINGS = (
         PYMARL,
         713,
         dac={"target_encoder": True},
+    ),
+    beside_shared_visible(
+        "single-q",
+        "one network chooses and values the next action, as Eq. (10) is printed",
+        "is updated as below",
+        213,
+        dac={"double_q": False},
     ),
     beside_shared_visible(
         "avoiding-prey",
