@@ -51,6 +51,8 @@ def test_rows_of_the_page_were_found():
     ("algorithm", "flag", "answer"),
     [
         ("iql", "q_nstep", "did you mean --algorithm.n_step?"),
+        ("ippo", "algorithm.head", "it is a setting of rac, dac"),
+        ("ippo", "algorithm.duelling", "it is a setting of iql, hysteretic, distributed, lenient and"),
         ("iql", "n-steps", "did you mean --algorithm.n_step?"),
         ("ippo", "n-steps", "did you mean --training.batch_episodes?"),
         ("iql", "net_arch", "did you mean --algorithm.layers?"),

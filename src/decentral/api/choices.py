@@ -35,7 +35,7 @@ from decentral.reproduction.targets import TARGETS
 from decentral.runs.checkpointing.schedule import Saving
 from decentral.runs.listeners.trackers import TRACKERS
 from decentral.runs.trained import EPISODES
-from decentral.settings import Settings
+from decentral.settings import Settings, setting_fields
 from decentral.sweeps.backends import BACK_ENDS
 from decentral.sweeps.comparison import resolve_all
 from decentral.sweeps.suites import SUITES, VARIANTS, is_method, method_of
@@ -69,6 +69,7 @@ __all__ = [
     "Plan",
     "Saving",
     "algorithm_class",
+    "algorithms_with",
     "defaults",
     "defaults_of_methods",
     "defaults_of_several",
@@ -89,6 +90,11 @@ class Defaults:
     algorithms: Mapping[str, Settings]  # by name
     environment: Settings
     training: Settings
+
+
+def algorithms_with(setting: str) -> list[str]:
+    """The algorithms of this library that have a setting of this name."""
+    return [name for name, kind in EVERY_ALGORITHM.items() if setting in {field.name for field in setting_fields(kind)}]
 
 
 def defaults(algorithm: str, environment: str) -> Defaults:

@@ -52,6 +52,7 @@ SYNONYMS: dict[str, str | tuple[str, ...]] = {  # of several names the first tha
     "logdir": "out",
     "output": "out",
 }
+MOST_OWNERS = 4  # algorithms that are named
 DEVICE = " the device is chosen by the environment variable JAX_PLATFORMS (cpu or cuda)"
 ELSEWHERE = {
     "environment.rewards": " the agents of this environment share one reward",
@@ -78,7 +79,19 @@ def suggestion(flag: str, known: Iterable[str]) -> str:
             return f" did you mean {min(same, key=len)}?"
     if name in SYNONYMS:
         return f" it is called {' or '.join(names)} here, and belongs to other algorithms or commands"
-    return did_you_mean(flag, known)
+    return _owners(name) or did_you_mean(flag, known)
+
+
+def _owners(name: str) -> str:
+    """Which algorithms have this setting, if it is one of theirs."""
+    group, _, setting = name.partition(".")
+    if group != "algorithm":
+        return ""
+    from decentral.api.choices import algorithms_with  # imported only where it is used: it takes long
+
+    having = algorithms_with(setting)
+    more = f" and {len(having) - MOST_OWNERS} more" if len(having) > MOST_OWNERS else ""
+    return f" it is a setting of {', '.join(having[:MOST_OWNERS])}{more}" if having else ""
 
 
 def _plain(flag: str) -> str:
