@@ -4,9 +4,9 @@
 
 The second predator has no memory: a table from its own and the prey's cell to a move. It is improved as if the first
 one saw everything: all entries that would gain, or some of them, are changed where the exact return rises; then a few
-are kicked, and it climbs again. The first predator knows this table and sees its own and the prey's cell alone: it keeps
-a belief of where the second is, updated by Bayes' rule with the exact chances, and takes the move that is worth most on
-average over it. What both then return is played.
+are changed at random, and it climbs again. The first predator knows this table and sees its own and the prey's cell
+alone: it keeps a belief of where the second is, updated by Bayes' rule with the exact chances, and takes the move that
+is worth most on average over it. What both then return is played.
 """
 
 import argparse
@@ -47,8 +47,8 @@ class World(NamedTuple):
         return self.cells[:, 1] * size + self.cells[:, 2]
 
 
-def world_of(penalty: float) -> World:
-    hunt = PredatorPrey(penalty=penalty)
+def world_of(hunt: PredatorPrey) -> World:
+    """The tables of a hunt."""
     cells, numbers = (jnp.asarray(made(hunt.size)) for made in (solver._states, solver._numbering))
     outcomes = solver._outcomes(hunt, cells, numbers)
     rewards, following = (jnp.asarray(each).reshape(-1, 5, 5, 5) for each in (outcomes.rewards, outcomes.following))
@@ -87,10 +87,11 @@ def gains(world: World, table: Array, firsts: Array, length: int) -> Array:
         return jnp.mean(rewards[states, moves] + after(world, values)[taken], axis=1), None
 
     def on(chances: Array, _: None) -> tuple[Array, Array]:
-        reached = jnp.zeros(2 * len(states)).at[taken].add(chances[:, None] / taken.shape[1] * jnp.ones(taken.shape[1]))
+        each = jnp.broadcast_to(chances[:, None] / taken.shape[1], taken.shape)
+        reached = jnp.zeros(2 * len(states)).at[taken].add(each)
         goes_on, caught = jnp.split(reached, 2)
-        places = world.placements.shape[1]
-        chances = goes_on.at[world.placements].add(caught[:, None] / places * jnp.ones(places))
+        anew = jnp.broadcast_to(caught[:, None] / world.placements.shape[1], world.placements.shape)
+        chances = goes_on.at[world.placements].add(anew)
         return chances, chances
 
     start = jnp.full(len(states), 1 / len(states))
@@ -186,7 +187,7 @@ def main() -> None:
     asked = parser.parse_args()
     found, table = {}, np.full(625, 2)
     for penalty in PENALTIES:  # each starts from the table of the one before, too
-        world = world_of(penalty)
+        world = world_of(PredatorPrey(penalty=penalty))
         table, bound = Search(world, asked.trials).best([table, np.full(625, 2)])
         worth = best_response(world, jnp.asarray(table), world.length)[1]
         keys = jax.random.split(jax.random.key(1), EPISODES)
