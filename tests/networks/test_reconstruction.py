@@ -64,12 +64,14 @@ def test_a_loss_that_is_scaled_has_scaled_derivatives():
     np.testing.assert_allclose(thrice, 3 * once, rtol=1e-5)
 
 
-@pytest.mark.parametrize("there_are", [True, False])
-def test_kernels_are_taken_where_there_are_any(monkeypatch, there_are):
-    taken, share, layer = [], jnp.zeros((2, 16, 64)), Linear(64, 3)
+@pytest.mark.parametrize(
+    ("there_are", "outputs", "by_kernel"), [(True, 3, True), (True, 256, True), (True, 257, False), (False, 3, False)]
+)
+def test_kernels_are_taken_where_there_are_any_for_so_many_outputs(monkeypatch, there_are, outputs, by_kernel):
+    taken, share, layer = [], jnp.zeros((2, 16, 64)), Linear(64, outputs)
     nothing = (jnp.zeros(()), (share, share, layer))
     monkeypatch.setattr(reconstruction, "has_kernels", lambda batch, width: there_are)
     monkeypatch.setattr(reconstruction, "one_by_one", lambda *given: taken.append("loop") or nothing)
     monkeypatch.setattr(window_kernels, "side_by_side", lambda *given: taken.append("kernel") or nothing)
-    reconstruction.weighted_errors(1, share, share, layer, jnp.zeros((2, 16, 3)), jnp.zeros((2, 16)))
-    assert taken == ["kernel" if there_are else "loop"]
+    reconstruction.weighted_errors(1, share, share, layer, jnp.zeros((2, 16, outputs)), jnp.zeros((2, 16)))
+    assert taken == ["kernel" if by_kernel else "loop"]

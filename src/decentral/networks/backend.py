@@ -11,6 +11,7 @@ from jaxtyping import Array
 Tree = TypeVar("Tree")
 
 WIDTHS = (64,)  # of hidden layers for which the kernels were tested on a GPU; they need powers of two, at least 16
+OUTPUTS = 256  # the most of a decoder that takes the kernels: the program grows with its groups of outputs
 BLOCK = 16  # episodes in one program of a kernel: the fewest rows that a tensor core multiplies
 
 _kernels_enabled = ContextVar("_kernels_enabled", default=True)

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from decentral.networks.backend import has_kernels
+from decentral.networks.backend import OUTPUTS, has_kernels
 from decentral.networks.layers import Linear, derivative
 
 Share = Float[Array, "T B width"]  # a term of the hidden layer: of every step, or of every window's context
@@ -34,7 +34,7 @@ def weighted_errors(
 def _forth(
     length: int, steps: Share, contexts: Share, layer: Linear, targets: Targets, weights: Weights
 ) -> tuple[Float[Array, ""], Parts]:
-    if not has_kernels(*contexts.shape[1:]):
+    if targets.shape[-1] > OUTPUTS or not has_kernels(*contexts.shape[1:]):
         return one_by_one(length, steps, contexts, layer, targets, weights)
     from decentral.networks import window_kernels  # imported only where it is used: it takes long
 

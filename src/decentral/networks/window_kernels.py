@@ -43,7 +43,7 @@ def side_by_side(
 ) -> Loss:
     """`reconstruction.one_by_one` as two kernels."""
     outputs = targets.shape[-1]
-    each = -(-outputs // -(-outputs // MOST))
+    each = -(-outputs // -(-outputs // MOST))  # in groups as equal as can be
 
     def of_group(begin: int) -> Loss:
         group = slice(begin, begin + each)

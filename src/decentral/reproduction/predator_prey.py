@@ -9,7 +9,6 @@ from decentral.analysis.results import Curves, Panel
 from decentral.configs.config import Config
 from decentral.configs.presets import PENALTIES
 from decentral.deviation import mean_and_spread
-from decentral.reproduction import predator_prey as overestimation
 from decentral.reproduction.hunts import (
     Columns,
     cells_of,
@@ -34,7 +33,7 @@ from decentral.reproduction.target import (
     verdict_of,
 )
 
-CLAIM = "C21"
+OVERESTIMATION = "C21"
 SHARE = 0.1
 OVERESTIMATION_READING = (
     "overestimates: in the last third of training, what an agent promises itself at the start of a greedy episode is"
@@ -68,7 +67,7 @@ class Promise:
         return f"{mean_and_spread(self.gap, signed=True)} on {self.achieved.mean():.2f}"
 
 
-def finding_of(promises: dict[str, tuple[Promise, Promise]]) -> ClaimFinding:
+def overestimation_of(promises: dict[str, tuple[Promise, Promise]]) -> ClaimFinding:
     """The findings for Hysteretic and DAC, by environment."""
     numbers = [f"{environment}: Hysteretic {theirs}, DAC {ours}" for environment, (theirs, ours) in promises.items()]
     met = [theirs.is_too_much and not ours.is_too_much for theirs, ours in promises.values()]
@@ -117,7 +116,7 @@ class PredatorPreyCurves(Target):
     """Test returns over training, mean and standard deviation over seeds."""
 
     title = "Comparison in predator-prey"
-    claims = (*CLAIMED, overestimation.CLAIM)
+    claims = (*CLAIMED, OVERESTIMATION)
 
     def pieces(self, scale: Scale) -> list[Piece]:
         return [
@@ -152,9 +151,9 @@ class PredatorPreyCurves(Target):
             for penalty in PENALTIES:
                 both = [_best_run(results[f"{view} {method}"], penalty) for method in ("hysteretic", "dac")]
                 if all(run.get("measures") for run in both):
-                    theirs, ours = (overestimation.Promise.of(run) for run in both)
+                    theirs, ours = (Promise.of(run) for run in both)
                     promises[f"{view}, P = {penalty:g}"] = theirs, ours
-        return {overestimation.CLAIM: overestimation.finding_of(promises)} if promises else {}
+        return {OVERESTIMATION: overestimation_of(promises)} if promises else {}
 
     def _finding(self, results: Results, claim: str) -> ClaimFinding:
         penalty, said = CLAIMED[claim]
