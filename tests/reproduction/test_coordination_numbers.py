@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 
+from decentral.analysis.results import late_returns
 from decentral.deviation import mean_and_spread
 from tests.reproduction.test_documented_numbers import ROOT, text
 
@@ -201,3 +202,15 @@ def test_the_table_and_the_speed_of_the_family_are_those_of_the_data(monkeypatch
         "tvpo",
     }
     assert hunting["ippo"] == 128_000 and hunting["lenient"] == 350_000
+
+
+def test_the_best_single_teams_that_do_not_see_each_other_are_told(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    best = dict.fromkeys((0.0, 0.3, 0.5, 1.0), -np.inf)
+    for run in importlib.import_module("coordination").stored_runs():
+        world = run.config["environment"]
+        if world["name"] == "predator-prey" and not world["observe_teammate"]:
+            best[world["penalty"]] = max(best[world["penalty"]], late_returns(run).max())
+    *most, last = (f"{value:.1f}" for value in best.values())
+    told = f"team stored anywhere comes to {', '.join(most)} and {last} in the last tenth"
+    assert told in " ".join(text("docs/reproduction.md").split())

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 NOT_RUN = "not run"
 COMPARED = frozenset({"dac", "hysteretic"})  # whose returns a claim sets side by side, so that both have fresh seeds
 SHARE = 0.5  # of the best known return, from which on a method has learned
-# Where the teammate is hidden, the best return known: a planner's (`results/hidden-planner.json`), which is above that
-# of every trained team. No optimum is known there.
+# Where the teammate is hidden, a planner's return (`results/hidden-planner.json`): above the mean over seeds of every
+# method that was trained. No optimum is known there.
 BEST_KNOWN_HIDDEN = {0.0: 31.66, 0.3: 26.77, 0.5: 24.05, 1.0: 17.26}
 RULES = (
     "Mean over the tests in the last tenth of training, then mean and standard deviation over seeds; with 10 seeds also"
