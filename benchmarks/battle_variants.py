@@ -22,7 +22,8 @@ VARIANTS: tuple[dict[str, Any], ...] = (
     {},
     *({"prefer": whom} for whom in ("attackers", "in_reach", "nearest")),
     *({"keep_target": rule} for rule in ("in_reach", "in_duel", "until_left", "until_lost", "chase", "until_dead")),
-    {"enemy_ids": "fixed"},
+    {"keep_target": "until_dead", "leash": 6.0},  # a leash matters to an enemy that does not let go by itself
+    *({"enemy_ids": ids} for ids in ("shuffled_by_kind", "fixed")),
     {"scan_to": "centre"},
     {"call_radius": 0.0},
     {"packing": "grid"},

@@ -213,10 +213,13 @@ def test_the_table_and_the_figure_show_what_there_is():
 def test_claims_are_told_by_reading(capsys):
     code, out, _ = outcome(capsys, "reproduce", "--claims", str(DATA))
     assert code == 0
-    lines = out.split("By reading of the paper:")[1].splitlines()
+    _, by_reading = out.split("By reading of the paper:")
+    lines, [left] = by_reading.splitlines(), by_reading.split("Under these readings nothing was run: ")[1:]
     heads = next(line for line in lines if line.startswith("| claim")).split(" | ")
     rows = {line.split(" | ")[0].strip("| "): line.split(" | ") for line in lines if line.startswith("| C")}
-    assert len(rows) == 22 and {len(row) for row in rows.values()} == {len(heads)} == {3 + len(READINGS)}
+    assert len(rows) == 22 and {len(row) for row in rows.values()} == {len(heads)}
+    assert {*heads[2:-1], *left.strip().rstrip(".").split(", ")} == {reading.name for reading in READINGS}
+    assert all(any(row[place] != NOT_RUN for row in rows.values()) for place in range(2, len(heads)))
     assert rows["C4"][heads.index("separate-hidden")].startswith("partly reproduced: DAC 18.0 ± 1.0 [17.4, 18.6]")
     assert rows["C17"][heads.index("separate-hidden")] == NOT_RUN
     assert rows["C17"][heads.index("separate-visible")] == "partly reproduced (the table above)"

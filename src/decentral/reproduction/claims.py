@@ -104,17 +104,19 @@ def findings_from(found: dict[str, Results], directory: Path) -> dict[str, Claim
 
 
 def readings_table(found: dict[str, Results], findings: dict[str, ClaimFinding], directory: Path) -> str:
-    """One row per claim and one column per reading, as Markdown; a cell that nothing was run for says so."""
-    heads = ["claim", "the paper", *(reading.name for reading in READINGS)]
-    rows = []
+    """One row per claim and one column per reading that anything was run under, as Markdown; the others by name."""
     with sense_of(directory / "readings.json"):
-        for claim in CLAIMS:
-            cells = [_reading_cell(found, findings, reading, claim.name) for reading in READINGS]
-            rows.append([claim.name, claim.words, *cells])
-    if PROBABLY:
-        heads.append("what the paper probably did")
-        rows = [[*row, PROBABLY.get(row[0], "")] for row in rows]
-    return f"{RULES}\n\n{markdown_table(heads, rows)}"
+        columns = {
+            reading.name: [_reading_cell(found, findings, reading, claim.name) for claim in CLAIMS]
+            for reading in READINGS
+        }
+    run = {name: cells for name, cells in columns.items() if any(cell != NOT_RUN for cell in cells)}
+    guesses = [PROBABLY.get(claim.name, "") for claim in CLAIMS]
+    heads = ["claim", "the paper", *run, "what the paper probably did"]
+    told = zip(((claim.name, claim.words) for claim in CLAIMS), *run.values(), guesses, strict=True)
+    table = markdown_table(heads, [[*claim, *cells] for claim, *cells in told])
+    left = ", ".join(name for name in columns if name not in run)
+    return f"{RULES}\n\n{table}" + (f"\n\nUnder these readings nothing was run: {left}." if left else "")
 
 
 def _reading_cell(

@@ -210,6 +210,7 @@ FINALISTS = ("separate-hidden", "shared-hidden", "shared-visible", "appendix-a")
 # What the paper probably did, by claim, where the data tell.
 PROBABLY = {
     "C2": "its agents shared parameters: in its table, entries that nothing trains are the same for both",
+    "C3": "any of these: without a penalty all four methods learn under every reading",
     "C4": "its agents did not see each other: IQL and I2Q fail at P = 0.3 only then",
     "C5": "the same: where they see each other, IQL and I2Q learn at P = 0.5",
     "C6": (

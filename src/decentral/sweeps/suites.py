@@ -70,10 +70,11 @@ HIDDEN_BEST = {  # hidden-planner.json: no optimum is known for agents that do n
 EVERY_ENEMY_DEAD = KnownReturn(20.0, "every enemy dead; regenerated shields can add a little")
 
 
-def _hunt(penalty: float, visible: bool) -> Task:
-    settings = {"penalty": penalty, "observe_teammate": visible}
+def _hunt(penalty: float, visible: bool, size: int = 5) -> Task:
+    settings = {"penalty": penalty, "observe_teammate": visible} | ({"size": size} if size != 5 else {})
     best = None if visible else HIDDEN_BEST[penalty]
-    return Task(f"{'visible' if visible else 'hidden'}-P{penalty:g}", "predator-prey", settings, HUNT, best)
+    board = f"-{size}x{size}" if size != 5 else ""
+    return Task(f"{'visible' if visible else 'hidden'}-P{penalty:g}{board}", "predator-prey", settings, HUNT, best)
 
 
 def _battle(name: str, random: float) -> Task:
@@ -96,6 +97,12 @@ SUITES = {
         Task("porters", "porters", {}, {"steps": 500_000, "epsilon_steps": 200_000, "test_interval": 10_000}),
         _battle("5m_vs_6m", 1.50),
         _battle("2s3z", 4.21),
+    ),
+    "held-out": (  # no setting of a method was chosen on any of these
+        *(_hunt(penalty, visible=True) for penalty in (0.2, 0.75)),
+        *(_hunt(0.5, visible=True, size=size) for size in (4, 6)),
+        Task("penalty-k30", "matrix-game", {"payoff": "penalty:k=-30"}),
+        *(Task(f"{game}-three", "matrix-game", {"payoff": f"{game}:agents=3"}) for game in ("paper", "climbing", "penalty")),
     ),
 }
 
