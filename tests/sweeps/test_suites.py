@@ -18,9 +18,11 @@ from tests.cli.test_cli import outcome
 COORDINATION = SUITES["coordination"]
 
 
-def test_every_task_has_two_ends():
-    assert len({task.name for task in COORDINATION}) == len(COORDINATION)
-    for task in COORDINATION:
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_task_has_two_ends(suite):
+    tasks = SUITES[suite]
+    assert len({task.name for task in tasks}) == len(tasks)
+    for task in tasks:
         if task.environment == "matrix-game":
             known = environment_class(task.environment)(**task.settings).references()
             assert known["optimal"] > known["random"] and task.best is task.random is None
@@ -66,7 +68,7 @@ def test_a_quick_look_explores_for_half_of_its_steps():
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["nowhere", "iql"], "suite must be one of coordination, got 'nowhere'"),
+        (["nowhere", "iql"], "suite must be one of coordination, held-out, got 'nowhere'"),
         (["coordination", "iql", "--only", "chess"], "only must name tasks of the suite, visible-P0, "),
         (["coordination", "iql", "--only", "penalty,chess"], "2s3z, got 'chess'"),
         (["coordination", "iql,iql"], "METHODS must name each method once, got iql twice"),
