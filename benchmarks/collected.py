@@ -2,6 +2,8 @@
 
     python benchmarks/collected.py gather RUN ... --out results/family.json
     python benchmarks/collected.py draw results/family.json --out docs/figures/family.png
+    python benchmarks/collected.py draw results/{patient,porters,porters-many}.json --by num_porters \
+        --out docs/figures/porters-many.png
 
 The file keeps each run's configuration and provenance, and of every test of every seed the mean return and what the
 world reports besides; of battles also each seed's own steps, which differ.
@@ -10,13 +12,17 @@ world reports besides; of battles also each seed's own steps, which differ.
 import argparse
 import json
 import re
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from decentral.analysis.plots.curves import plot_curves
-from decentral.analysis.results import Curves, load_curves
+from decentral.analysis.plots.grid import grid_figure
+from decentral.analysis.results import Curves, Panel, load_curves
+from decentral.configs.config import Config
 from decentral.records import RunDirectory
 from decentral.reproduction.battle_pieces import battle_tests
 
@@ -54,17 +60,40 @@ def curves_of(entry: dict[str, Any]) -> Curves:
     return Curves(Path(), entry["config"], entry["seeds"], steps, returns, reports)
 
 
+def draw_by(setting: str, files: list[list[Curves]], out: Path) -> None:
+    """A panel for each value of a setting of the environment, with the methods and the environment of the last file."""
+    shown: dict[Any, Panel] = {}
+    methods = [_part(run, "algorithm") for run in files[-1]]
+    world = files[-1][0].config["environment"]["name"]
+    alike = [run for run in chain(*files) if run.config["environment"]["name"] == world]
+    for run in sorted(alike, key=lambda run: run.config["environment"][setting]):
+        if _part(run, "algorithm") in methods:
+            bare = replace(run, config=run.config | {"references": {}})  # bounds are far from what is learned
+            shown.setdefault(run.config["environment"][setting], {})[run.config["algorithm"]["name"]] = bare
+    figure = grid_figure({"": list(shown.values())}, [f"{setting} = {value}" for value in shown], "")
+    figure.savefig(out, dpi=150)
+
+
+def _part(run: Curves, part: str) -> Any:
+    """A part of a run's settings, with what has been added or renamed since."""
+    return Config.from_data(run.config).as_data()[part]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("gather", "draw"))
     parser.add_argument("sources", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--by", help="draw: a panel for each value of this setting of the environment")
     asked = parser.parse_args()
     if asked.action == "gather":
         asked.out.write_text(json.dumps({"runs": [gathered(path) for path in asked.sources]}) + "\n")
     else:
-        runs = [curves_of(entry) for file in asked.sources for entry in json.loads(file.read_text())["runs"]]
-        plot_curves(runs, asked.out)
+        files = [[curves_of(entry) for entry in json.loads(file.read_text())["runs"]] for file in asked.sources]
+        if asked.by is None:
+            plot_curves([*chain(*files)], asked.out)
+        else:
+            draw_by(asked.by, files, asked.out)
 
 
 if __name__ == "__main__":

@@ -179,12 +179,23 @@ def test_what_is_told_of_continuous_actions_is_that_of_the_data():
 
 def test_what_larger_teams_of_porters_learn_is_told_as_it_is():
     page = text("docs/environments/porters.md")
-    for run in stored("porters-many.json"):
+    runs = stored("porters-many.json")
+    for run in runs:
         porters, method = run["config"]["environment"]["num_porters"], run["config"]["algorithm"]["name"]
         half = np.asarray(run["returns"])[:, np.asarray(run["steps"]) * 2 == run["steps"][-1]].mean(axis=1)
         ends = [mean_and_spread(half), mean_and_spread(late_of(run))]
         assert f"| {porters} | {method} | {' | '.join(ends)} |" in page and len(run["seeds"]) == 5
-        assert late_of(run).max() < 6.0  # whoever lifts alone has 5.85 there
+        assert late_of(run).max() < 6.2  # whoever lifts alone has 5.85 with eight, and less in larger teams
+    ends = {
+        (run["config"]["algorithm"]["name"], run["config"]["environment"]["num_porters"]): late_of(run).mean()
+        for run in runs
+    }
+    for method, words in (
+        ("iql", "IQL comes to {:.2f} and {:.2f} in"),
+        ("ippo", "with 32 and 100**: {:.2f} and {:.2f}."),
+    ):
+        assert words.format(ends[method, 32], ends[method, 100]) in " ".join(page.split())
+    assert abs(ends["dac", 32] - ends["iql", 32]) < 0.1 and abs(ends["dac", 8] - ends["iql", 8]) < 0.1
 
 
 def test_the_table_and_the_speed_of_the_family_are_those_of_the_data(monkeypatch):
