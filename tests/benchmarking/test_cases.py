@@ -1,9 +1,11 @@
 """The grid of cases: which ones there are, with how many agents, and what is refused."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
-from decentral.benchmarking.cases import Case, Grid, agents_setting, payoff_of_agreement
+from decentral.benchmarking.cases import Case, Grid, agents_setting, axes_of, payoff_of_agreement
 from decentral.settings import Refused
 
 
@@ -33,6 +35,25 @@ def test_parameters_may_be_shared():
     own, shared = Grid(["dac"], ["predator-prey"], parameters=("own", "shared")).cases()
     assert [case.config.setup.plan.sharing for case in (own, shared)] == [False, True]
     assert shared.label == f"{own.label}, shared parameters"
+
+
+def test_any_other_setting_multiplies_the_cases_that_have_it():
+    settings = {"algorithm.kl_weight": [0.0, 0.1], "environment.length": [50], "algorithm.layers": ["32", "64-64"]}
+    cases = Grid(["iql", "dac"], ["porters"], settings=settings).cases()
+    assert [dict(case.settings).get("algorithm.kl_weight") for case in cases] == [None, None, "0.0", "0.0", "0.1", "0.1"]
+    first, last = cases[0].config.setup, cases[-1].config.setup
+    assert first.environment.time_limit == last.environment.time_limit == 50
+    assert (first.team.squads[0].algorithm.layers, last.team.squads[0].algorithm.layers) == ("32", "64-64")
+    assert cases[-1].label.endswith("environment.length 50, algorithm.layers 64-64")
+    assert Case.from_data(asdict(cases[-1]) | {"settings": [list(pair) for pair in cases[-1].settings]}) == cases[-1]
+    rows = [case.values for case in cases]
+    assert axes_of(rows) == [
+        "seeds",
+        "agents",
+        "window",
+        "contexts",
+        "environment.length",
+    ]  # a weight of 0 has no place
 
 
 def test_a_case_named_twice_is_measured_once():

@@ -20,13 +20,14 @@ def small_device(monkeypatch):
 
 
 def test_a_small_benchmark_measures_compares_and_keeps_every_number(capsys, tmp_path, small_device):
-    earlier = {"format": 1, "cases": [{"case": CASE, "turn_ms": {"all": [1e-6]}}]}
+    case = CASE | {"settings": [["algorithm.hidden", "16"]]}
+    earlier = {"format": 1, "cases": [{"case": one, "turn_ms": {"all": [1e-6]}} for one in (CASE, case)]}
     (tmp_path / "earlier.json").write_text(json.dumps(earlier))
-    words = ["iql", "matrix-game", "--turns", "3", "--repeats", "2"]
+    words = ["iql", "matrix-game", "--turns", "3", "--repeats", "2", "--algorithm.hidden", "16"]
     words += ["--out", str(tmp_path / "now"), "--against", str(tmp_path / "earlier.json")]
     code, out, err = outcome(capsys, "bench", *words)
     assert (code, err) == (0, "")
-    assert "slower by more than both spreads: iql on matrix-game, seeds 1, agents 2\n" in out
+    assert "slower by more than both spreads: iql on matrix-game, seeds 1, agents 2, algorithm.hidden 16\n" in out
     assert "(no figure: no axis has several values)" in out
     assert os.listdir(tmp_path / "now") == ["bench.json"]
 
@@ -35,7 +36,7 @@ def test_a_small_benchmark_measures_compares_and_keeps_every_number(capsys, tmp_
     assert data["rates"]["flops_per_second"] > 0 and data["rates"]["bytes_per_second"] > 0
     assert "device" in data["provenance"] and "commit" in data["provenance"]
     [own] = data["cases"]
-    assert own["case"] == CASE | {"parameters": "own"}
+    assert own["case"] == case | {"parameters": "own"} and own["config"]["algorithm"]["hidden"] == 16
     assert len(own["turn_ms"]["all"]) == len(own["play_ms"]["all"]) == 2
     assert own["learn_ms"] == own["turn_ms"]["median"] - own["play_ms"]["median"]
     per_second = own["steps_per_second"]
@@ -72,7 +73,10 @@ def test_without_pytorch_it_says_what_to_install_before_anything_is_measured(cap
         (["iql", "matrix-game", "--out", ""], "out must be a directory, got ''"),
         (["iql", "matrix-game", "--out", "/proc/decentral"], "out must be a directory that can be written"),
         (["iql", "matrix-game", "--against", "nowhere.json"], "nowhere.json (nowhere.json can't be read (No such file"),
-        (["iql", "matrix-game", "--seed", "1"], "unknown flag --seed: did you mean --seeds?"),
+        (["iql", "matrix-game", "--sed", "1"], "unknown flag --sed: did you mean --seeds?"),
+        (["iql", "predator-prey", "--environment.num-predators", "3"], "must be given as agents, an axis of its own"),
+        (["dac", "matrix-game", "--algorithm.window", "3"], "algorithm.window must be given as window, an axis of"),
+        (["iql", "matrix-game", "--algorithm.hidden", "8,-3"], "algorithm.hidden must be a whole number at least 1"),
     ],
 )
 def test_bad_input_is_one_line_that_names_it_and_exit_code_2(capsys, tmp_path, monkeypatch, words, complaint):

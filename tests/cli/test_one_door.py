@@ -21,6 +21,7 @@ MODES = {
 NAMING = {
     "train": [["iql", "matrix-game"]],
     "arena": [["iql", "matrix-game"]],
+    "bench": [["iql", "matrix-game"]],
     "show": [["iql", "matrix-game"]],
     "sweep": [["iql", "matrix-game"], ["grid.toml"]],
     "compare": [["iql,dac", "matrix-game"], ["--runs", "run"], ["--suite", "coordination", "iql"]],

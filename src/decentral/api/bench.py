@@ -79,6 +79,9 @@ def bench(
     window: int | Sequence[int] = (),
     contexts: int | Sequence[int] = (),
     parameters: str | Sequence[str] = OWN,
+    algorithm: dict[str, Any] | None = None,
+    environment: dict[str, Any] | None = None,
+    training: dict[str, Any] | None = None,
     turns: int = 20,
     repeats: int = 5,
     out: PathLike | None = None,
@@ -88,8 +91,9 @@ def bench(
     """Measure time per turn, its parts, memory and the least possible, for every combination of what is listed.
 
     An axis that is left empty takes what each algorithm or environment has by itself. `parameters` are each agent's
-    `"own"`, `"shared"` by all, or both in turn. `against` is an earlier bench.json to compare with, or `"torch"` to
-    time PyTorch too. Without `out`, a new directory under `runs`.
+    `"own"`, `"shared"` by all, or both in turn. `algorithm`, `environment` and `training` hold any other settings, for
+    whatever has them; a setting that is a list takes its values in turn. `against` is an earlier bench.json to compare
+    with, or `"torch"` to time PyTorch too. Without `out`, a new directory under `runs`.
     """
     from decentral.benchmarking.benchmark import Benchmark  # it draws
 
@@ -101,7 +105,13 @@ def bench(
     }
     for key, values in {**axes, "turns": [turns], "repeats": [repeats]}.items():
         _check_counts(key, values)
-    grid = Grid(several(algorithms), several(environments), **axes, parameters=several(parameters))
+    given = {"algorithm": algorithm or {}, "environment": environment or {}, "training": training or {}}
+    settings = {
+        f"{group}.{name}": values if isinstance(values, list) else [values]
+        for group, own in given.items()
+        for name, values in own.items()
+    }
+    grid = Grid(several(algorithms), several(environments), **axes, parameters=several(parameters), settings=settings)
     earlier = None if against is None or against == TORCH else read_timings(Path(against))
     benchmark = Benchmark(grid.cases(), turns, repeats, place_for(out, "bench"), with_torch=against == TORCH)
     benchmark.run(listener or SilentBench())

@@ -1,13 +1,13 @@
 """A benchmark from its first case to its figure; each measurement is written to disk at once."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from decentral.analysis.comparison import write
 from decentral.analysis.plots.benchmark import plot_growth, varied
-from decentral.benchmarking.cases import AXES, Case
+from decentral.benchmarking.cases import Case, axes_of
 from decentral.benchmarking.device import Rates, measured_rates
 from decentral.benchmarking.measure import Measured, measure
 from decentral.benchmarking.report import as_data
@@ -71,13 +71,16 @@ class Benchmark:
 
     def draw(self) -> bool:
         """Draw the time of a turn along the axes with several values; nothing is drawn if there are none."""
+        names = list(dict.fromkeys(name for measured in self.measured for name in measured.case.values))
+        cases = [dict.fromkeys(names) | measured.case.values for measured in self.measured]
+        axes = axes_of(measured.case.values for measured in self.measured)
         rows = [
-            {**asdict(measured.case), "median": measured.turn.median, "spread": measured.turn.spread}
-            for measured in self.measured
+            case | {"median": measured.turn.median, "spread": measured.turn.spread}
+            for case, measured in zip(cases, self.measured, strict=True)
         ]
-        if not varied(rows, AXES):
+        if not varied(rows, axes):
             return False
-        plot_growth(rows, AXES, self.plot)
+        plot_growth(rows, axes, self.plot)
         return True
 
     def _write(self) -> None:

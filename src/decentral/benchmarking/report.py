@@ -59,7 +59,7 @@ def read_timings(file: Path) -> dict[Case, Timing]:
     try:
         if data["format"] != FORMAT:
             raise ValueError
-        return {Case(**case["case"]): _timing_of(case["turn_ms"]) for case in data["cases"]}
+        return {Case.from_data(case["case"]): _timing_of(case["turn_ms"]) for case in data["cases"]}
     except (KeyError, TypeError, ValueError, OverflowError):
         raise Refused(f"against must be torch or an earlier bench.json, got {file}, which is none") from None
 

@@ -70,8 +70,9 @@ def _shared(cases: list[Case]) -> str:
 
 def _values(cases: list[Case]) -> dict[str, set]:
     """The values that the cases have, for those of the axes that mean something to them."""
-    sharing = ["parameters"] if any(case.parameters == SHARED for case in cases) else []
-    return {name: {getattr(case, name) for case in cases} - {None} for name in ("environment", *AXES, *sharing)}
+    unsaid = {"algorithm"} | (set() if any(case.parameters == SHARED for case in cases) else {"parameters"})
+    names = dict.fromkeys(name for case in cases for name in case.values if name not in unsaid)
+    return {name: {case.values.get(name) for case in cases} - {None} for name in names}
 
 
 def _table_of_cases(title: str, named: list[str]) -> Table:
@@ -91,7 +92,7 @@ def _print_whole(console: Screen, table: Table) -> None:
 
 
 def _case_cells(case: Case, named: list[str]) -> list[str]:
-    values = [getattr(case, name) for name in named]
+    values = [case.values.get(name) for name in named]
     return ["" if value is None else str(value) for value in values]
 
 

@@ -102,7 +102,10 @@ SUITES = {
         *(_hunt(penalty, visible=True) for penalty in (0.2, 0.75)),
         *(_hunt(0.5, visible=True, size=size) for size in (4, 6)),
         Task("penalty-k30", "matrix-game", {"payoff": "penalty:k=-30"}),
-        *(Task(f"{game}-three", "matrix-game", {"payoff": f"{game}:agents=3"}) for game in ("paper", "climbing", "penalty")),
+        *(
+            Task(f"{game}-three", "matrix-game", {"payoff": f"{game}:agents=3"})
+            for game in ("paper", "climbing", "penalty")
+        ),
     ),
 }
 

@@ -26,7 +26,8 @@ def plot_growth(rows: Sequence[Row], axes: Sequence[str], out: Path) -> None:
     check_file(out)
     shown = varied(rows, axes)
     environments = _values(rows, "environment")
-    named = [*shown, *(name for name in ("environment", "parameters") if len(_values(rows, name)) > 1)]
+    kinds = [name for name in rows[0] if name not in (*axes, "algorithm", "median", "spread")]
+    named = [*shown, *(name for name in kinds if len(_values(rows, name)) > 1)]
     lines = {axis: _lines(rows, axis, [other for other in named if other != axis]) for axis in shown}
     size = 1.0 + 4.2 * len(shown), 4.0 + 0.2 * max(len(in_panel) for in_panel in lines.values())  # legends are below
     figure, panels = plt.subplots(1, len(shown), figsize=size, sharey=True, squeeze=False, layout="constrained")

@@ -1,20 +1,41 @@
 """`decentral bench`: how fast training is on this machine, case by case."""
 
+import itertools
+from typing import Any
+
 from rich.status import Status
 from rich.text import Text
 
 from decentral.api import bench
 from decentral.api.bench import MOST, OWN, SHARED, Measured
-from decentral.api.choices import ENVIRONMENTS, EVERY_ALGORITHM
+from decentral.api.choices import ENVIRONMENTS, EVERY_ALGORITHM, Plan, algorithm_class, environment_class
 from decentral.cli.bench_tables import print_changes, print_measured, print_yardstick
+from decentral.cli.flags import add_flags, add_flags_of_several, listed_overrides
 from decentral.cli.parser import Parser, parser_for, whole_number
 from decentral.errors import Refused, printable
 from decentral.screen import Screen
 
+GROUPS = ("--algorithm.", "--environment.", "--training.")
+
 
 def bench_command(words: list[str]) -> None:
     """Measure how fast training is on this machine: time per turn, its parts, memory, and the least possible."""
-    args = _parser().parse_all(words)
+    names, environments = _named(words, 0, "iql,dac"), _named(words, 1, "predator-prey")
+    parser = _parser()
+    if _asks_for_settings(words):
+        add_flags_of_several(parser, "algorithm", {name: algorithm_class(name)() for name in names})
+        add_flags_of_several(parser, "environment", {name: environment_class(name)() for name in environments})
+        add_flags(parser, "training", Plan())
+    else:
+        parser.epilog = "decentral bench ALGORITHM,... ENVIRONMENT,... --help lists all their settings."
+    args = parser.parse_all(words)
+    given: dict[str, dict[str, Any]] = {"algorithm": {}, "environment": {}, "training": {}}
+    if _asks_for_settings(words):
+        for name in names:
+            given["algorithm"] |= listed_overrides(args, "algorithm", algorithm_class(name))
+        for name in environments:
+            given["environment"] |= listed_overrides(args, "environment", environment_class(name))
+        given["training"] = listed_overrides(args, "training", Plan)
     axes = {axis: _numbers(axis, getattr(args, axis)) for axis in ("seeds", "agents", "window", "contexts")}
     turns, repeats = _number("turns", args.turns), _number("repeats", args.repeats)
     console = Screen()
@@ -24,6 +45,7 @@ def bench_command(words: list[str]) -> None:
             args.environments.split(","),
             **axes,
             parameters=args.parameters.split(","),
+            **given,
             turns=turns,
             repeats=repeats,
             out=args.out,
@@ -37,6 +59,17 @@ def bench_command(words: list[str]) -> None:
         print_changes(console, done.changes, len(done.cases))
     drawn = "(no figure: no axis has several values)" if done.plot is None else f"and {done.plot.name}"
     console.say(f"written to {done.data} {drawn}")
+
+
+def _named(words: list[str], place: int, default: str) -> list[str]:
+    """The algorithms, which come first, or the environments."""
+    names = list(itertools.takewhile(lambda word: not word.startswith("-"), words[:2]))
+    return (names[place] if place < len(names) else default).split(",")
+
+
+def _asks_for_settings(words: list[str]) -> bool:
+    """Whether flags for all settings are needed: the shortest help goes without."""
+    return any(not word.startswith("-") for word in words[:1]) or any(word.startswith(GROUPS) for word in words)
 
 
 class ShownBench:
