@@ -138,12 +138,8 @@ class Grid:
             for group, _, name in [key.partition(".")]
             if name in _names_of(group, owners[group])
         ]
-        cases = [
-            Case(algorithm, environment, *chosen, given)
-            for *chosen, given in itertools.product(
-                self.seeds, agents, window, contexts, self.parameters, itertools.product(*settings)
-            )
-        ]
+        axes = itertools.product(self.seeds, agents, window, contexts, self.parameters, itertools.product(*settings))
+        cases = [Case(algorithm, environment, *chosen) for chosen in axes]
         for case in cases:
             _ = case.config  # refused here if it is invalid
         return cases

@@ -14,6 +14,7 @@ from decentral.cli.flags import add_flags, add_flags_of_several, listed_override
 from decentral.cli.parser import Parser, parser_for, whole_number
 from decentral.errors import Refused, printable
 from decentral.screen import Screen
+from decentral.settings import Settings
 
 GROUPS = ("--algorithm.", "--environment.", "--training.")
 
@@ -29,23 +30,20 @@ def bench_command(words: list[str]) -> None:
     else:
         parser.epilog = "decentral bench ALGORITHM,... ENVIRONMENT,... --help lists all their settings."
     args = parser.parse_all(words)
-    given: dict[str, dict[str, Any]] = {"algorithm": {}, "environment": {}, "training": {}}
-    if _asks_for_settings(words):
-        for name in names:
-            given["algorithm"] |= listed_overrides(args, "algorithm", algorithm_class(name))
-        for name in environments:
-            given["environment"] |= listed_overrides(args, "environment", environment_class(name))
-        given["training"] = listed_overrides(args, "training", Plan)
-    axes = {axis: _numbers(axis, getattr(args, axis)) for axis in ("seeds", "agents", "window", "contexts")}
+    kinds: list[tuple[str, type[Settings]]] = [("algorithm", algorithm_class(name)) for name in names]
+    kinds += [("environment", environment_class(name)) for name in environments]
+    grid: dict[str, Any] = {"algorithm": {}, "environment": {}, "training": {}}
+    for group, kind in [*kinds, ("training", Plan)]:
+        grid[group] |= listed_overrides(args, group, kind)
+    grid |= {axis: _numbers(axis, getattr(args, axis)) for axis in ("seeds", "agents", "window", "contexts")}
     turns, repeats = _number("turns", args.turns), _number("repeats", args.repeats)
     console = Screen()
     with console.status("") as status:
         done = bench(
-            args.algorithms.split(","),
-            args.environments.split(","),
-            **axes,
+            names,
+            environments,
+            **grid,
             parameters=args.parameters.split(","),
-            **given,
             turns=turns,
             repeats=repeats,
             out=args.out,
