@@ -32,8 +32,9 @@ def bench_command(words: list[str]) -> None:
     args = parser.parse_all(words)
     kinds: list[tuple[str, type[Settings]]] = [("algorithm", algorithm_class(name)) for name in names]
     kinds += [("environment", environment_class(name)) for name in environments]
+    kinds.append(("training", Plan))
     grid: dict[str, Any] = {"algorithm": {}, "environment": {}, "training": {}}
-    for group, kind in [*kinds, ("training", Plan)]:
+    for group, kind in kinds:
         grid[group] |= listed_overrides(args, group, kind)
     grid |= {axis: _numbers(axis, getattr(args, axis)) for axis in ("seeds", "agents", "window", "contexts")}
     turns, repeats = _number("turns", args.turns), _number("repeats", args.repeats)
