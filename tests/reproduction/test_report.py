@@ -147,6 +147,13 @@ def test_dac_learns_every_penalty_under_two_readings_where_hysteretic_ends_above
             assert learned == [True, True, True, False]
 
 
+def test_the_readme_tells_the_highest_penalty_with_shared_parameters():
+    runs = (("shared-visible", "dac"), ("appendix-a", "dac"), ("shared-visible", "hysteretic"))
+    printed, best_context, hysteretic = (short(late_returns(told(name, 1.0, method))) for name, method in runs)
+    row = f"| {printed}, with the target of the paper's Appendix A {best_context}: learned, but Hysteretic learns it too"
+    assert f"{row} ({hysteretic}) |" in text("README.md")
+
+
 def test_which_kl_weights_learn_the_highest_penalty_is_told_as_it_is():
     learned = [has_learned(one, reading_of("appendix-a"), 1.0) for one in by_choice("appendix-a", 1.0)]
     assert learned == [True, True, True, True, False]
