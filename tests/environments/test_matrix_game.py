@@ -72,6 +72,7 @@ def test_the_best_and_the_mean_entry_are_its_references():
         ([1, 2, 3], "2 to 16 axes"),
         ([[]], "no empty row"),
         ("stag", "one of paper, climbing, penalty"),
+        ("penalty:k=-3:k=-4", "payoff penalty must say k once, got 'penalty:k=-3:k=-4'"),
         ("penalty:k=5", "payoff penalty: k must be a number from -1000000 to 0, got '5'"),
         ("penalty:k=nan", "k must be a number from"),
         ("climbing:agents=11", "payoff climbing: agents must be a whole number from 2 to 10, got '11'"),

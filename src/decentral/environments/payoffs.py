@@ -37,10 +37,14 @@ def named_payoff(words: str) -> np.ndarray:
             f"payoff must be one of {', '.join(GAMES)} or a table of numbers, got {words!r:.80}{meant and ':'}{meant}"
         )
     given = {"agents": 2, **GAMES[name]}
+    said: set[str] = set()
     for part in numbers:
         key, _, value = part.partition("=")
         if key not in given:
             raise Refused(f"payoff {name} has {' and '.join(given)}, got {part!r:.40}")
+        if key in said:
+            raise Refused(f"payoff {name} must say {key} once, got {words!r:.80}")
+        said.add(key)
         given[key] = _number(name, key, value)
     agents, actions = int(given["agents"]), int(given.get("actions", 3))
     if actions**agents > MOST_ENTRIES:
