@@ -77,8 +77,10 @@ def results_in(directory: Path) -> dict[str, Results]:
     if not directory.is_dir():
         raise Refused(f"claims must be a directory of reproductions, got {directory}")
     found: dict[str, Results] = {}
-    for name in TARGETS:
-        file = directory / f"{name}.json"
+    files = {name: directory / f"{name}.json" for name in TARGETS}
+    if not any(file.is_file() for file in files.values()):
+        raise Refused(f"claims must be a directory of reproductions, got {directory}, which has no TARGET.json")
+    for name, file in files.items():
         if not file.is_file():
             continue
         record = read_finished(file)
