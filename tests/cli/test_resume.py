@@ -46,6 +46,15 @@ def test_agents_that_went_bad_are_not_played_with(capsys, copied):
     assert code == 2 and err.count("\n") == 1 and "agent-1.safetensors is broken" in err
 
 
+def test_agents_that_went_bad_are_written_again_from_the_last_checkpoint(capsys, copied):
+    file, records = copied / "agents" / "seed-0" / "agent-1.safetensors", copied / "metrics.jsonl"
+    whole, told = file.read_bytes(), records.read_bytes()
+    file.write_bytes(whole[:60])
+    code, _, err = outcome(capsys, "resume", str(copied))
+    assert (code, err) == (0, "") and file.read_bytes() == whole and records.read_bytes() == told
+    assert outcome(capsys, "verify", str(copied))[0] == 0
+
+
 def test_what_cannot_go_on_is_one_line(capsys, copied, tmp_path):
     shutil.rmtree(copied / "checkpoints")
     for words, complaint in [

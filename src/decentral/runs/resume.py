@@ -26,12 +26,17 @@ def finished_runs(planned: Sequence[PlannedRun]) -> list[RunDirectory | None]:
 
 
 def is_finished(directory: RunDirectory, config: Config) -> bool:
-    """Whether a run of this configuration is finished. One that says so but lacks agents is refused."""
-    complete = _has_all_agents(directory, config)
-    if directory.is_finished and not complete:
-        raise Refused(f"out must hold whole runs, got {directory.path}, which is broken: remove it to train it anew")
+    """Whether a run of this configuration is finished.
+
+    One that says so but lacks agents is not, and its last checkpoint has them; it is refused if there is none.
+    """
+    lack, saved = _lack_of_agents(directory, config), bool(Checkpoints.of(directory).turns())
+    if directory.is_finished and lack and not saved:
+        raise Refused(
+            f"RUN must be whole, got {directory.path} without a checkpoint: {lack}; remove it to train it anew"
+        )
     marks_its_end = (directory.path / "times.jsonl").is_file()  # runs of earlier versions have neither file
-    return complete and (directory.is_finished or not (marks_its_end or Checkpoints.of(directory).turns()))
+    return not lack and (directory.is_finished or not (marks_its_end or saved))
 
 
 def _existing_run(run: PlannedRun) -> RunDirectory | None:
@@ -58,16 +63,16 @@ def difference(stored: dict[str, Any], expected: dict[str, Any]) -> str:
     return ""
 
 
-def _has_all_agents(directory: RunDirectory, config: Config) -> bool:
-    """Whether every agent of every seed was written."""
+def _lack_of_agents(directory: RunDirectory, config: Config) -> str:
+    """Which of the agents of all seeds was not written whole, in words; empty if none."""
     plan = config.setup.plan
     try:
         for seed in range(plan.seed, plan.seed + plan.seeds):
             for agent in range(config.setup.environment.num_agents):
                 directory.read_agent(seed, agent)
-    except Refused:
-        return False
-    return True
+    except Refused as refusal:
+        return str(refusal)
+    return ""
 
 
 def resume_run(
