@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import decentral
+from decentral.errors import Interrupted
 from decentral.sweeps import comparison
 from decentral.sweeps.comparison import resolve_all
 from tests.small_runs import SMALL, TRAINED
@@ -67,10 +68,21 @@ def test_an_interrupted_comparison_goes_on_where_it_was(copied, begun):
     assert again.rows == small_comparison().rows
 
 
+def test_an_interrupted_comparison_says_how_all_of_it_goes_on(tmp_path, monkeypatch):
+    def interrupted(*arguments, **keywords):
+        raise Interrupted(3, "decentral resume here")
+
+    monkeypatch.setattr(comparison, "run", interrupted)
+    with pytest.raises(Interrupted, match=f"at step 3 and saved; to resume: the same command with --out {tmp_path}$"):
+        decentral.compare(["iql", "dac"], "matrix-game", out=tmp_path, progress=False)
+
+
 def test_a_finished_run_that_lacks_an_agent_is_refused_before_anything_is_trained(copied, begun):
     shutil.rmtree(copied / "iql")
     (copied / "dac" / "agents" / "seed-1" / "agent-1.safetensors").unlink()
-    with pytest.raises(decentral.Refused, match=r"whole runs, got .*dac, which is broken: remove it to train it anew"):
+    with pytest.raises(
+        decentral.Refused, match=r"be whole, got .*dac without a .*agent-1.*; remove it to train it anew"
+    ):
         decentral.compare(["iql", "dac"], "matrix-game", **SETTINGS, out=copied)
     assert begun == []
 

@@ -5,7 +5,7 @@ import shlex
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -59,6 +59,15 @@ class PlannedRun:
         algorithms = dict.fromkeys(member.name for member in self.config.members if is_name_of_code(member.name))
         named += ["--algorithm", ",".join(algorithms)] if algorithms else []
         return shlex.join(["decentral", "resume", str(self.out), *named])
+
+
+@contextmanager
+def planned_together(runs: Sequence[PlannedRun]) -> Iterator[None]:
+    """An interruption while runs that belong together are trained is followed by what goes on with all of them."""
+    try:
+        yield
+    except Interrupted as saved:
+        raise Interrupted(saved.step, f"the same command with --out {runs[0].place}") from None
 
 
 class Listener(Protocol):
@@ -272,9 +281,7 @@ class Training:
             listener.saved(int(self.lane_batch.steps.min()))
 
     def _interrupted(self) -> Interrupted:
-        first, several = self.runs[0], len(self.runs) > 1
-        how = f"the same command with --out {first.place}" if several else first.resume_command
-        return Interrupted(int(self.lane_batch.steps.min()), how)
+        return Interrupted(int(self.lane_batch.steps.min()), self.runs[0].resume_command)
 
 
 def evaluation_steps(plan: Plan) -> Iterator[int]:

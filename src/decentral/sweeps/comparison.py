@@ -9,7 +9,7 @@ from decentral.configs.registry import algorithm_class
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.schedule import UNTIL_FINISHED
 from decentral.runs.resume import finished_runs
-from decentral.runs.runner import Listener, PlannedRun, run
+from decentral.runs.runner import Listener, PlannedRun, planned_together, run
 from decentral.settings import Refused, setting_fields
 
 SEEDS = 5  # by default: one seed says nothing about another
@@ -34,10 +34,11 @@ def train_all(
     for line in told_of_some(known_settings({name: name for name in names}), algorithm_settings or {}):
         tell(line)
     planned = [PlannedRun(config, out / config.algorithm_name) for config in configs]
-    return [
-        finished or run(planned_run.config, planned_run.out, listeners(), UNTIL_FINISHED, resume=True)
-        for planned_run, finished in zip(planned, finished_runs(planned), strict=True)
-    ]
+    with planned_together(planned):
+        return [
+            finished or run(planned_run.config, planned_run.out, listeners(), UNTIL_FINISHED, resume=True)
+            for planned_run, finished in zip(planned, finished_runs(planned), strict=True)
+        ]
 
 
 def resolve_all(

@@ -16,7 +16,7 @@ from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import UNTIL_FINISHED, WHEN_STOPPED
 from decentral.runs.resume import finished_runs
-from decentral.runs.runner import Listener, PlannedRun, run_together
+from decentral.runs.runner import Listener, PlannedRun, planned_together, run_together
 from decentral.sweeps.comparison import resolve_all
 
 GROUPS = ("algorithm", "environment", "training")
@@ -78,9 +78,10 @@ def train_grid(
         waiting = [place for place in places if directories[place] is None]
         for together in _saved_apart(runs, waiting):
             tell(f"program {number} of {len(programs)}: {'  '.join(runs[place].name for place in together)}")
-            trained = run_together(
-                [runs[place] for place in together], listeners(), saving, resume=True, deadline=deadline
-            )
+            with planned_together(runs):
+                trained = run_together(
+                    [runs[place] for place in together], listeners(), saving, resume=True, deadline=deadline
+                )
             for place, directory in zip(together, trained, strict=True):
                 directories[place] = directory
     return [directory for directory in directories if directory is not None]
