@@ -16,6 +16,7 @@ import equinox as eqx
 import numpy as np
 
 from decentral.errors import Refused, brief, did_you_mean
+from decentral.synonyms import meanings
 
 LARGEST = 2**31 - 1  # of any number: counters are 32-bit integers
 
@@ -85,7 +86,9 @@ def build(kind: type[Settings], values: dict[str, Any], group: str) -> Any:
     known = {field.name: field for field in setting_fields(kind)}
     for name in values:
         if name not in known:
-            meant, all_known = did_you_mean(name, known), ", ".join(sorted(known))
+            here = next((one for one in meanings(name) if one in known), "")
+            meant = f" did you mean {here}?" if here else did_you_mean(name, known)
+            all_known = ", ".join(sorted(known))
             raise Refused(f"unknown setting {group}.{name:.40}:{meant} {group} has {all_known}")
     try:
         for name, value in values.items():
@@ -129,7 +132,8 @@ def _check(field: dataclasses.Field, value: Any) -> None:
         return
     value = _whole_to_float(value) if field.type is float else value
     if not (_has_type(field.type, value) and _within(field.metadata, value) and _formed(field.metadata, value)):
-        raise Refused(f"{field.name} must be {allowed(field)}, got {brief(value)}")
+        kind = "a text: " if field.metadata["form"] is not None and not isinstance(value, str) else ""
+        raise Refused(f"{field.name} must be {kind}{allowed(field)}, got {brief(value)}")
     if type(value) in (int, float) and abs(value) > LARGEST:
         raise Refused(f"{field.name} must be {allowed(field)} and at most {LARGEST}, got {brief(value)}")
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from decentral.cli.synonyms import SYNONYMS
+import decentral
+from decentral.errors import Refused
+from decentral.synonyms import SYNONYMS
 from tests.cli.fuzzing import no_work_fixture, outcome  # noqa: F401
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming_from.md"
@@ -60,12 +62,23 @@ def test_rows_of_the_page_were_found():
         ("iql", "n_eval_episodes", "did you mean --training.test_episodes?"),
         ("iql", "exploration_fraction", "did you mean --training.epsilon_steps?"),
         ("iql", "exploration_final_eps", "did you mean --training.epsilon_end?"),
+        ("ippo", "algorithm.gamma", "did you mean --algorithm.discount?"),
+        ("ippo", "algorithm.hiden", "did you mean --algorithm.hidden?"),
+        ("ippo", "clip-param", "did you mean --algorithm.ratio_clip?"),
+        ("iql", "agents", "a team is named as ENVIRONMENT --agents A,B"),
+        ("iql", "environment.n_agents", "it is called num_porters or num_predators here"),
+        ("iql", "algo", "ALGORITHM and ENVIRONMENT are the first words"),
         ("iql", "use_cuda", "environment variable JAX_PLATFORMS"),
         ("iql", "eps_clip", "it is called ratio_clip here, and belongs to other algorithms or commands"),
     ],
 )
 def test_a_flag_is_answered_with_one_that_the_algorithm_has(algorithm, flag, answer):
     assert answer in hint(algorithm, flag)
+
+
+def test_a_file_and_python_are_answered_alike():
+    with pytest.raises(Refused, match=r"unknown setting algorithm.lr: did you mean learning_rate\?"):
+        decentral.train("iql", "matrix-game", algorithm={"lr": 3})
 
 
 def test_no_name_of_another_library_is_a_setting_under_its_own_name():

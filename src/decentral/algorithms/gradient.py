@@ -28,7 +28,7 @@ class NetworkLearner(OptimiserSettings):
     layers: str = setting(
         "",
         "widths of the hidden layers before the memory, such as 128-64 (empty: one of `hidden` units)",
-        form=(r"|[1-9][0-9]{0,4}(-[1-9][0-9]{0,4}){0,7}", "empty, or up to 8 widths such as 128-64"),
+        form=(r"|[1-9][0-9]{0,4}(-[1-9][0-9]{0,4}){0,7}", "empty, or up to 8 widths of at most 99999 such as 128-64"),
     )
     memory: str = setting(
         "gru",

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import decentral
 from decentral.cli.commands import COMMANDS
-from decentral.cli.synonyms import suggestion
+from decentral.cli.suggestion import suggestion
 from decentral.errors import Refused, printable
 from decentral.terminal import complain, say
 

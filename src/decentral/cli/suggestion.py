@@ -1,0 +1,69 @@
+"""What an unknown flag may have meant: one of another library, of another algorithm, or one that was misspelt."""
+
+import difflib
+from collections.abc import Iterable
+
+from decentral.synonyms import SYNONYMS, meanings
+
+MOST_OWNERS = 4  # algorithms that are named
+DEVICE = " the device is chosen by the environment variable JAX_PLATFORMS (cpu or cuda)"
+NAMES = " ALGORITHM and ENVIRONMENT are the first words, without a flag"
+ELSEWHERE = {
+    "environment.rewards": " the agents of this environment share one reward",
+    "env": NAMES,
+    "algo": NAMES,
+    "alg": NAMES,
+    "wandb": " trackers are given as --track wandb",
+    "device": DEVICE,
+    "cuda": DEVICE,
+    "use_cuda": DEVICE,
+}
+
+
+def suggestion(flag: str, known: Iterable[str]) -> str:
+    """What an unknown flag may have meant, as part of a refusal; empty if nothing comes near.
+
+    A setting may be named without its group, or as in PyMARL, Stable-Baselines3 or CleanRL.
+    """
+    by_name: dict[str, str] = {}
+    for other in sorted(known, key=len):
+        by_name.setdefault(_own_name(other), other)
+    name, own = _plain(flag), _own_name(flag)
+    for key in (name, own):
+        if key in ELSEWHERE:
+            return ELSEWHERE[key]
+    for meant in meanings(own):
+        if meant in by_name:
+            return f" did you mean {by_name[meant]}?"
+    if name == "agents":
+        return " a team is named as ENVIRONMENT --agents A,B, without an ALGORITHM before it"
+    if own in SYNONYMS:
+        return f" it is called {' or '.join(meanings(own))} here, and belongs to other algorithms or commands"
+    return _owners(name) or _nearest(own, by_name)
+
+
+def _owners(name: str) -> str:
+    """Which algorithms have this setting, if it is one of theirs."""
+    group, _, setting = name.partition(".")
+    if group != "algorithm":
+        return ""
+    from decentral.api.choices import algorithms_with  # imported only where it is used: it takes long
+
+    having = algorithms_with(setting)
+    more = f" and {len(having) - MOST_OWNERS} more" if len(having) > MOST_OWNERS else ""
+    return f" it is a setting of {', '.join(having[:MOST_OWNERS])}{more}" if having else ""
+
+
+def _nearest(own: str, by_name: dict[str, str]) -> str:
+    """The flag whose own name is nearest."""
+    near = difflib.get_close_matches(own, list(by_name), n=1)
+    return f" did you mean {by_name[near[0]]}?" if near else ""
+
+
+def _own_name(flag: str) -> str:
+    """A flag without its group."""
+    return _plain(flag).rpartition(".")[2]
+
+
+def _plain(flag: str) -> str:
+    return flag.removeprefix("--").replace("-", "_").lower()
