@@ -72,6 +72,8 @@ def test_a_quick_look_explores_for_half_of_its_steps():
         (["coordination", "iql", "--only", "chess"], "only must name tasks of the suite, visible-P0, "),
         (["coordination", "iql", "--only", "penalty,chess"], "2s3z, got 'chess'"),
         (["coordination", "iql,iql"], "METHODS must name each method once, got iql twice"),
+        (["coordination", "--only", "chess"], "only must name tasks of the suite"),
+        (["coordination", "--steps", "3"], "--steps can't be given without METHODS"),
         (["coordination", "sarsa"], "unknown method 'sarsa'"),
         (["coordination", "forgiving_iql"], "did you mean forgiving-iql? choose one of iql, "),
         (["coordination", "iql", "--steps", "many"], "--steps"),

@@ -43,8 +43,8 @@ class SuiteComparison:
 
 def compare_suite(
     methods: Sequence[str],
-    suite: str = "coordination",
     /,
+    suite: str = "coordination",
     *,
     algorithm: dict[str, Any] | None = None,
     only: Sequence[str] = (),
@@ -81,9 +81,9 @@ def compare_suite(
     return comparison
 
 
-def suite_tasks(suite: str = "coordination", /) -> list[Task]:
-    """The tasks of a suite, without training."""
-    return tasks_of(suite)
+def suite_tasks(suite: str = "coordination", only: Sequence[str] = ()) -> list[Task]:
+    """The tasks of a suite, or `only` these, without training."""
+    return tasks_of(suite, only)
 
 
 def _scores(

@@ -82,7 +82,7 @@ def print_tasks(console: Screen, tasks: "Sequence[Task]") -> None:
     """The tasks of a suite, and what their scores are measured by."""
     from decentral.api.compare_suite import BEST_COMPARED
 
-    table = Table(title=f"{len(tasks)} tasks", title_justify="left")
+    table = Table(title=f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}", title_justify="left")
     for heading in ("task", "environment", "settings", "random", "best known"):
         table.add_column(heading, overflow="fold")
     for task in tasks:

@@ -103,7 +103,10 @@ def _compare_on_suite(words: list[str]) -> None:
     args = parser.parse_all(words)
     console = wide_console()
     if args.methods is None:
-        print_tasks(console, suite_tasks(args.suite))
+        of_training = ("seeds", "steps", "seed", "devices", "out", "track")
+        if unused := [name for name in of_training if getattr(args, name)]:
+            parser.error(f"--{unused[0]} can't be given without METHODS")
+        print_tasks(console, suite_tasks(args.suite, args.only or ()))
         return
     trust_named(args, *args.methods)
     given: dict[str, Any] = {}
