@@ -10,6 +10,7 @@ import numpy as np
 from decentral.analysis.results import Curves, names, shared_references, shared_reports
 from decentral.analysis.statistics import CONFIDENCE, RESAMPLES, Summary, interquartile_mean, summarise_all
 from decentral.errors import Refused
+from decentral.records import RunDirectory
 
 MOST_RUNS = 20  # that are all drawn with their bands and named
 BEST = 10  # of more runs
@@ -114,9 +115,10 @@ def _check_finished(runs: list[Curves]) -> None:
     for run in runs:
         planned = run.config["training"].get("steps", 0)
         if run.steps[-1] < planned:
-            raise Refused(
-                f"RUN must be finished, got {run.path}, which stands at step {run.steps[-1]:.0f} of {planned}"
-            )
+            stands = f"at step {run.steps[-1]:.0f} of {planned}"
+            if RunDirectory(run.path).is_finished:
+                raise Refused(f"RUN must be whole, got {run.path}, which ended and whose metrics.jsonl stops {stands}")
+            raise Refused(f"RUN must be finished, got {run.path}, which stands {stands}")
 
 
 def _check_one_environment(runs: list[Curves]) -> None:

@@ -118,6 +118,7 @@ def _check_even(environment: str, tasks: dict[str, Task]) -> None:
     }
     if len(shapes) > 1:
         each = " and ".join(
-            f"{seeds} seeds with {tests - 1} tests of {', '.join(m)}" for seeds, tests, m in sorted(shapes)
+            f"{seeds} {'seed' if seeds == 1 else 'seeds'} with {tests - 1} tests of {', '.join(m)}"
+            for seeds, tests, m in sorted(shapes)
         )
         raise Refused(f"runs must have as many seeds and tests each on {environment}, got {each}")
