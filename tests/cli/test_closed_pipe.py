@@ -1,6 +1,7 @@
 """A reader that has seen enough, as in `decentral list | head -3`, ends a command silently, as it ends other tools."""
 
 import os
+import shlex
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
@@ -53,6 +54,12 @@ def test_a_closed_pipe_ends_a_training_which_can_be_resumed(tmp_path):
     assert not (tmp_path / "run" / "finished.json").exists()
     main(words)
     assert (tmp_path / "run" / "finished.json").exists()
+
+
+def test_a_process_without_any_output_ends_well():
+    command = f"exec {shlex.quote(sys.executable)} -m decentral --version >&-"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_process_says_nothing_when_its_reader_has_gone():

@@ -46,7 +46,8 @@ def main(
         try:
             _main(sys.argv[1:] if arguments is None else arguments, surroundings)
         finally:
-            sys.stdout.flush()  # here, where a closed pipe can be caught
+            if sys.stdout is not None:  # as it is where the standard output was closed
+                sys.stdout.flush()  # here, where a closed pipe can be caught
     except BrokenPipeError:
         leave_closed_pipes()
         raise SystemExit(CLOSED_PIPE) from None
