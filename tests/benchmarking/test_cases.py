@@ -40,7 +40,14 @@ def test_parameters_may_be_shared():
 def test_any_other_setting_multiplies_the_cases_that_have_it():
     settings = {"algorithm.kl_weight": [0.0, 0.1], "environment.length": [50], "algorithm.layers": ["32", "64-64"]}
     cases = Grid(["iql", "dac"], ["porters"], settings=settings).cases()
-    assert [dict(case.settings).get("algorithm.kl_weight") for case in cases] == [None, None, "0.0", "0.0", "0.1", "0.1"]
+    assert [dict(case.settings).get("algorithm.kl_weight") for case in cases] == [
+        None,
+        None,
+        "0.0",
+        "0.0",
+        "0.1",
+        "0.1",
+    ]
     first, last = cases[0].config.setup, cases[-1].config.setup
     assert first.environment.time_limit == last.environment.time_limit == 50
     assert (first.team.squads[0].algorithm.layers, last.team.squads[0].algorithm.layers) == ("32", "64-64")

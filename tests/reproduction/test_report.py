@@ -150,7 +150,9 @@ def test_dac_learns_every_penalty_under_two_readings_where_hysteretic_ends_above
 def test_the_readme_tells_the_highest_penalty_with_shared_parameters():
     runs = (("shared-visible", "dac"), ("appendix-a", "dac"), ("shared-visible", "hysteretic"))
     printed, best_context, hysteretic = (short(late_returns(told(name, 1.0, method))) for name, method in runs)
-    row = f"| {printed}, with the target of the paper's Appendix A {best_context}: learned, but Hysteretic learns it too"
+    row = (
+        f"| {printed}, with the target of the paper's Appendix A {best_context}: learned, but Hysteretic learns it too"
+    )
     assert f"{row} ({hysteretic}) |" in text("README.md")
 
 
