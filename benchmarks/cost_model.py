@@ -3,7 +3,9 @@
 python benchmarks/cost_model.py                      # the fit, its errors, and what 10,000 runs would take
 python benchmarks/cost_model.py docs/figures/cost_model.png
 
-A turn's playing is a + b x seeds for each environment, its learning c + seeds x operations / rate for each algorithm.
+A turn's playing is a + b x seeds x agents for each environment, and in proportion to the length of its episodes; its
+learning is c + seeds x operations / rate for each algorithm. Widths and lengths of episodes are not fitted: what was
+measured for them checks the model.
 """
 
 import json
@@ -20,7 +22,9 @@ FILES = {
     "2 CPU cores": ("bench-cpu", "bench-cpu-seeds", "bench-cpu-agents"),
     "H200": ("bench-h200", "bench-h200-agents", "bench-h200-battles-iql", "bench-h200-battles-dac"),
 }
+CHECKS = {"2 CPU cores": ("bench-cpu-widths",)}  # of one length and width the model says what others take
 GPU_LANES = 256  # seeds side by side on one GPU, the most that was measured
+LENGTH = 100  # steps of an episode of predator-prey
 TURNS = 30_500  # of a run: 3.05 M steps of predator-prey in episodes of 100
 
 
@@ -33,6 +37,8 @@ class Measured:
     seeds: int
     agents: int
     operations: float  # of one seed
+    length: float  # of an episode, in multiples of the environment's own
+    settings: str  # that are not the defaults
     play: float  # milliseconds
     learn: float
 
@@ -80,16 +86,22 @@ class CostModel:
         return CostModel(playing, learning)
 
     def turn(self, case: Measured) -> float:
-        played = self.playing[case.environment].at(case.seeds * case.agents)
+        played = case.length * self.playing[case.environment].at(case.seeds * case.agents)
         return played + self.learning[case.algorithm, case.environment].at(case.seeds * case.operations)
 
 
 def measured_on(device: str) -> list[Measured]:
     """The cases that were benchmarked on a device."""
+    return cases_of(FILES[device])
+
+
+def cases_of(files: tuple[str, ...]) -> list[Measured]:
+    """The cases of some benchmarks."""
     found = []
-    for file in FILES[device]:
+    for file in files:
         for entry in json.loads((RESULTS / f"{file}.json").read_text())["cases"]:
-            case = entry["case"]
+            case, settings = entry["case"], dict(entry["case"].get("settings", ()))
+            length = float(settings.get("environment.length", LENGTH)) / LENGTH
             found.append(
                 Measured(
                     case["algorithm"],
@@ -97,6 +109,8 @@ def measured_on(device: str) -> list[Measured]:
                     case["seeds"],
                     case["agents"],
                     entry["floor"]["flops_per_seed"],
+                    length,
+                    ", ".join(f"{name.split('.')[1]} {value}" for name, value in settings.items()),
                     entry["play_ms"]["median"],
                     entry["learn_ms"],
                 )
@@ -121,6 +135,11 @@ def describe(device: str) -> None:
         )
     off = 100 * np.abs(errors)
     print(f"{device}: error {off.mean():.0f} % on average, {off.max():.0f} % at most")
+    for case in cases_of(CHECKS.get(device, ())):
+        turn, told = case.play + case.learn, model.turn(case)
+        print(
+            f"| {case.algorithm} | {case.settings} | {turn:.1f} ms | {told:.1f} ms | {100 * (told / turn - 1):+.0f} % |"
+        )
 
 
 def study(gpus: int, runs: int = 10_000) -> tuple[int, int, float]:
@@ -130,7 +149,7 @@ def study(gpus: int, runs: int = 10_000) -> tuple[int, int, float]:
     per_gpu = -(-runs // gpus)
     programs = -(-per_gpu // GPU_LANES)
     lanes = -(-per_gpu // programs)
-    case = Measured(one.algorithm, one.environment, lanes, one.agents, one.operations, 0, 0)
+    case = Measured(one.algorithm, one.environment, lanes, one.agents, one.operations, 1.0, "", 0, 0)
     return lanes, programs, programs * TURNS * CostModel.fitted(cases).turn(case) / 3.6e6
 
 
