@@ -43,7 +43,7 @@ FOREIGN = {
         "StarCraft2Env",
     ),
     *("MPE_simple_spread_v3", "MPE_simple_facmac_v1", "MPE_simple_speaker_listener_v4", "MPE_simple_world_comm_v3"),
-    *("Colossus", "ThermalLances", "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION"),
+    *("Colossus", "ThermalLances", "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "PYTHONDONTWRITEBYTECODE"),
     *("--backend-store-uri", "--logdir", "sqlite", "TRACKIO_DIR", "wandb/", "Text", "markup"),
     *("nohup", "ulimit", "SBATCH_PARTITION", "SBATCH_TIMELIMIT", "venv", "github", "python3.13"),
 }
