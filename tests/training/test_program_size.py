@@ -1,4 +1,4 @@
-"""The program of a turn does not grow with contexts, lengths, batches or agents, and hardly with the window."""
+"""The program of a turn does not grow with contexts, lengths or agents, and hardly with batches and the window."""
 
 import functools
 
@@ -17,11 +17,13 @@ def operations(environment="predator-prey", algorithm=(), world=(), plan=()):
     return sum(1 for _ in equations(jax.make_jaxpr(lambda lane: turn(setup, lane, True))(lane)))
 
 
-def test_contexts_lengths_and_batches_add_nothing():
-    larger = operations(
-        algorithm=(("contexts", 40),), world=(("length", 400),), plan=(("batch_episodes", 128), ("test_episodes", 64))
-    )
+def test_contexts_and_lengths_add_nothing():
+    larger = operations(algorithm=(("contexts", 40),), world=(("length", 400),), plan=(("test_episodes", 64),))
     assert larger == operations()
+
+
+def test_a_batch_adds_less_than_half_a_percent_each_time_that_it_doubles():
+    assert operations() < operations(plan=(("batch_episodes", 128),)) < 1.01 * operations()
 
 
 def test_a_window_adds_less_than_half_a_percent_for_each_step_that_it_is_longer():

@@ -105,6 +105,19 @@ def test_distinct_numbers_are_distinct_and_all_equally_likely(below, count):
     np.testing.assert_allclose(np.bincount(drawn.ravel(), minlength=below) / 20_000, count / below, atol=0.02)
 
 
+@pytest.mark.parametrize(("below", "count"), [(1, 1), (5, 5), (34, 32), (40, 32), (5000, 32)])
+def test_distinct_numbers_are_those_that_are_drawn_place_by_place(below, count):
+    keys = jax.random.split(jax.random.key(2), 300)
+    found = np.asarray(jax.jit(jax.vmap(lambda key: distinct_numbers(jnp.asarray(below), count, key)))(keys))
+    shares = np.asarray(jax.vmap(lambda key: jax.random.uniform(key, (count,)))(keys))
+    for numbers, share in zip(found, shares, strict=True):
+        chosen: list[int] = []
+        for highest, part in zip(range(below - count, below), share, strict=True):
+            drawn = min(int(np.floor(part * np.float32(highest + 1))), highest)
+            chosen.append(highest if drawn in chosen else drawn)
+        assert numbers.tolist() == chosen
+
+
 def test_every_pair_is_equally_likely():
     keys = jax.random.split(jax.random.key(1), 30_000)
     drawn = np.sort(np.asarray(jax.jit(jax.vmap(lambda key: distinct_numbers(jnp.asarray(4), 2, key)))(keys)), axis=1)

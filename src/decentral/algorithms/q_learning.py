@@ -89,11 +89,10 @@ def epsilon_greedy(
     values: Float[Array, " actions"], available: Bool[Array, " actions"], epsilon: Float[Array, ""], dice: Dice
 ) -> Int[Array, ""]:
     """With probability epsilon a uniformly drawn available action, else the best available one."""
-    greedy = jnp.argmax(mask_unavailable(values, available), axis=-1)
     order = jnp.cumsum(available, axis=-1)
     drawn = 1 + jnp.floor(dice.action * order[-1]).astype(order.dtype)
-    random = jnp.argmax(order >= drawn, axis=-1)
-    return jnp.where(dice.explore_action < epsilon, random, greedy)
+    scores = jnp.where(dice.explore_action < epsilon, order >= drawn, mask_unavailable(values, available))
+    return jnp.argmax(scores, axis=-1)  # of equal scores the first
 
 
 def best_next_value(

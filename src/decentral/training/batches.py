@@ -49,7 +49,7 @@ def learn_from(
     def learn(length: int, agent: AgentState, episodes: Episode, key: Key[Array, ""]) -> tuple[AgentState, Metrics]:
         return _learn(algorithm, agent, cut(episodes, length), key)
 
-    which = jnp.searchsorted(jnp.asarray(batch.lengths), longest)
+    which = jnp.sum(jnp.asarray(batch.lengths) < longest)
     return jax.lax.switch(which, [partial(learn, length) for length in batch.lengths], agent, episodes, key)
 
 

@@ -139,14 +139,18 @@ def sample(replay: Replay, count: int, key: Key[Array, ""]) -> Episode:
 
 
 def distinct_numbers(below: Int[Array, ""], count: int, key: Key[Array, ""]) -> Int[Array, " count"]:
-    """`count` different numbers from 0 to below - 1, every set of them equally likely (Floyd's method)."""
-    highest = below - count + jnp.arange(count)
+    """`count` different numbers from 0 to below - 1, every set of them equally likely (Floyd's method).
+
+    Place by place, a number that was chosen before is exchanged for the highest of its place, which nobody before could
+    draw. All places are decided at once, as a loop over them would keep a GPU waiting: a number was chosen before if it
+    was drawn before, or if it is the highest of an earlier place that was itself exchanged.
+    """
+    places = jnp.arange(count)
+    highest = below - count + places
     drawn = jnp.minimum(jnp.floor(jax.random.uniform(key, (count,)) * (highest + 1)).astype(jnp.int32), highest)
-
-    def choose(chosen: Array, draw: tuple[Array, Array, Array]) -> tuple[Array, None]:
-        place, number, otherwise = draw
-        number = jnp.where(jnp.any(chosen == number), otherwise, number)
-        return jnp.where(jnp.arange(count) == place, number, chosen), None
-
-    nothing = jnp.full(count, -1, jnp.int32)
-    return jax.lax.scan(choose, nothing, (jnp.arange(count), drawn, highest))[0]
+    exchanged = jnp.any((drawn[:, None] == drawn[None, :]) & (places[:, None] > places[None, :]), axis=1)
+    whose_highest = jnp.where(drawn >= highest[0], drawn - highest[0], places)
+    for _ in range((count - 1).bit_length()):
+        exchanged = exchanged | exchanged[whose_highest]
+        whose_highest = whose_highest[whose_highest]
+    return jnp.where(exchanged, highest, drawn)

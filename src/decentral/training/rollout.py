@@ -13,8 +13,8 @@ from decentral.algorithms.base import Memory, Models, Statistics
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.environments.base import Environment, Randomness, Script, State, begin
 from decentral.training.squads.base import Squad
+from decentral.training.stepping import Carry, take_all_steps, until_all_are_over, with_last
 from decentral.training.team import Team
-from decentral.training.until_over import until_all_are_over
 from decentral.types import Episode, Percept
 
 Draws = Any  # a player's random draws, one entry per step
@@ -74,31 +74,22 @@ def _play_episode(
     """
     state, randomness = begin(environment, key)
     kind = environment.spec.actions
-    silence = jnp.zeros((environment.num_agents, kind.count))
+    nobody_acted = jnp.full((environment.num_agents, *kind.shape), kind.nothing, kind.dtype)
 
-    def step(carry: tuple, drawn: tuple) -> tuple[tuple, Array, Bool[Array, ""]]:
+    def step(carry: Carry, drawn: tuple) -> tuple[Carry, Bool[Array, ""]]:
         state, memories, last_actions = carry
         step_randomness, draws = drawn
-        actions, memories = choose(state, memories, last_actions, draws)
+        actions, memories = choose(state, memories, kind.features(last_actions), draws)
         following, outcome = environment.step_with(state, actions, step_randomness)
-        return (following, memories, kind.features(actions)), actions, outcome.terminated
+        return (following, memories, actions), outcome.terminated
 
-    def step_and_keep(carry: tuple, drawn: tuple) -> tuple[tuple, tuple]:
-        following, actions, _ = step(carry, drawn)
-        return following, (carry[0], actions)
-
-    start = (state, memories, silence)
+    start, draws = (state, memories, nobody_acted), (randomness, draws)
     if environment.may_end_early:
-        idle = jnp.zeros((environment.num_agents, *kind.shape), kind.dtype)
-        (final, _, _), (states, actions) = until_all_are_over(
-            step, start, (randomness, draws), idle, environment.time_limit, key
-        )
+        every, actions = until_all_are_over(step, start, draws, environment.time_limit, key)
     else:
-        (final, _, _), (states, actions) = jax.lax.scan(step_and_keep, start, (randomness, draws))
-    every = with_last(states, final)
-    outcomes = jax.vmap(environment.recompute_outcome)(
-        states, actions, randomness, jax.tree.map(lambda state: state[1:], every)
-    )
+        every, actions = take_all_steps(step, start, draws)
+    before, after = jax.tree.map(lambda state: state[:-1], every), jax.tree.map(lambda state: state[1:], every)
+    outcomes = jax.vmap(environment.recompute_outcome)(before, actions, randomness, after)
     happened = jnp.cumsum(outcomes.terminated) - outcomes.terminated == 0
     return Trajectory(
         percepts=jax.vmap(environment.perceive)(every),
@@ -123,11 +114,6 @@ def retrace(environment: Environment, actions: Array, key: Key[Array, ""]) -> St
     state, randomness = begin(environment, key)
     final, states = jax.lax.scan(step, state, (actions, randomness))
     return with_last(states, final)
-
-
-def with_last(states: State, final: State) -> State:
-    """The states before each step and the one after the last, as one [P]."""
-    return jax.tree.map(lambda before, after: jnp.concatenate([before, after[None]]), states, final)
 
 
 def hand_out(trajectory: Trajectory) -> Episode:

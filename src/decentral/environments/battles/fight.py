@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.experimental import pallas
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Float
@@ -70,15 +71,18 @@ def fight_in_kernel(
     room = max(SMALLEST, 1 << (roster.units - 1).bit_length())
     spare = room - roster.units
 
-    def padded(rows: list[Array]) -> Array:
-        return jnp.pad(jnp.stack(rows), ((0, 0), (0, spare)))
+    def padded(rows: list[Any], axes: int = 1) -> Array:
+        """Rows of numbers, or of squares of them, with room for the units that pad; of known numbers a constant."""
+        known = all(isinstance(row, np.ndarray) for row in rows)
+        stack, pad = (np.stack, np.pad) if known else (jnp.stack, jnp.pad)
+        return jnp.asarray(pad(stack(rows), ((0, 0), *((0, spare),) * axes)))
 
     given = (
         padded([*(getattr(field, name) for name in TIMED), jitter]),
         padded([getattr(field, name) for name in COUNTED]),
         *(jnp.asarray(limit, jnp.float32).reshape(1) for limit in (rules.leash, rules.call_radius)),
-        padded([jnp.asarray(getattr(roster, name)) for name in COLUMNS]),
-        jnp.pad(jnp.stack([jnp.asarray(getattr(roster, name)) for name in PAIRS]), ((0, 0), (0, spare), (0, spare))),
+        padded([getattr(roster, name) for name in COLUMNS]),
+        padded([getattr(roster, name) for name in PAIRS], axes=2),
     )
 
     def program(
