@@ -76,6 +76,8 @@ def test_the_readme_tells_the_speeds_that_were_measured():
         for name in ("iql", "dac")
     )
     assert f"takes {turn(iql):.0f} ms for IQL and {turn(dac):.0f} ms for DAC on two CPU cores" in readme
+    pytorch = bench("cpu")["yardstick"]
+    assert f"against {turn(pytorch):.0f} ms for IQL in PyTorch, written as in PyMARL." in readme
     few, _ = list(bench("h200-products").values())[1]["cases"]
     assert f"five runs of DAC together take {turn(few):.1f} ms per turn" in readme
 
@@ -110,3 +112,34 @@ def test_many_agents_on_a_cpu():
         agents, milliseconds = one["agents"], 1000 * one["turn_seconds"]
         row = f"| {agents} | {one['compile_seconds']:.1f} | {1000 * one['play_seconds']:.2g} | {milliseconds:,.0f} |"
         assert f"{row} {milliseconds / agents:.1f} |" in PAGE
+
+
+def test_the_turn_of_pytorch():
+    pytorch, cases = bench("cpu")["yardstick"], bench("cpu")["cases"]
+    times = [turn(pytorch), play(pytorch), pytorch["learn_ms"]["median"]]
+    steps = turn(cases[0]) * cases[0]["steps_per_second"]["in_all"]  # of a turn, in thousandths
+    cells = " | ".join(f"{time:.1f}" for time in times)
+    assert f"| PyTorch, IQL as in PyMARL | 1 | {cells} | {steps / turn(pytorch):,.0f} | | |" in PAGE
+    slow = pytorch["elsewhere_ms"]["cpu, threads 2, no oneDNN"]
+    assert f"without oneDNN, which a PyMARL user does not run, takes {slow:.0f} ms." in PAGE
+
+
+def test_how_near_turns_on_a_cpu_come_to_their_floor():
+    rows = [line for line in PAGE.splitlines() if line.count("|") == 9 and " % | " in line]
+    told = [row.split(" | ")[-2] for row in rows]
+    assert told == [f"{100 * entry['floor']['of_measured']:.0f} %" for entry in bench("cpu")["cases"]]
+
+
+def test_a_turn_per_seed_on_a_gpu():
+    each = {seeds: turn(entry) / seeds for seeds, entry in by_seeds("h200").items()}
+    assert f"the cost falls from {each[1]:.2f} to {each[256]:.2f} ms from 1 to 256 seeds." in PAGE
+
+
+def test_what_many_replays_take():
+    sizes = {}
+    for one in json.loads((ROOT / "results" / "many-agents-cpu.json").read_text())["cases"]:
+        sizes[one["agents"]] = mebibytes = one["replay_bytes"] / 2**20
+        size = f"{mebibytes:.0f} MiB" if mebibytes < 1024 else f"{mebibytes / 1024:.1f} GiB"
+        row = next(line for line in PAGE.splitlines() if line.startswith(f"| {one['agents']} |") and "iB |" in line)
+        assert row.endswith(f" | {size} |")
+    assert f"{sizes[100] * 5000 / 1024**2:.1f} GiB for 100 agents and 5,000 episodes" in " ".join(PAGE.split())
