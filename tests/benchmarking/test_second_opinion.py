@@ -8,11 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from decentral.deviation import mean_and_spread
 from decentral.environments.predator_prey import PredatorPrey
 from decentral.environments.predator_prey.environment import Hunt
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "results" / "second-opinion"
+FIRST, OTHERS = slice(5), slice(5, None)  # of the seeds
 
 
 @pytest.fixture
@@ -58,6 +60,26 @@ def test_the_agreement_kept_is_one():
     for found in json.loads((KEPT / "agreement.json").read_text()).values():
         assert max(found[name] for name in ("loss, difference", "gradient, difference")) < 1e-5
         assert found["parameters after 1, difference"] < 1e-5
+
+
+def page():
+    return " ".join((ROOT / "docs" / "reproduction.md").read_text().split())
+
+
+def test_the_agreement_told_is_the_one_kept():
+    for method, found in json.loads((KEPT / "agreement.json").read_text()).items():
+        names = ("loss", "gradient", *(f"parameters after {updates}" for updates in (1, 5, 10)))
+        apart = [f"{found[f'{name}, difference']:.0e}".replace("e-0", "e-").replace("0e+00", "0") for name in names]
+        assert f"| {method.upper()} | {found['loss']:.3f} | {' | '.join(apart)} |" in page()
+
+
+def test_how_the_first_seeds_and_the_others_end_is_told_as_it_is():
+    [pair] = [one for one in json.loads((KEPT / "learned.json").read_text()) if one["method"] == "iql"]
+    torch, library = (np.asarray(pair[name])[:, -1] for name in ("torch", "library"))
+    first, others = ([mean_and_spread(ends[some]) for ends in (torch, library)] for some in (FIRST, OTHERS))
+    assert f"first five ended at {first[0]} in PyTorch and at {first[1]} here," in page()
+    assert f"ten more seeds of the library ended at {others[1]}, and ten more in PyTorch," in page()
+    assert f"between chance and a cause, at {others[0]}." in page() and len(torch) == len(library) == 15
 
 
 @pytest.mark.parametrize("name", ["curves", "learned"])
