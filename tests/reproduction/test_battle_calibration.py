@@ -137,3 +137,32 @@ def test_mixed_teams_learn_more_slowly_than_live():
 def seeds(run):
     """The steps and the returns of every seed's tests."""
     return zip(run["seed_steps"], run["returns"], strict=True)
+
+
+def test_the_lengths_of_live_episodes_are_those_of_the_data():
+    live = json.loads((ROOT / "results" / "battle-calibration.json").read_text())["live_first_episodes"]
+    shown = [line.split(" | ")[0].removeprefix("| ") for line in LINES if line.count(" to ") and line.count("|") == 6]
+    for battle in (name for name in shown if name in live):
+        one, of_eight = live[battle]["one"], np.array(live[battle]["of_eight"])
+        cells = f"{np.median(one):g}, {min(one)} to {max(one)} | {of_eight.mean() / 8:.1f}"
+        assert f"| {battle} | {cells} |" in PAGE
+    assert len([name for name in shown if name in live]) == 8
+
+
+def test_what_was_measured_when_help_was_called_every_33_loops():
+    found = {}
+    for run in RUNS:
+        if run.get("note") == "help was called every 33 loops":
+            returns = returns_at_calibration(run)
+            what = *run["rules"], run["method"], run["sharing"]
+            found.setdefault(what, {})[run["map"]] = f"{returns.mean():.1f} ± {returns.std(ddof=1):.1f}"
+    words = {
+        ("vdn", True): "no change, VDN {};",
+        ("qmix", True): "QMIX {};",
+        ("anchored", "iql", True): "`anchored`, IQL {};",
+        ("packing", "iql", True): "`rings`, IQL {};",
+        ("iql", False): "defaults, IQL not shared {}.",
+    }
+    assert set(words) == set(found)
+    for what, cells in found.items():
+        assert words[what].format(", ".join(cells[battle] for battle in MAPS)) in PAGE

@@ -98,6 +98,29 @@ def test_what_patience_reaches_is_told_as_it_is():
         assert f"| {' '.join(row.split())} |" in page
 
 
+def test_the_optimum_and_the_planner_beside_patience_are_those_of_the_data():
+    page, optimal = text("docs/algorithms/patient.md"), {}
+    for run in stored("patient.json"):
+        if run["config"]["environment"]["name"] == "predator-prey":
+            optimal[run["config"]["environment"]["penalty"]] = run["config"]["references"]["optimal"]
+    planned = json.loads((ROOT / "results" / "hidden-planner.json").read_text())["found"].values()
+    assert f"| optimum | | {' | '.join(f'{optimal[penalty]:.2f}' for penalty in (0.0, 0.3, 0.5, 1.0))} |" in page
+    cells = " | ".join(f"{found['returned']:.2f}" for found in planned)
+    assert f"| [a planner](../reproduction.md#readings) | hidden | {cells} |" in page
+
+
+def test_where_patience_is_not_best_is_told_as_it_is():
+    ends = {}
+    for run in stored("patient.json"):
+        method, world = run["config"]["algorithm"], run["config"]["environment"]
+        if world["name"] == "predator-prey" and world["penalty"] == 1.0 and not world["observe_teammate"]:
+            ends[method["name"], bool(method["forgive"])] = late_of(run)
+    schedule, patient = ends["iql", True], ends["patient", False]
+    ahead = f"the tuned schedule is ahead by {schedule.mean() - patient.mean():.1f} (both vary by 2 from seed to seed)"
+    assert f"hidden at P = 1.0 {ahead}" in text("docs/algorithms/patient.md")
+    assert {round(scores.std(ddof=1)) for scores in (schedule, patient)} == {2}
+
+
 def test_the_scores_of_the_suite_are_told_as_they_are(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     coordination = importlib.import_module("coordination")
@@ -108,7 +131,10 @@ def test_the_scores_of_the_suite_are_told_as_they_are(monkeypatch):
     assert f"predator-prey, has {second.mean:.2f} and {second.worst:.2f}; no other method is above 0.6 on" in page
     assert (best.method, second.method) == ("patient", "forgiving-iql") and all(row.worst < 0.6 for row in others)
     porters = scores["patient"]["porters"]
-    assert f"two of them: {porters.mean():.2f}." in page and (porters > 0.98).sum() == 3
+    assert f"two of them: {porters.mean():.2f}." in page and (porters > 0.9).sum() == 3
+    *alone, low, _, high = sorted(porters)
+    assert f"Three of ten seeds learn to lift heavy loads together and reach {low:.2f} to {high:.2f};" in page
+    assert f"the others stay at {np.mean(alone):.2f}." in page and np.ptp(alone) < 0.02
     on_porters = {method: by_task["porters"] for method, by_task in scores.items() if "porters" in by_task}
     lifted = {method: (score > 0.9).sum() for method, score in on_porters.items() if (score > 0.9).any()}
     assert len(on_porters) == 13 and lifted == {"patient": 3, "lenient": 1}

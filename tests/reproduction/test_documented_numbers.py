@@ -239,3 +239,15 @@ def test_the_catalogue_prints_the_commands_of_its_small_runs_and_how_long_they_t
     assert data["commands"].keys() == data["seconds"].keys() == data["runs"].keys()
     assert [command for command in data["commands"].values() if command not in page] == []
     assert [taken for taken in data["seconds"].values() if not re.search(rf"\b{taken}\b[^.]* s\b", page)] == []
+
+
+def test_where_single_seeds_of_the_catalogue_end_is_told_as_it_is():
+    page, runs = text("docs/environments/catalogue.md"), json.loads((ROOT / "results" / "catalogue.json").read_text())
+    ends = {name: sorted(seed[-1][1] for seed in seeds.values()) for name, seeds in runs["runs"].items()}
+    none, *served = ends["IPPO, Overcooked"]
+    words = f"four seeds of five serve dishes and end between {served[0]:.1f} and {served[-1]:.1f}; the fifth ends at"
+    assert f"{words} {none:.1f}, from small rewards alone" in page
+    storm = ends["IPPO, STORM"]
+    assert f"every seed ends above random play ({storm[0]:.1f} to {storm[-1]:.1f})," in page and storm[0] > 0.42
+    *below, best = ends["IQL, archers"]
+    assert f"one seed of five ends above random play ({best:.2f}), the others below it" in page and max(below) < 1.48
