@@ -8,6 +8,7 @@ import numpy as np
 from decentral.deviation import mean_and_spread
 from decentral.reproduction.pieces import curves_in
 from decentral.reproduction.predator_prey import WEIGHTS, Promise
+from decentral.reproduction.table_1 import compared_with_payoff
 from tests.reproduction.test_coordination_numbers import late_of, stored
 from tests.reproduction.test_documented_numbers import ROOT, finals, results, run, text
 
@@ -51,6 +52,31 @@ def plain(page):
     return text(page).replace("**", "")
 
 
+def test_the_run_in_the_matrix_game_is_told_as_it_is():
+    page = text("docs/results.md")
+    seconds = []
+    for method, best in (("iql", 6.0), ("dac", 8.0)):
+        lines = (ROOT / "results" / "matrix-game" / method / "metrics.jsonl").read_text().splitlines()
+        tests = [json.loads(line) for line in lines]
+        assert {test["test_return_mean"] for test in tests if test["step"] == 50_000} == {best}
+        assert {test["seed"] for test in tests} == set(range(5))
+        seconds.append(f"{max(test['seconds'] for test in tests):.0f} s")
+    assert f"H200 this took {seconds[0]} and {seconds[1]} in all" in page
+    assert {test["test_return_mean"] for test in tests if test["step"] >= 1000} == {8.0}
+    assert "| DAC | 8 | 8.00 on every seed, from step 1,000 on |" in page and "| IQL | 6 | 6.00 on every seed |" in page
+
+
+def test_the_values_in_the_matrix_game_are_told_as_they_are():
+    page, every = text("docs/results.md"), compared_with_payoff(results("table-1"))[1]
+    phi = np.stack([agent.phi for agent in every])
+    low, high = (f"({', '.join(f'{value:.2f}' for value in end(axis=0))})" for end in (phi.min, phi.max))
+    assert f"phi of all ten agents lies between {low} and {high};" in page and len(phi) == 10
+    first = next(agent for agent in every if (agent.seed, agent.agent) == (0, 0))
+    for action, (values, occurs) in enumerate(zip(first.by_context, first.occurs, strict=True), start=1):
+        cells = [f"{value:.2f}" if told else f"({value:.2f})" for value, told in zip(values, occurs, strict=True)]
+        assert f"| a{action} | {first.phi[action - 1]:.2f} | {' | '.join(cells)} |" in page
+
+
 def test_the_familys_endings_in_the_matrix_game_are_told_as_they_are():
     ends, page = matrix_game(), text("docs/results.md")
     for label, names in IN_MATRIX_GAME.items():
@@ -74,7 +100,7 @@ def test_the_pages_of_the_family_tell_the_same_endings():
     }
     assert [name for name, sentence in told.items() if sentence not in text(f"docs/algorithms/{name}.md")] == []
     published, steps = matrix_game()["lenient 2"]
-    sentence = f"As published it ends at {published.mean():g} (measured, 5 seeds, {steps:,} steps)"
+    sentence = f"As published it ends at {published.mean():g} (measured, 5 seeds, {steps:,} steps, `results/family"
     assert not np.ptp(published) and sentence in text("docs/algorithms/lenient.md")
 
 
