@@ -21,6 +21,8 @@ from decentral.settings import Refused
 from tests.cli.test_cli import outcome
 from tests.small_runs import QUICK, SMALL
 
+UNEQUAL = "pettingzoo:tests.environments.zoo:Zoo"
+
 
 @functools.cache
 def sharing_run():
@@ -87,6 +89,7 @@ def test_what_needs_decentralised_agents_refuses_them_in_one_line(capsys, tmp_pa
         (["train", "matrix-game", "--agents", f"iql,frozen:{path}", *out], 2, "training.sharing true, which is not"),
         (["arena", "iql", "matrix-game", *shared, *out], 2, "training.sharing must be false in an arena, got true"),
         (["train", "ma2ql", "matrix-game", *shared, *out], 2, "training.sharing must be false for ma2ql, got true"),
+        (["train", "iql", UNEQUAL, *shared, *out], 2, "agents differ in size, got true: tall sees 4 numbers, small 3"),
     ):
         code, _, err = outcome(capsys, *words)
         assert (code, err.count("\n")) == (expected, 1) and complaint in err, err

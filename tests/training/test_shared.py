@@ -10,7 +10,7 @@ from decentral.centralised.base import Joint
 from decentral.centralised.sharing import NOTHING_OWN, Sharing
 from decentral.configs.config import resolve
 from decentral.configs.members import Member, Source, team_of
-from decentral.environments.registry import MatrixGame, PredatorPrey
+from decentral.environments.registry import MatrixGame, PredatorPrey, environment_class
 from decentral.settings import Refused
 from decentral.training.batches import Batch
 from decentral.training.loop import begin, turns
@@ -22,8 +22,9 @@ from decentral.training.squads.joined import Joined
 from decentral.training.squads.separate import LearningSchedule
 from decentral.training.squads.shared import Shared
 from decentral.types import Episode, Percept
+from tests.host_worlds import Counting
 from tests.small import small
-from tests.worlds import Fuse
+from tests.worlds import Aim, Fuse
 
 PLAN = Plan(batch_episodes=4, replay_episodes=8, sharing=True)
 WORLD = Fuse(limit=4)  # episodes of one to three steps: the mean must leave out the rest
@@ -114,11 +115,37 @@ def test_an_id_tells_agents_apart_that_perceive_the_same_and_chance_is_their_own
         (MatrixGame(), Plan(sharing=True, agent_ids=False), False),
         (PredatorPrey(), Plan(sharing=True), False),
         (PredatorPrey(), Plan(), None),
+        (Counting(), Plan(sharing=True), True),
     ],
 )
 def test_ids_are_appended_where_an_environment_does_not_tell_them(environment, plan, appended):
     sharing = sharing_in(environment, plan)
     assert (sharing if appended is None else sharing.append_ids) is appended
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ("pettingzoo:tests.environments.zoo:Trio", "scout sees 4 numbers, lifter 7"),
+        ("pettingzoo:tests.box_worlds:Reach", "arm sees 2 numbers, gripper 1"),
+        ("jaxmarl:tests.environments.jax_zoo:Zoo", "tall sees 4 numbers, small 1"),
+        ("gymnasium:tests.environments.registered:Foragers-v0", "agent_0 sees 2 numbers, agent_1 3"),
+    ],
+)
+def test_agents_that_see_unequally_much_can_not_share(environment, told):
+    built = environment_class(environment)()
+    with pytest.raises(
+        Refused, match=f"^training.sharing must be false where agents differ in size, got true: {told}$"
+    ):
+        sharing_in(built, Plan(sharing=True))
+    assert sharing_in(built, Plan()) is None
+
+
+def test_agents_with_unequally_many_actions_can_not_share():
+    with pytest.raises(Refused, match=r"differ in size, got true: agent 0 has 2 actions, agent 1 3$"):
+        resolve("iql", "matrix-game", None, {"payoff": [[1, 2, 3], [4, 5, 6]]}, {"sharing": True})
+    with pytest.raises(Refused, match=r"differ in size, got true: agent 0 acts with 2 numbers, agent 1 1$"):
+        TrainingSetup.alike(small("ippo"), Aim(), PLAN)
 
 
 def test_a_factorisation_shares_one_network_under_its_mixer(young):

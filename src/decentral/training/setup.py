@@ -13,6 +13,7 @@ from decentral.training.batches import Batch
 from decentral.training.plan import Plan
 from decentral.training.replay import blank_episode, bytes_of, room_for, stored_type
 from decentral.training.team import Team
+from decentral.types import Continuous
 
 RESERVED_AT_ONCE = 2**28  # bytes of a seed's replays, whether or not the run will fill them
 
@@ -92,5 +93,21 @@ class TrainingSetup(eqx.Module):
 
 
 def sharing_in(environment: BaseEnvironment, plan: Plan) -> Sharing | None:
-    """How agents share their parameters in an environment, if the plan says so."""
-    return Sharing(plan.agent_ids and not environment.observes_ids) if plan.sharing else None
+    """How agents share their parameters in an environment, if the plan says so; refused where they differ in size."""
+    if not plan.sharing:
+        return None
+    _check_alike_in_size(environment)
+    return Sharing(plan.agent_ids and not environment.observes_ids)
+
+
+def _check_alike_in_size(environment: BaseEnvironment) -> None:
+    names, (first, *others) = environment.agent_names, environment.agent_specs
+    acting = "acts with {} numbers" if isinstance(first.actions, Continuous) else "has {} actions"
+    for name, other in zip(names[1:], others, strict=True):
+        for words, size, its in (
+            ("sees {} numbers", first.observation_size, other.observation_size),
+            (acting, first.actions.count, other.actions.count),
+        ):
+            if size != its:
+                told = f"{names[0]:.40} {words.format(size)}, {name:.40} {its}"
+                raise Refused(f"training.sharing must be false where agents differ in size, got true: {told}")
