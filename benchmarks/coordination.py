@@ -2,9 +2,9 @@
 
     python benchmarks/coordination.py --out docs/figures/coordination.png
 
-prints and draws the methods that have been trained on all of `SHARED`. A run of `GATHERED` or of the reproduction
-belongs to the suite if its settings are a method's on a task, and if it had no more steps than the suite gives. Runs
-that were made to choose a setting lie elsewhere.
+prints and draws the methods that have been trained on all of `SHARED`, and prints what the others have. A run of
+`GATHERED` or `REPRODUCED` belongs to the suite if its settings are a method's on a task, and if it had no more steps
+than the suite gives. Runs that were made to choose a setting lie elsewhere.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import numpy as np
 from collected import curves_of
 
 from decentral.analysis.plots.suite import plot_suite
-from decentral.analysis.results import Curves, late_returns
+from decentral.analysis.results import MARKED, Curves, late_returns
 from decentral.analysis.suite_scores import MethodScores, scale_of, summed_up
 from decentral.configs.config import Config
 from decentral.configs.registry import CENTRALISED, EVERY_ALGORITHM
@@ -26,7 +26,8 @@ from decentral.reproduction.record import Record
 from decentral.sweeps.suites import SUITES, VARIANTS, planned_runs
 
 RESULTS = Path(__file__).parent.parent / "results"
-GATHERED = ("patient.json", "porters.json", "actor-critics.json")
+GATHERED = ("family.json", "patient.json", "porters.json", "actor-critics.json")
+REPRODUCED = ("extensions.json", "predator-prey.json")
 SHARED = (
     *(f"{view}-P{penalty}" for view in ("visible", "hidden") for penalty in ("0", "0.3", "0.5", "1")),
     "climbing",
@@ -37,11 +38,12 @@ Scores = dict[str, dict[str, np.ndarray]]  # of every seed, by method and task
 
 
 def stored_runs() -> Iterator[Curves]:
-    """The gathered runs of `results`, and those of the reproduction of predator-prey."""
+    """The gathered runs of `results`, and those of the reproduction; of two alike the later one is meant."""
     for name in GATHERED:
         yield from map(curves_of, json.loads((RESULTS / name).read_text())["runs"])
-    for piece in Record.read(RESULTS / "reproduction" / "predator-prey.json").results.values():
-        yield from curves_in(piece)
+    for name in REPRODUCED:
+        for piece in Record.read(RESULTS / "reproduction" / name).results.values():
+            yield from curves_in(piece)
 
 
 def stored_scores() -> Scores:
@@ -86,12 +88,24 @@ def table(scores: Scores) -> list[str]:
     return lines
 
 
+def partial_table(scores: Scores) -> list[str]:
+    """Markdown: a column for each task that a method has which has not been trained on all shared ones; no means."""
+    some = [method for method in [*EVERY_ALGORITHM, *VARIANTS] if not set(SHARED) <= set(scores.get(method, SHARED))]
+    tasks = [task.name for task in SUITES["coordination"] if any(task.name in scores[method] for method in some)]
+    lines = [f"| method | {' | '.join(tasks)} |", "|---" * (1 + len(tasks)) + "|"]
+    for method in sorted(some, key=lambda method: method in CENTRALISED):
+        name = method + (MARKED if method in CENTRALISED else "")
+        cells = [f"{np.mean(scores[method][task]):.2f}" if task in scores[method] else "" for task in tasks]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="draw the shared tasks into this PNG")
     asked = parser.parse_args()
     scores = stored_scores()
-    print("\n".join(table(scores)))
+    print("\n".join([*table(scores), "", *partial_table(scores)]))
     if asked.out is not None:
         plot_suite("coordination", summaries(scores), asked.out)
 

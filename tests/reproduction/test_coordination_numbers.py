@@ -6,7 +6,10 @@ import json
 import numpy as np
 
 from decentral.analysis.results import late_returns
+from decentral.analysis.suite_scores import scale_of
 from decentral.deviation import mean_and_spread
+from decentral.reproduction.pieces import curves_in
+from decentral.reproduction.record import Record
 from tests.reproduction.test_documented_numbers import ROOT, text
 
 RANDOM_PORTERS, BEST_PORTERS = 0.08969, 27.76268  # both exact
@@ -146,6 +149,40 @@ def test_the_scores_of_the_suite_are_told_as_they_are(monkeypatch):
         assert row in text("docs/environments/porters.md")
     assert (2 + len(others), len(best.scores)) == (11, 10) and "Scores of eleven methods on ten tasks" in page
     assert "of eleven decentralised methods on ten tasks" in text("README.md")
+
+
+def test_the_tables_of_the_suite_have_the_scores_of_the_data(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    coordination = importlib.import_module("coordination")
+    scores = coordination.stored_scores()
+    page = text("docs/algorithms/patient.md")
+    assert " ".join(coordination.table(scores)) in page
+    told = [
+        (np.mean(means), np.min(means))
+        for row in coordination.summaries(scores)
+        for means in [[np.mean(scores[row.method][task]) for task in (*coordination.SHARED, "porters")]]
+    ]
+    (mean, worst), (second, second_worst), (third, third_worst), *_ = told
+    assert f"patient's mean is {mean:.2f} and its worst {worst:.2f}**" in page
+    assert f"has {second:.2f} and {second_worst:.2f}, hysteretic {third:.2f} and {third_worst:.2f}." in page
+    assert max(told) == told[0] and max(lowest for _, lowest in told) == worst
+
+
+def test_the_table_of_methods_trained_on_some_tasks_is_that_of_the_data(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    coordination, page = importlib.import_module("coordination"), text("docs/compare.md")
+    scores = coordination.stored_scores()
+    lines = coordination.partial_table(scores)
+    assert " ".join(" ".join(lines).split()) in page
+    assert {len(seeds) for line in lines[2:] for seeds in scores[line.split()[1]].values()} == {5, 10}
+    _, run = curves_in(Record.read(ROOT / "results/reproduction/extensions.json").results["optimistic target"])
+    score = scale_of("visible-P1", {}, [run]).score(late_returns(run)).mean()
+    assert (run.config["environment"]["penalty"], run.config["algorithm"]["window"], len(run.seeds)) == (1, 10, 5)
+    assert f"with a window of 10, where the suite has the paper's 5: {score:.2f}, five seeds." in page
+    earning, *_ = stored("coordination-games.json")
+    games = [np.mean(earning["scores"]["earning-dac"][game]) for game in ("climbing", "penalty")]
+    share = earning["provenance"]["earning share"]
+    assert f"with a share of {share}, where the suite has 1.5: {games[0]:.2f} and {games[1]:.2f} ([the games]" in page
 
 
 def test_what_more_patience_gives_is_told_as_it_is():
