@@ -270,12 +270,13 @@ def test_the_table_and_the_speed_of_the_family_are_those_of_the_data(monkeypatch
         shown += "" if run.config["strictness"]["decentralised"] else " (not decentralised)"
         assert f"| {shown} | {program.row(run)} |" in page
     hunting = {method: run.steps[np.argmax(run.returns.mean(axis=0) > 25)] for method, run in runs.items()}
-    assert len(runs) == 20 and {method for method, step in hunting.items() if 0 < step < 350_000} == {
-        "ippo",
-        "dpo",
-        "tvpo",
-    }
-    assert hunting["ippo"] == 128_000 and hunting["lenient"] == 350_000
+    quick = {method for method, step in hunting.items() if 0 < step <= 350_000}
+    assert len(runs) == 20 and quick == {"ippo", "dpo", "tvpo", "lenient"} and hunting["lenient"] == 350_000
+    assert (hunting["ippo"], hunting["tvpo"], hunting["dpo"]) == (128_000, 128_000, 192_000)
+    assert "IPPO and TVPO come above 25 after 0.13 M steps and DPO after 0.19 M" in page
+    assert "31.31 ± 0.71 at P = 0 (5 seeds), reached sooner than by any other value" in text(
+        "docs/algorithms/lenient.md"
+    )
 
 
 def test_the_best_single_teams_that_do_not_see_each_other_are_told(monkeypatch):
