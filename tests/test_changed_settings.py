@@ -11,7 +11,7 @@ import decentral
 from decentral.bundles.parity import compare
 from decentral.configs.registry import EVERY_ALGORITHM
 from decentral.runtime import load
-from decentral.settings import setting_fields
+from decentral.settings import Refused, setting_fields
 from decentral.training.batches import Batch
 from decentral.training.replay import blank_episode
 from decentral.training.squads.base import TrainingClock
@@ -43,12 +43,14 @@ MORE = (
     {"huber": 0.5, "prioritised": 1.0},
     {"n_step": 3, "duelling": True},
 )
-METHODS = ("hysteretic", "lenient", "ma2ql", "bql", "rac", "i2q", "i2q-forward", "importance-sampling", "vdn", "qmix")
+OWN_DATA_ALONE = ("hysteretic", "distributed", "lenient", "patient", "ma2ql", "bql", "rac", "i2q", "i2q-forward")
+METHODS = (*OWN_DATA_ALONE, "importance-sampling", "vdn", "qmix")
+NOT_EXPORTED = ("fingerprints",)  # its agents are told how far the others are
 REFUSED = {
     "n_step": ("i2q-forward",),
     "td_lambda": ("i2q-forward",),
     "duelling": ("rac", "dac"),
-    "prioritised": ("importance-sampling", "vdn", "qmix"),
+    "prioritised": ("fingerprints", "importance-sampling", "vdn", "qmix"),
 }
 ACTOR_CRITICS = ("ia2c", "dpo", "tvpo", "mappo")
 
@@ -57,15 +59,21 @@ def known_to(name):
     return {field.name for field in setting_fields(EVERY_ALGORITHM[name])}
 
 
-CASES = [
+EVERY_CASE = [
     Case(
         name,
         {key: value for key, value in values.items() if key in known_to(name) and name not in REFUSED.get(key, ())},
     )
-    for names, several in ((("iql", "dac", "ippo"), TWO + MORE), (METHODS + ACTOR_CRITICS, TWO))
+    for names, several in ((("iql", "dac", "ippo"), TWO + MORE), (METHODS + ACTOR_CRITICS + NOT_EXPORTED, TWO))
     for name in names
     for values in several
 ]
+CASES = [case for case in EVERY_CASE if case.algorithm not in NOT_EXPORTED]
+
+
+def test_every_method_that_learns_networks_is_tried_with_other_settings():
+    methods = {name for name in EVERY_ALGORITHM if "memory" in known_to(name)}
+    assert methods == {case.algorithm for case in EVERY_CASE}
 
 
 def test_agents_learn_with_all_of_them_and_what_is_exported_plays_it():
@@ -112,9 +120,8 @@ def test_an_actor_critic_learns_with_all_of_them_and_what_is_exported_plays_it()
     assert compare(exported("ippo", algorithm, models), lived(algorithm, models)).steps == 12
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.algorithm} {' '.join(case.settings)}")
-def test_it_trains_and_the_exported_agent_plays_what_was_trained(case, tmp_path):
+def trained(case, out):
+    """A run on the revealed matrix game, short and small."""
     run = decentral.train(
         case.algorithm,
         "matrix-game",
@@ -122,12 +129,32 @@ def test_it_trains_and_the_exported_agent_plays_what_was_trained(case, tmp_path)
         algorithm={key: value for key, value in TINY.items() if key in known_to(case.algorithm)} | case.settings,
         environment={"revealed": True},
         training=QUICK | {"batch_episodes": 4},
-        out=tmp_path / "run",
+        out=out,
         progress=False,
     )
     assert run.config["algorithm"].items() >= case.settings.items()
+    return run
+
+
+def words(case):
+    return f"{case.algorithm} {' '.join(case.settings)}"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", CASES, ids=words)
+def test_it_trains_and_the_exported_agent_plays_what_was_trained(case, tmp_path):
+    run = trained(case, tmp_path / "run")
     bundle = decentral.export(run.path, agent=1, out=tmp_path / "bundle", episodes=2)
     assert bundle.parity.steps == 4 and load(bundle.path).spec.algorithm == case.algorithm
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", [case for case in EVERY_CASE if case.algorithm in NOT_EXPORTED], ids=words)
+def test_what_is_not_exported_trains_too(case, tmp_path):
+    run = trained(case, tmp_path / "run")
+    assert np.isfinite(run.returns).all()
+    with pytest.raises(Refused, match="export needs an agent that acts on its own percepts alone"):
+        decentral.export(run.path, out=tmp_path / "bundle", episodes=2)
 
 
 @pytest.mark.long
