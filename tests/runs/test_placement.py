@@ -31,7 +31,17 @@ def test_as_many_devices_are_used_as_can_have_equal_shares(seeds, squads, device
 
 @pytest.mark.parametrize(
     ("lanes", "devices", "used", "padding"),
-    [(1, 8, 1, 0), (5, 8, 5, 0), (8, 8, 8, 0), (9, 8, 5, 1), (20, 8, 7, 1), (5, 2, 2, 1), (64, 8, 8, 0), (5, 1, 1, 0)],
+    [
+        (1, 8, 1, 0),
+        (5, 8, 5, 0),
+        (8, 8, 8, 0),
+        (9, 8, 5, 1),
+        (15, 8, 8, 1),
+        (20, 8, 7, 1),
+        (5, 2, 2, 1),
+        (64, 8, 8, 0),
+        (5, 1, 1, 0),
+    ],
 )
 def test_accelerators_have_shares_as_small_as_they_can_be(lanes, devices, used, padding):
     placement = even_placement(lanes, [2], devices)
@@ -99,14 +109,19 @@ def test_training_is_the_same_on_one_device_and_spread_over_two():
         np.testing.assert_allclose(spread, together, rtol=1e-4, atol=1e-5)
 
 
-FIVE_SEEDS = ["matrix-game", "--seeds", "5"]
+FIVE_SEEDS, FIFTEEN_SEEDS = (["matrix-game", "--seeds", seeds] for seeds in ("5", "15"))
 MANY_AGENTS = ["porters", "--environment.num_porters", "32", "--environment.length", "3"]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("task", "on_eight"), [(FIVE_SEEDS, [5, 1, 1]), (MANY_AGENTS, [1, 2])])
+@pytest.mark.parametrize(
+    ("task", "on_eight"), [(FIVE_SEEDS, [5, 1, 1]), (FIFTEEN_SEEDS, [8, 1, 1]), (MANY_AGENTS, [1, 2])]
+)
 def test_a_run_saved_on_eight_devices_goes_on_on_fewer_as_if_it_had_been_on_one(tmp_path, task, on_eight):
-    """Five seeds on five devices, then on two of three and two, then on one; 32 agents on two devices, then on one."""
+    """Five seeds on five devices, then on two of three and two, then on one; 32 agents on two devices, then on one.
+
+    Fifteen seeds are two on each of eight devices, and eight on each of two: a lane that nobody needs fills them up.
+    """
 
     def run(devices, *words):
         environment = os.environ | {"JAX_NUM_CPU_DEVICES": str(devices)}
