@@ -121,7 +121,7 @@ READINGS = (
     beside_shared_visible(
         "same-context",
         "one context at both ends of a step",
-        "For each context c, the function M(c) specifies a MDP",
+        "For each context c in C, the function M(c) specifies a MDP",
         137,
         dac={"next_context": "same"},
     ),
@@ -135,7 +135,7 @@ READINGS = (
     beside_shared_visible(
         "short-window",
         "k = 5, which Table 4 has for P = 1.0",
-        "DAC with k = 5 achieves strong performance in predator-prey with P = 1.0",
+        "DAC with k=5 achieves strong performance in predator-prey with P=1.0",
         834,
         dac={"window": 5},
     ),
@@ -156,7 +156,7 @@ READINGS = (
     beside_shared_visible(
         "likeliest-context",
         "values learn with the most likely context",
-        "Construct contexts c_t based on the encoder",
+        "Construct contexts c_t^i based on the encoder",
         743,
         dac={"value_context": "mode"},
     ),
