@@ -151,8 +151,11 @@ def test_the_papers_own_results_would_reproduce_its_claims_under_a_reading():
     assert "I2Q not run, IQL 1.0 ± 0.7 (4 of 4 parts" in incomplete.numbers and incomplete.verdict == "open"
     assert finding_of(results, reading, "C3") is None  # no penalty is screened without one
     other = {"screen-shared-visible-q-learning": results["screen-separate-visible-q-learning"]}
-    assert finding_of(other, reading_of("shared-visible"), "C4") is None  # nothing without DAC
-    assert ranking(results) == [("separate-visible", 10, 11)]
+    assert finding_of(other, reading_of("few-contexts"), "C4") is None  # which changes nothing but DAC
+    without_dac = finding_of(other, reading_of("shared-visible"), "C4")
+    assert without_dac.verdict == "open" and without_dac.numbers.startswith("DAC not run, Hysteretic 20.0 ± 0.7, I2Q")
+    assert without_dac.numbers.endswith("(2 of 2 parts, screened)")
+    assert ranking(results | other) == [("separate-visible", 10, 11)]
 
 
 def test_fresh_seeds_take_the_place_of_screened_ones_once_dac_and_hysteretic_have_both():
@@ -219,6 +222,9 @@ def test_claims_are_told_by_reading(capsys):
     rows = {line.split(" | ")[0].strip("| "): line.split(" | ") for line in lines if line.startswith("| C")}
     assert len(rows) == 22 and {len(row) for row in rows.values()} == {len(heads)}
     assert {*heads[2:-1], *left.strip().rstrip(".").split(", ")} == {reading.name for reading in READINGS}
+    assert rows["C4"][heads.index("time-limit-ends")].startswith(
+        "open: DAC not run, Hysteretic 27.5 ± 0.1, I2Q not run"
+    )
     assert all(any(row[place] != NOT_RUN for row in rows.values()) for place in range(2, len(heads)))
     assert rows["C4"][heads.index("separate-hidden")].startswith("partly reproduced: DAC 18.0 ± 1.0 [17.4, 18.6]")
     assert rows["C17"][heads.index("separate-hidden")] == NOT_RUN

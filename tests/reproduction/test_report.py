@@ -24,7 +24,7 @@ READ = {
     "appendix-a": "shared parameters, teammate visible, the target of Appendix A",
 }
 ON_FRESH_SEEDS = ("separate-hidden", "shared-hidden", "shared-visible", "appendix-a")
-OTHERS_TOLD = ("separate-hidden", "shared-hidden", "shared-visible", "centred")
+OTHERS_TOLD = ("separate-hidden", "shared-hidden", "shared-visible", "centred", "time-limit-ends")
 
 
 def told(name, penalty, method="dac"):
@@ -86,6 +86,19 @@ def test_the_order_of_dac_and_hysteretic_on_fresh_seeds_is_told_as_it_is():
         for method in ("dac", "hysteretic", "iql"):
             centred, plain = (late_returns(told(name, penalty, method)) for name in ("centred", "shared-visible"))
             assert centred.mean() < plain.mean()
+
+
+def test_iql_learns_where_the_time_limit_ends_the_task_as_is_told():
+    page, name = " ".join(text("docs/reproduction.md").split()), "time-limit-ends"
+    assert all("dac" not in evidence_of(results("readings"), reading_of(name), penalty).runs for penalty in PENALTIES)
+    ends = [late_returns(told(name, penalty, "iql")).mean() for penalty in (0.3, 0.5)]
+    assert "IQL ends at {:.1f} and {:.1f} at P = 0.3 and 0.5, where the paper says that it fails".format(*ends) in page
+    assert f"Hysteretic learns P = 1.0 ({late_returns(told(name, 1.0, 'hysteretic')).mean():.1f})" in page
+    learned = {("iql", 0.3), ("iql", 0.5), ("hysteretic", 0.3), ("hysteretic", 0.5), ("hysteretic", 1.0)}
+    for method in ("iql", "hysteretic"):
+        for penalty in PENALTIES[1:]:
+            run = told(name, penalty, method)
+            assert has_learned(run, reading_of(name), penalty) == ((method, penalty) in learned)
 
 
 @pytest.mark.parametrize("name", ["separate-hidden", "separate-visible"])

@@ -98,6 +98,11 @@ def piece_name(stage: str, reading: PaperReading, program: str) -> str:
     return f"{stage}-{_first_alike(reading, program).name}-{program}"
 
 
+def has_own_piece(reading: PaperReading, program: str) -> bool:
+    """Whether a reading changes something for a program, so that no piece of another reading serves it."""
+    return _first_alike(reading, program).name == reading.name
+
+
 def is_screened(reading: PaperReading, program: str) -> bool:
     """Whether screening runs a program of a reading, be it for another reading."""
     return _is_run("screen", _first_alike(reading, program), program) or _is_run("screen", reading, program)

@@ -19,6 +19,7 @@ from decentral.reproduction.reading_pieces import (
     TABLE_1,
     best_choices,
     choice_of,
+    has_own_piece,
     is_screened,
     method_of,
     piece_name,
@@ -55,7 +56,12 @@ RULES = (
     " named as screened. Learned: at least half of the optimal return, or where the teammate is hidden of the best"
     " return known. Parts of a claim: who learns and who does not, method by method (if DAC does not, the claim is not"
     " reproduced); at P = 0.3 and 0.5 also that Hysteretic ends below DAC by more than the standard error of the"
-    " difference. Open: DAC learns, and some of the other methods are not run yet."
+    " difference. Open: DAC is not run, or it learns and some of the other methods are not run yet."
+)
+
+ELSEWHERE = (
+    "Of separate learners that see each other only I2Q is run here: the other methods, with one setting each, are those"
+    " of `predator-prey`."
 )
 
 
@@ -83,12 +89,15 @@ class Evidence:
 
 
 def evidence_of(results: Results, reading: PaperReading, penalty: float) -> Evidence:
-    """The finals of a reading once they can be compared, and the best of what was screened; nothing without DAC."""
+    """The finals of a reading once they can be compared, and the best of what was screened.
+
+    Without DAC only if a method was run for this very reading: pieces that serve it too say nothing of what it changes.
+    """
     finals = _runs(results, "final", reading, penalty)
     if not finals.keys() >= COMPARED:
         finals = {}
     runs = _runs(results, "screen", reading, penalty) | finals
-    if "dac" not in runs:
+    if "dac" not in runs and not any(has_own_piece(reading, PROGRAM_OF[method]) for method in runs):
         return Evidence({})
     return Evidence({own: runs[own] for own in METHODS if own in runs}, frozenset(runs.keys() - finals.keys()))
 
@@ -142,6 +151,8 @@ def screened_methods(reading: PaperReading) -> list[str]:
 
 def verdict_under(parts: list[bool], runs: Panel) -> Verdict:
     """The verdict on a claim, all of which say that DAC learns: where it does not, nothing else can save them."""
+    if "dac" not in runs:
+        return "open"
     return verdict_of(parts) if parts[list(runs).index("dac")] else "not reproduced"
 
 
@@ -161,12 +172,13 @@ def has_learned(run: Curves, reading: PaperReading, penalty: float) -> bool:
 
 
 def ranking(results: Results) -> list[tuple[str, int, int]]:
-    """Readings by the parts of claims C4 to C6 that held: name, how many did, of how many that were run; best first."""
+    """Readings by parts of claims C4 to C6: name, how many held, of how many; best first, where DAC was run."""
     counted = []
     for reading in READINGS:
         parts: list[bool] = []
         for claim in ("C4", "C5", "C6"):
-            parts += parts_of(evidence_of(results, reading, CLAIMED[claim][0]).runs, reading, claim)
+            runs = evidence_of(results, reading, CLAIMED[claim][0]).runs
+            parts += parts_of(runs, reading, claim) if "dac" in runs else []
         if parts:
             counted.append((reading.name, sum(parts), len(parts)))
     return sorted(counted, key=lambda row: -row[1] / row[2])
@@ -220,7 +232,7 @@ class ReadingsComparison(Target):
         from decentral.analysis.plots.grid import grid_figure
 
         penalties = [penalty for penalty in PENALTIES if _panels(results, penalty)]
-        shown = {name: reading for reading in READINGS for name in [_title(reading)] if _any(results, reading)}
+        shown = {_title(reading): reading for reading in READINGS if _has_dac(results, reading)}
         rows = {
             name: [
                 {METHODS[method]: run for method, run in evidence_of(results, reading, penalty).runs.items()}
@@ -241,6 +253,7 @@ class ReadingsComparison(Target):
             markdown_table(["reading", "what it is", *CLAIMED], rows),
             "Parts of C4 to C6 that hold, of those that were run:\n\n" + markdown_table(["reading", "parts"], ranked),
             f"Table 1 with shared parameters: {table_1_cell(results)}.",
+            ELSEWHERE,
         ]
         return "\n\n".join(parts)
 
@@ -252,8 +265,8 @@ def _panels(results: Results, penalty: float) -> bool:
     return any(evidence_of(results, reading, penalty).runs for reading in READINGS)
 
 
-def _any(results: Results, reading: PaperReading) -> bool:
-    return any(evidence_of(results, reading, penalty).runs for penalty in PENALTIES)
+def _has_dac(results: Results, reading: PaperReading) -> bool:
+    return any("dac" in evidence_of(results, reading, penalty).runs for penalty in PENALTIES)
 
 
 def _title(reading: PaperReading) -> str:
