@@ -34,7 +34,6 @@ from decentral.reproduction.record import Record
 from decentral.reproduction.table_1 import LearnedTable, compared_with_payoff, untrained_gaps
 from decentral.reproduction.target import Done, Scale, Workplace
 from decentral.runs.shapes import group_by_shape
-from tests.cli.test_cli import outcome
 
 DATA = Path(__file__).parents[2] / "results" / "reproduction"
 TARGET, FULL = ReadingsComparison(), Scale.of("full")
@@ -211,25 +210,6 @@ def test_the_table_and_the_figure_show_what_there_is():
     figure = TARGET.draw(results)
     assert len(figure.axes) == 3 and figure.axes[0].get_ylabel().startswith("separate-visible")
     assert late_returns(pieces_module.runs_of(results["screen-separate-visible-dac"])[0]).shape == (2,)
-
-
-def test_claims_are_told_by_reading(capsys):
-    code, out, _ = outcome(capsys, "reproduce", "--claims", str(DATA))
-    assert code == 0
-    _, by_reading = out.split("By reading of the paper:")
-    lines, [left] = by_reading.splitlines(), by_reading.split("Under these readings nothing was run: ")[1:]
-    heads = next(line for line in lines if line.startswith("| claim")).split(" | ")
-    rows = {line.split(" | ")[0].strip("| "): line.split(" | ") for line in lines if line.startswith("| C")}
-    assert len(rows) == 22 and {len(row) for row in rows.values()} == {len(heads)}
-    assert {*heads[2:-1], *left.strip().rstrip(".").split(", ")} == {reading.name for reading in READINGS}
-    assert rows["C4"][heads.index("time-limit-ends")].startswith(
-        "open: DAC not run, Hysteretic 27.5 ± 0.1, I2Q not run"
-    )
-    assert all(any(row[place] != NOT_RUN for row in rows.values()) for place in range(2, len(heads)))
-    assert rows["C4"][heads.index("separate-hidden")].startswith("partly reproduced: DAC 18.0 ± 1.0 [17.4, 18.6]")
-    assert rows["C17"][heads.index("separate-hidden")] == NOT_RUN
-    assert rows["C17"][heads.index("separate-visible")] == "partly reproduced (the table above)"
-    assert rows["C4"][-1].startswith("its agents did not see each other")
 
 
 @pytest.mark.parametrize("name", FINALISTS)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from decentral.api.arguments import listeners_of
 from decentral.api.places import PathLike
-from decentral.reproduction.claims import claims_table, findings_from, readings_table, results_in
+from decentral.reproduction.claims import claims_table, findings_from, results_in
+from decentral.reproduction.claims_by_reading import readings_table
 from decentral.reproduction.collecting import collect as collect_pieces
 from decentral.reproduction.collecting import standings_in
 from decentral.reproduction.reproduce import Reproduction

@@ -1,5 +1,6 @@
 """The figure of ablations: DAC in predator-prey with one component changed at a time, and the paper's claims."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,20 +84,23 @@ TASKS_READING = (
 
 def findings_of(grid: Grid) -> dict[str, ClaimFinding]:
     """The findings for each claim, from the runs that exist; one penalty alone can't show a dependence on the task."""
-    findings = {claim: _finding(grid[said.setting], said) for claim, said in CLAIMED.items()}
+    findings = {claim: finding_of_setting(grid[said.setting], said) for claim, said in CLAIMED.items()}
     if len(grid["window"]) > 1:
         findings[TASKS] = _finding_of_tasks(grid)
     return findings
 
 
-def _finding(row: dict[float, Panel], said: PaperSays) -> ClaimFinding:
+def finding_of_setting(
+    row: dict[float, Panel], said: PaperSays, words: Callable[[Curves], str] = final_of
+) -> ClaimFinding:
+    """What the runs of a setting's values, by penalty, say of the claim about it; `words` tells one of them."""
     numbers, met = [], []
     for penalty, panel in row.items():
         parts = [part for part in said.parts if part.penalty == penalty and {part.first, part.second} <= panel.keys()]
         if not parts:
             continue
         names = dict.fromkeys(name for part in parts for name in (part.first, part.second))
-        finals = ", ".join(f"{name} {final_of(panel[name])}" for name in names)
+        finals = ", ".join(f"{name} {words(panel[name])}" for name in names)
         held = [part.holds(panel) for part in parts]
         numbers.append(f"P = {penalty:g}: {finals} ({sum(held)} of {len(held)})")
         met += held

@@ -3,30 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from decentral.configs.presets import PENALTIES
-from decentral.reproduction.ablation import Ablation
-from decentral.reproduction.predator_prey import CLAIMED, PredatorPreyCurves
-from decentral.reproduction.reading_results import (
-    NOT_RUN,
-    RULES,
-    cell_of,
-    gap_words,
-    matrix_game_cell,
-    table_1_cell,
-    view_cell,
-)
-from decentral.reproduction.readings import (
-    PROBABLY,
-    READINGS,
-    SEPARATE_HIDDEN,
-    SEPARATE_VISIBLE,
-    SHARED_HIDDEN,
-    SHARED_VISIBLE,
-    PaperReading,
-)
 from decentral.reproduction.reproduce import read_finished, sense_of
-from decentral.reproduction.table_1 import TOLERANCE, compared_with_payoff, untrained_gaps
-from decentral.reproduction.target import ClaimFinding, Results, markdown_table, verdict_of
+from decentral.reproduction.target import ClaimFinding, Results, markdown_table
 from decentral.reproduction.targets import TARGETS
 from decentral.settings import Refused
 
@@ -68,10 +46,6 @@ CLAIMS = (
 )
 
 
-OF_VISIBLE = (SEPARATE_VISIBLE.name,)  # which readings a finding without one stands for
-OF_SEPARATE = (SEPARATE_HIDDEN.name, SEPARATE_VISIBLE.name)
-
-
 def results_in(directory: Path) -> dict[str, Results]:
     """The results of all targets in a directory, by target; those at the quick scale are left out."""
     if not directory.is_dir():
@@ -103,47 +77,6 @@ def findings_from(found: dict[str, Results], directory: Path) -> dict[str, Claim
         with sense_of(directory / f"{name}.json"):
             findings |= TARGETS[name].findings(results)
     return findings
-
-
-def readings_table(found: dict[str, Results], findings: dict[str, ClaimFinding], directory: Path) -> str:
-    """One row per claim and one column per reading that anything was run under, as Markdown; the others by name."""
-    with sense_of(directory / "readings.json"):
-        columns = {
-            reading.name: [_reading_cell(found, findings, reading, claim.name) for claim in CLAIMS]
-            for reading in READINGS
-        }
-    run = {name: cells for name, cells in columns.items() if any(cell != NOT_RUN for cell in cells)}
-    guesses = [PROBABLY.get(claim.name, "") for claim in CLAIMS]
-    heads = ["claim", "the paper", *run, "what the paper probably did"]
-    told = zip(((claim.name, claim.words) for claim in CLAIMS), *run.values(), guesses, strict=True)
-    table = markdown_table(heads, [[*claim, *cells] for claim, *cells in told])
-    left = ", ".join(name for name in columns if name not in run)
-    return f"{RULES}\n\n{table}" + (f"\n\nUnder these readings nothing was run: {left}." if left else "")
-
-
-def _reading_cell(
-    found: dict[str, Results], findings: dict[str, ClaimFinding], reading: PaperReading, claim: str
-) -> str:
-    """Numbers and verdict of a claim under a reading."""
-    if reading.name in (SHARED_HIDDEN.name, SHARED_VISIBLE.name):  # the matrix game has no view
-        if claim == "C1":
-            return matrix_game_cell(found.get("readings", {}), found.get("matrix-game", {}))
-        if claim == "C2":
-            return table_1_cell(found.get("readings", {}))
-    if claim == "C2" and not reading.is_shared and "table-1" in found:
-        _, every = compared_with_payoff(found["table-1"])
-        verdict = verdict_of(max(agent.entry_error, agent.phi_error) < TOLERANCE for agent in every)
-        return f"{verdict}: {gap_words(untrained_gaps(every).values())}"
-    if claim not in CLAIMED:
-        told = claim in findings and reading.name in (OF_VISIBLE if claim in Ablation.claims else OF_SEPARATE)
-        return f"{findings[claim].verdict} (the table above)" if told else NOT_RUN
-    cell = cell_of(found.get("readings", {}), reading, claim)
-    views = {SEPARATE_HIDDEN.name: "hidden", SEPARATE_VISIBLE.name: "visible"}
-    is_settled = cell != NOT_RUN and not cell.startswith("open")
-    if is_settled or reading.name not in views or "predator-prey" not in found:
-        return cell
-    row = PredatorPreyCurves().row(found["predator-prey"], views[reading.name])
-    return view_cell(row[PENALTIES.index(CLAIMED[claim][0])], reading, claim)
 
 
 def claims_table(findings: dict[str, ClaimFinding]) -> str:

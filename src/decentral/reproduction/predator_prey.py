@@ -67,10 +67,18 @@ class Promise:
         return f"{mean_and_spread(self.gap, signed=True)} on {self.achieved.mean():.2f}"
 
 
+Promises = dict[float, tuple[Promise, Promise]]  # of Hysteretic and of DAC, by penalty
+
+
+def only_hysteretic_overestimates(theirs: Promise, ours: Promise) -> bool:
+    """Whether it is as the paper says: Hysteretic promises itself too much, and DAC does not."""
+    return theirs.is_too_much and not ours.is_too_much
+
+
 def overestimation_of(promises: dict[str, tuple[Promise, Promise]]) -> ClaimFinding:
     """The findings for Hysteretic and DAC, by environment."""
     numbers = [f"{environment}: Hysteretic {theirs}, DAC {ours}" for environment, (theirs, ours) in promises.items()]
-    met = [theirs.is_too_much and not ours.is_too_much for theirs, ours in promises.values()]
+    met = [only_hysteretic_overestimates(*both) for both in promises.values()]
     return ClaimFinding("; ".join(numbers), verdict_of(met), OVERESTIMATION_READING)
 
 
@@ -146,13 +154,9 @@ class PredatorPreyCurves(Target):
 
     def _overestimation(self, results: Results) -> dict[str, ClaimFinding]:
         """The finding for overestimation, if it was measured."""
-        promises = {}
-        for view in VIEWS:
-            for penalty in PENALTIES:
-                both = [_best_run(results[f"{view} {method}"], penalty) for method in ("hysteretic", "dac")]
-                if all(run.get("measures") for run in both):
-                    theirs, ours = (Promise.of(run) for run in both)
-                    promises[f"{view}, P = {penalty:g}"] = theirs, ours
+        promises = {
+            f"{view}, P = {penalty:g}": both for view in VIEWS for penalty, both in promises_in(results, view).items()
+        }
         return {OVERESTIMATION: overestimation_of(promises)} if promises else {}
 
     def _finding(self, results: Results, claim: str) -> ClaimFinding:
@@ -177,6 +181,16 @@ class PredatorPreyCurves(Target):
             }
             for penalty in PENALTIES
         ]
+
+
+def promises_in(results: Results, view: str) -> Promises:
+    """What Hysteretic and DAC promised themselves at each penalty, if it was measured."""
+    promises = {}
+    for penalty in PENALTIES:
+        both = [_best_run(results[f"{view} {method}"], penalty) for method in ("hysteretic", "dac")]
+        if all(run.get("measures") for run in both):
+            promises[penalty] = Promise.of(both[0]), Promise.of(both[1])
+    return promises
 
 
 def _configs(method: str, visible: bool, scale: Scale) -> list[Config]:

@@ -8,14 +8,13 @@ import numpy as np
 
 from decentral.analysis.results import Curves, Panel, late_returns
 from decentral.analysis.statistics import clearly_above, summarise
-from decentral.reproduction import matrix_game
 from decentral.reproduction.hunts import columns_of, penalty_of
 from decentral.reproduction.predator_prey import CLAIMED, HYSTERETIC_IS_LOWER
+from decentral.reproduction.reading_measures import MEASURED
 from decentral.reproduction.reading_pieces import (
     METHODS,
     PENALTIES,
     PROGRAM_OF,
-    SHARED_GAMES,
     TABLE_1,
     best_choices,
     choice_of,
@@ -120,15 +119,12 @@ def _runs(results: Results, stage: str, reading: PaperReading, penalty: float) -
 def cell_of(results: Results, reading: PaperReading, claim: str) -> str:
     """Numbers and verdict of a claim about predator-prey under a reading, or that it was not run."""
     finding = finding_of(results, reading, claim)
-    return NOT_RUN if finding is None else f"{finding.verdict}: {finding.numbers}"
+    return NOT_RUN if finding is None else in_cell(finding)
 
 
-def view_cell(panel: Panel, reading: PaperReading, claim: str) -> str:
-    """The same from runs of the four methods that another target made, by label."""
-    runs = {method: panel[label] for method, label in METHODS.items()}
-    parts = parts_of(runs, reading, claim)
-    held = f"{sum(parts)} of {len(parts)} parts, one setting each, Hysteretic's best on these seeds"
-    return f"{verdict_under(parts, runs)}: {Evidence(runs).words} ({held})"
+def in_cell(finding: ClaimFinding) -> str:
+    """Verdict and numbers of a finding, as a cell of a table."""
+    return f"{finding.verdict}: {finding.numbers}"
 
 
 def finding_of(results: Results, reading: PaperReading, claim: str) -> ClaimFinding | None:
@@ -182,15 +178,6 @@ def ranking(results: Results) -> list[tuple[str, int, int]]:
         if parts:
             counted.append((reading.name, sum(parts), len(parts)))
     return sorted(counted, key=lambda row: -row[1] / row[2])
-
-
-def matrix_game_cell(results: Results, separate: Results) -> str:
-    """Claim C1 with shared parameters; I2Q, which never shares, is that of the `separate` learners."""
-    if not separate or any(piece not in results for piece in SHARED_GAMES.values()):
-        return NOT_RUN
-    shared = {method: results[piece] for method, piece in SHARED_GAMES.items()}
-    finding = matrix_game.finding_of_finals(shared | {"i2q": separate["i2q"]})
-    return f"{finding.verdict}: {finding.numbers}"
 
 
 def table_1_cell(results: Results) -> str:
@@ -252,6 +239,7 @@ class ReadingsComparison(Target):
             RULES,
             markdown_table(["reading", "what it is", *CLAIMED], rows),
             "Parts of C4 to C6 that hold, of those that were run:\n\n" + markdown_table(["reading", "parts"], ranked),
+            *_measured_tables(results),
             f"Table 1 with shared parameters: {table_1_cell(results)}.",
             ELSEWHERE,
         ]
@@ -259,6 +247,18 @@ class ReadingsComparison(Target):
 
     def findings(self, results: Results) -> dict[str, ClaimFinding]:
         return {}
+
+
+def _measured_tables(results: Results) -> list[str]:
+    """What else was measured, by claim: one row per reading that has it."""
+    tables = []
+    for claim, finding_under in MEASURED.items():
+        found = {reading.name: finding_under(results, reading) for reading in READINGS}
+        rows = [[name, finding.verdict, finding.numbers] for name, finding in found.items() if finding is not None]
+        if rows:
+            [how, *_] = {finding.reading for finding in found.values() if finding is not None}
+            tables.append(f"{claim} ({how}):\n\n{markdown_table(['reading', 'verdict', 'numbers'], rows)}")
+    return tables
 
 
 def _panels(results: Results, penalty: float) -> bool:

@@ -207,18 +207,6 @@ CORE = (
 # Those that go on to ten fresh seeds: the decentralised default, and those under which most claims held in screening.
 FINALISTS = ("separate-hidden", "shared-hidden", "shared-visible", "appendix-a")
 
-# What the paper probably did, by claim, where the data tell.
-PROBABLY = {
-    "C2": "its agents shared parameters: in its table, entries that nothing trains are the same for both",
-    "C3": "any of these: without a penalty all four methods learn under every reading",
-    "C4": "its agents did not see each other: IQL and I2Q fail at P = 0.3 only then",
-    "C5": "the same: where they see each other, IQL and I2Q learn at P = 0.5",
-    "C6": (
-        "unclear: DAC learns with shared parameters where agents see each other, best with the target of Appendix A,"
-        " but then Hysteretic learns too"
-    ),
-}
-
 
 def reading_of(name: str) -> PaperReading:
     """The reading of a name."""

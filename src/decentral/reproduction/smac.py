@@ -76,6 +76,20 @@ def _finding(claim: str, endings: Endings, shared: Endings) -> ClaimFinding:
     return ClaimFinding(f"{in_words(endings)}{held}{beside}", verdict, READINGS[claim])
 
 
+def finding_on_a_map(results: Results, claim: str, sharing: bool) -> ClaimFinding | None:
+    """A claim about one map with separate learners or with shared parameters, in win rates; None without any run."""
+    endings = _of_paper(endings_of(battle_panel(results, PLACES[claim], sharing)))
+    if not endings:
+        return None
+    words = (
+        f"{label} {endings[method].win_words if method in endings else 'not run'}" for method, label in PAPER.items()
+    )
+    if endings.keys() < PAPER.keys():
+        return ClaimFinding(", ".join(words), "open", READINGS[claim])
+    parts = _parts_of(claim, endings)
+    return ClaimFinding(f"{', '.join(words)} ({sum(parts)} of {len(parts)})", verdict_of(parts), READINGS[claim])
+
+
 def _parts_of(claim: str, endings: Endings) -> list[bool]:
     """Which parts of a claim about one map hold."""
     if claim == EASY:
