@@ -1,9 +1,13 @@
 """The numbers of the report, and of what is said about readings, are those of the data."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from decentral.analysis.results import late_returns
+from decentral.analysis.statistics import summarise
 from decentral.reproduction.claims import CLAIMS
 from decentral.reproduction.claims_by_reading import PROBABLY
 from decentral.reproduction.pieces import curves_of
@@ -13,7 +17,7 @@ from decentral.reproduction.reading_pieces import SHARED_GAMES, choice_of, penal
 from decentral.reproduction.reading_results import evidence_of, has_learned
 from decentral.reproduction.readings import READINGS, reading_of
 from decentral.reproduction.table_1 import compared_with_payoff, untrained_gaps
-from tests.reproduction.test_documented_numbers import finals, results, short, text
+from tests.reproduction.test_documented_numbers import ROOT, finals, results, short, text
 
 REPORT = "docs/reproduction/report.md"
 PENALTIES = (0.0, 0.3, 0.5, 1.0)
@@ -49,12 +53,18 @@ def best_of_hysteretic(view, penalty):
     return max(each, key=np.mean)
 
 
+def with_interval(scores):
+    """The mean of ten fresh seeds with its 95 % interval; of the two on which a setting was chosen, the mean."""
+    found = summarise(scores)
+    return f"{found.mean:.1f}" + (f" [{found.mean_low:.1f}, {found.mean_high:.1f}]" if found.seeds == 10 else "")
+
+
 @pytest.mark.parametrize("name", READ)
 def test_returns_under_a_reading_are_told_as_they_are(name):
     runs = {penalty: told(name, penalty) for penalty in PENALTIES[1:]}
     assert row_of(name, "dac", "DAC") in text("docs/reproduction.md")
     words = " | ".join(
-        f"{late_returns(one).mean():.1f}, {'learns' if has_learned(one, reading_of(name), penalty) else 'does not'}"
+        f"{with_interval(late_returns(one))}, {'learns' if has_learned(one, reading_of(name), penalty) else 'does not'}"
         for penalty, one in runs.items()
     )
     assert f"| {READ[name]} | {words} |" in text(REPORT)
@@ -92,10 +102,11 @@ def test_the_order_of_dac_and_hysteretic_on_fresh_seeds_is_told_as_it_is():
 
 
 def test_iql_learns_where_the_time_limit_ends_the_task_as_is_told():
-    page, name = " ".join(text("docs/reproduction.md").split()), "time-limit-ends"
+    page, name = text("docs/reproduction.md"), "time-limit-ends"
     assert all("dac" not in evidence_of(results("readings"), reading_of(name), penalty).runs for penalty in PENALTIES)
     ends = [late_returns(told(name, penalty, "iql")).mean() for penalty in (0.3, 0.5)]
-    assert "IQL ends at {:.1f} and {:.1f} at P = 0.3 and 0.5, where the paper says that it fails".format(*ends) in page
+    words = "IQL ends at {:.1f} and {:.1f} at P = 0.3 and 0.5, ".format(*ends)
+    assert f"{words}where the paper says that it fails" in page and f"screened: {words}so that" in text(REPORT)
     assert f"Hysteretic learns P = 1.0 ({late_returns(told(name, 1.0, 'hysteretic')).mean():.1f})" in page
     learned = {("iql", 0.3), ("iql", 0.5), ("hysteretic", 0.3), ("hysteretic", 0.5), ("hysteretic", 1.0)}
     for method in ("iql", "hysteretic"):
@@ -202,6 +213,14 @@ def test_what_the_report_says_of_the_highest_penalty_is_so():
     assert f"does as well there ({short(best_of_hysteretic('visible', 1.0))})" in page
     plain, sorted_by_reward = (finals("controls", f"extended {source}", 1.0) for source in ("encoder", "reward-bins"))
     assert f"({sorted_by_reward.mean():.1f} against {plain.mean():.1f} at P = 1.0)" in page
+
+
+def test_the_report_shows_figures_and_links_the_readings():
+    page = (ROOT / REPORT).read_text()
+    links = re.findall(r"\]\((\S+results/\S+)\)", page)
+    assert {Path(link).name for link in links} >= {"predator-prey.png", "appendix-a.png", "readings.md", "readings.png"}
+    assert all((ROOT / REPORT).parent.joinpath(link).is_file() for link in links)
+    assert page.count("![") == page.count("*Figure ") == 2
 
 
 def test_the_report_names_the_claims_that_there_are():
