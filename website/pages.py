@@ -1,6 +1,7 @@
 """Pages of the documentation that are made: the front page from the README, the reference from code, notebooks.
 
-A hook of mkdocs, called by `make docs`. Figures under `results/` and files beside `docs/` are brought into the site.
+A hook of mkdocs, called by `make docs`. Figures under `results/`, one table there and files beside `docs/` are brought
+into the site.
 """
 
 import json
@@ -15,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 ROOT_PAGES = {"index.md": "README.md"} | {
     f"{name}.md": f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING", "SECURITY", "CHANGELOG")
 }
+TABLE = "results/reproduction/readings.md"
 sys.path.insert(0, str(ROOT / "website"))
 
 from maths import with_formulas  # noqa: E402
@@ -29,7 +31,7 @@ def on_files(files: Files, config: Any) -> Files:
         "reference/settings.md": settings_page(),
         "reference/python.md": python_page(),
     }
-    made |= {name: from_the_root(file) for name, file in ROOT_PAGES.items()}
+    made |= {name: from_the_root(file) for name, file in (ROOT_PAGES | {TABLE: TABLE}).items()}
     for notebook in sorted((ROOT / "docs" / "tutorials").glob("*.ipynb")):
         page, pictures = page_of(json.loads(notebook.read_text()), notebook.stem)
         made |= {f"tutorials/{name}": content for name, content in {f"{notebook.stem}.md": page, **pictures}.items()}
@@ -43,8 +45,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Formulas are drawn, figures under `results/` lie beside the pages in the site, and notebooks are pages there."""
-    moved = markdown.replace("](../results/reproduction/", "](results/reproduction/").replace(".ipynb)", ".md)")
-    return with_formulas(moved)
+    moved = re.sub(r"\]\(((?:\.\./)*)\.\./results/reproduction/", r"](\1results/reproduction/", markdown)
+    return with_formulas(moved.replace(".ipynb)", ".md)"))
 
 
 def from_the_root(file: str) -> str:
