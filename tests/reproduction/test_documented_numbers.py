@@ -164,6 +164,16 @@ def test_trees_that_were_not_committed_are_told_as_they_were():
     assert sorted(told) == sorted(commit[:7] for commit in dirty)
 
 
+def test_how_long_the_readings_took_is_told_as_it_was():
+    pieces = json.loads((DATA / "readings.json").read_text())["pieces"]
+    seconds = {name: one["seconds"] for name, one in pieces.items() if "H200" in one["provenance"]["device"]}
+    alone = [seconds[f"final-{name}-dac"] for name in ("shared-visible", "appendix-a")]
+    page, total = text("docs/reproduction.md"), sum(seconds.values())
+    assert "for themselves and took {:.0f} and {:.0f} s".format(*alone) in page
+    assert f"All {len(seconds)} pieces that were run on an H200 add up to {total:,.0f} s ({total / 60:.0f} min" in page
+    assert len(pieces) - len(seconds) == 3 and "The three in the matrix game were run on a CPU" in page
+
+
 def test_what_the_references_end_at_in_the_matrix_game_is_told_as_it_is():
     runs = json.loads((ROOT / "results" / "family-matrix.json").read_text())["runs"]
     ends = {run["config"]["algorithm"]["name"]: np.asarray(run["returns"])[:, -1].tolist() for run in runs}
