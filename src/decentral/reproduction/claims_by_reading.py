@@ -35,10 +35,11 @@ from decentral.reproduction.target import ClaimFinding, Results, markdown_table,
 VIEWS = {SEPARATE_HIDDEN.name: "hidden", SEPARATE_VISIBLE.name: "visible"}  # of separate learners
 SHARED = (SHARED_HIDDEN.name, SHARED_VISIBLE.name)
 OTHER_RULES = (
-    "C1, C2, C7 to C14, C19 and C20 have no teammate to hide. C7 to C13: battles won at the end; C15 to C18: final"
-    " returns of DAC; in brackets how many of the orderings hold. C17 under the readings whose DAC was screened: final"
-    " returns with each KL weight on two seeds, which are few. C21: the return that agents promise themselves less what"
-    " they get; in brackets at how many penalties Hysteretic overestimates and DAC does not."
+    "C1, C2, C7 to C14, C19 and C20 are not about predator-prey, so that it makes no difference to them whether its"
+    " teammate is hidden. C7 to C13: battles won at the end; C15 to C18: final returns of DAC; in brackets how many of"
+    " the orderings hold. C17 under the readings whose DAC was screened: final returns with each KL weight on two"
+    " seeds, which are few. C21: the return that agents promise themselves less what they get; in brackets at how many"
+    " penalties Hysteretic overestimates and DAC does not."
 )
 
 # What the paper probably did, by claim.
