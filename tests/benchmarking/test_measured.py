@@ -29,7 +29,10 @@ def test_many_agents_on_a_gpu():
     for entry in json.loads((ROOT / "results" / "bench-h200-agents.json").read_text())["cases"]:
         agents, turn = entry["case"]["agents"], entry["turn_ms"]["median"]
         compiling, play = entry["compile_seconds"]["in_all"], entry["play_ms"]["median"]
-        assert f"| {agents} | {compiling:.1f} | {play:.1f} | {turn:.2f} | {turn / agents:.2f} |" in PAGE
+        peak = entry["peak_memory"]["bytes"] / 2**20
+        memory = f"{peak:.0f} MiB" if peak < 1024 else f"{peak / 1024:.1f} GiB"
+        row = f"| {agents} | {compiling:.1f} | {play:.1f} | {turn:.2f} | {turn / agents:.2f} | {memory} |"
+        assert row in PAGE
 
 
 def test_ippo_beside_that_of_other_libraries():

@@ -166,3 +166,12 @@ def test_what_was_measured_when_help_was_called_every_33_loops():
     assert set(words) == set(found)
     for what, cells in found.items():
         assert words[what].format(", ".join(cells[battle] for battle in MAPS)) in PAGE
+
+
+def test_how_long_random_episodes_last_where_units_are_pushed():
+    rows = map(json.loads, (ROOT / "results" / "battle-variants.jsonl").read_text().splitlines())
+    lasts = {(row["map"], row["variant"]): f"{row['policies']['random']['median_steps']:.0f}" for row in rows}
+    few, many = ([lasts[name, how] for how in ("anchored false", "default")] for name in ("10m_vs_11m", "27m_vs_30m"))
+    told = f"`anchored` false: {few[0]} instead of {few[1]} steps on `10m_vs_11m`, {many[0]} instead of {many[1]} on"
+    assert told in PAGE
+    assert f"without it the medians of 64 episodes are {few[0]} on `10m_vs_11m` and {many[0]} on `27m_vs_30m`" in PAGE

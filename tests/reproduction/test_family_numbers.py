@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from decentral.deviation import mean_and_spread
-from decentral.reproduction.pieces import curves_in
+from decentral.reproduction.pieces import curves_in, curves_of
 from decentral.reproduction.predator_prey import WEIGHTS, Promise
 from decentral.reproduction.table_1 import compared_with_payoff
 from tests.reproduction.test_coordination_numbers import late_of, stored
@@ -82,6 +82,8 @@ def test_the_familys_endings_in_the_matrix_game_are_told_as_they_are():
     for label, names in IN_MATRIX_GAME.items():
         [told] = {f"{BY_SEED[tuple(ends[name][0])]} | {ends[name][1]:,}" for name in names}
         assert f"| {label} | {told} |" in page
+    dac = curves_of(results("matrix-game")["dac"])
+    assert f"| dac | {BY_SEED[tuple(dac.returns[:, -1])]} | {dac.steps[-1]:,} | above |" in page
     assert sum(map(len, IN_MATRIX_GAME.values())) == len(ends) - 1  # but for BQL
     assert sorted(ends["bql"][0]) == [-12.0, *[8.0] * 4]
     assert f"| bql | 8.00 on four seeds, -12.00 on one | {ends['bql'][1]:,} |" in page
@@ -115,9 +117,14 @@ def test_the_pages_of_the_family_tell_its_returns_in_predator_prey():
     assert f"{heads} {references} |" in text("docs/algorithms/references.md")
     for name in ("i2q", "i2q-tabular", "i2q-forward"):
         assert f"| `{name}` | {ends[name]} |" in text("docs/algorithms/i2q.md")
+    [forward] = [one for one in stored("family.json") if one["config"]["algorithm"]["name"] == "i2q-forward"]
+    curve = np.asarray(forward["returns"]).mean(axis=0)
+    peak = f"it peaks at {curve.max():.2f}, at {forward['steps'][curve.argmax()] / 1e6:.1f} M steps, and then"
+    assert peak in text("docs/algorithms/i2q.md")
     diverged = mean_and_spread(np.asarray(pair["returns"])[:, -1])
     assert f'| `i2q-forward`, `follow = "pair"`, `ambition` 0.2 | {diverged} |' in text("docs/algorithms/i2q.md")
     [best, at_random] = {tuple(one["config"]["references"].values()) for one in stored("family.json")}.pop()
+    assert f"Optimal is {best:.2f}, random {at_random:.2f}." in text("docs/results.md")
     for name in ("ma2ql", "i2q", "references"):
         assert f"the optimum is {best:.2f}" in text(f"docs/algorithms/{name}.md")
         assert f"random play returns {at_random:.2f}" in text(f"docs/algorithms/{name}.md")
