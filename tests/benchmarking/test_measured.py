@@ -61,9 +61,13 @@ def test_shared_parameters_beside_own_ones():
         assert f"| {algorithm}, {environment} | {' | '.join(milliseconds)} |" in PAGE
 
 
+CPUS = ("cpu", "x86")  # in the order of the page
+
+
 @pytest.mark.parametrize("algorithm", ["iql", "dac"])
-def test_turns_on_a_cpu_beside_pytorch(algorithm):
-    measured = bench("cpu")
+@pytest.mark.parametrize("kind", CPUS)
+def test_turns_on_a_cpu_beside_pytorch(kind, algorithm):
+    measured = bench(kind)
     for entry in (one for one in measured["cases"] if one["case"]["algorithm"] == algorithm):
         label = "DAC, k = 10, m = 10" if algorithm == "dac" and entry["case"]["seeds"] == 1 else algorithm.upper()
         times = f"{turn(entry):.1f} | {play(entry):.1f} | {entry['learn_ms']:.1f}"
@@ -117,20 +121,48 @@ def test_many_agents_on_a_cpu():
         assert f"{row} {milliseconds / agents:.1f} |" in PAGE
 
 
-def test_the_turn_of_pytorch():
-    pytorch, cases = bench("cpu")["yardstick"], bench("cpu")["cases"]
+@pytest.mark.parametrize("kind", CPUS)
+def test_the_turn_of_pytorch(kind):
+    pytorch, cases = bench(kind)["yardstick"], bench(kind)["cases"]
     times = [turn(pytorch), play(pytorch), pytorch["learn_ms"]["median"]]
     steps = turn(cases[0]) * cases[0]["steps_per_second"]["in_all"]  # of a turn, in thousandths
     cells = " | ".join(f"{time:.1f}" for time in times)
     assert f"| PyTorch, IQL as in PyMARL | 1 | {cells} | {steps / turn(pytorch):,.0f} | | |" in PAGE
-    slow = pytorch["elsewhere_ms"]["cpu, threads 2, no oneDNN"]
+
+
+def test_pytorch_without_onednn():
+    slow = bench("cpu")["yardstick"]["elsewhere_ms"]["cpu, threads 2, no oneDNN"]
     assert f"without oneDNN, which a PyMARL user does not run, takes {slow:.0f} ms." in PAGE
 
 
 def test_how_near_turns_on_a_cpu_come_to_their_floor():
     rows = [line for line in PAGE.splitlines() if line.count("|") == 9 and " % | " in line]
     told = [row.split(" | ")[-2] for row in rows]
-    assert told == [f"{100 * entry['floor']['of_measured']:.0f} %" for entry in bench("cpu")["cases"]]
+    cases = [entry for kind in CPUS for entry in bench(kind)["cases"]]
+    assert told == [f"{100 * entry['floor']['of_measured']:.0f} %" for entry in cases]
+
+
+def test_the_goals_on_a_cpu_tell_what_was_measured():
+    for algorithm in ("iql", "dac"):
+        told = []
+        for kind in CPUS:
+            entry = next(one for one in bench(kind)["cases"] if one["case"]["algorithm"] == algorithm)
+            told.append(f"{turn(entry):.1f} ms, {entry['times_as_fast_as_yardstick']:.1f} times")
+        assert f"| {'; on x86 '.join(told)} |" in PAGE
+
+
+def test_the_goals_on_a_gpu_tell_what_was_measured():
+    hunts, battles = by_seeds("h200"), by_seeds("h200-battles-iql", agents=5)
+    untimed = bench("h200-products")
+    default = list(untimed.values())[1]["cases"][0]
+    chosen = f"{turn(hunts[1]):.2f} and {turn(hunts[5]):.2f} ms, with products chosen by timing"
+    assert f"| {chosen}; {turn(default):.2f} ms for" in PAGE
+    assert f"| 1.6 million steps/s | {hunts[256]['steps_per_second']['in_all'] / 1e6:.2f} million |" in PAGE
+    assert f"| 2 ms | {play(battles[5]):.2f} ms |" in PAGE
+    assert f"| 4 and 6 ms | {turn(battles[5]):.2f} and {turn(battles[20]):.2f} ms |" in PAGE
+    own = bench("h200-battles-shared")["cases"][0]
+    assert f"| 8 ms | {turn(own):.2f} ms |" in PAGE
+    assert f"| 20 s | {own['compile_seconds']['in_all']:.1f} s for 5 seeds |" in PAGE
 
 
 def test_a_turn_per_seed_on_a_gpu():
