@@ -136,6 +136,7 @@ def test_how_much_has_been_run():
     assert pairs == 28
     told = f"Of 77 pieces, {len(RESULTS)} have been run so far, among them all {pairs} pairs of map and method in"
     assert told in text("docs/reproduction.md")
+    assert f"All {pairs} pairs of map and method are done with separate" in text("docs/reproduction/report.md")
 
 
 def test_where_methods_end():
