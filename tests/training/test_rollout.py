@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from decentral.environments.base import Outcome
+from decentral.settings import Refused
 from decentral.training import stepping
 from decentral.training.rollout import Trajectory, hand_out, play, random_player
 from decentral.training.stepping import Packing
@@ -58,6 +59,61 @@ def test_a_world_may_hold_keys_and_numbers_of_every_type():
         assert one.dtype == other.dtype
         assert one.shape == other.shape
         assert jnp.all(one == other)
+
+
+@pytest.mark.parametrize("ends_early", [True, False])
+@pytest.mark.parametrize(
+    ("following", "told"),
+    [
+        (
+            lambda state: {"burnt": state["burnt"] + 0.5},
+            r"\['burnt'\] must stay int32\[2\] from step to step, got float32",
+        ),
+        (
+            lambda state: {"burnt": state["burnt"][:1]},
+            r"\['burnt'\] must stay int32\[2\] from step to step, got int32\[1\]",
+        ),
+        (
+            lambda state: {"burnt": state["burnt"], "left": state["burnt"]},
+            " after a step must be built as the one after a",
+        ),
+    ],
+)
+def test_a_state_that_changes_its_kind_in_a_step_is_refused(following, told, ends_early):
+    class Drifting(EarlyEnd):
+        may_end_early = ends_early
+
+        def reset(self, key):
+            return {"burnt": jnp.zeros(2, jnp.int32)}
+
+        def perceive(self, state):
+            return super().perceive(state["burnt"][0])
+
+        def step(self, state, actions, key):
+            return following(state), Outcome(jnp.ones(()), state["burnt"][0] == 1, facts={})
+
+    world = Drifting()
+    with pytest.raises(Refused, match=f"^the state{told}"):
+        play(world, random_player(world, jax.random.key(0)), jax.random.key(1))
+
+
+@pytest.mark.parametrize("ends_early", [True, False])
+def test_a_state_may_hold_numbers_of_python(ends_early):
+    class Plain(EarlyEnd):
+        may_end_early = ends_early
+
+        def reset(self, key):
+            return {"burnt": 0, "size": 1.5}
+
+        def perceive(self, state):
+            return super().perceive(state["burnt"])
+
+        def step(self, state, actions, key):
+            return {"burnt": state["burnt"] + 1, "size": 1.5}, Outcome(jnp.ones(()), state["burnt"] == 1, facts={})
+
+    world = Plain()
+    lived = play(world, random_player(world, jax.random.key(0)), jax.random.key(1))
+    np.testing.assert_array_equal(lived.happened, [True, True, False, False, False])
 
 
 def test_no_step_is_computed_when_all_worlds_are_over():

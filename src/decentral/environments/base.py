@@ -2,6 +2,7 @@
 
 import re
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -223,3 +224,18 @@ def begin(environment: Environment, key: Key[Array, ""]) -> tuple[State, Randomn
     """The first state of an episode, and the randomness of all its steps [T]."""
     keys = jax.random.split(key, environment.time_limit + 1)
     return environment.reset(keys[0]), jax.vmap(environment.draw)(keys[1:])
+
+
+def changes_of_kind(before: State, after: State) -> Iterator[str]:
+    """What a step must not do to a state: build it in another way, or change a shape or a type in it."""
+    if str(jax.tree.structure(before)) != str(jax.tree.structure(after)):
+        yield "the state after a step must be built as the one after a reset is"
+    for (path, one), other in zip(jax.tree.leaves_with_path(before), jax.tree.leaves(after), strict=False):
+        if kind_of_array(one) != kind_of_array(other):
+            name = jax.tree_util.keystr(path) or " itself"
+            yield f"the state{name} must stay {kind_of_array(one)} from step to step, got {kind_of_array(other)}"
+
+
+def kind_of_array(leaf: Any) -> str:
+    """The type and the shape of an array."""
+    return f"{leaf.dtype}[{','.join(map(str, leaf.shape))}]"

@@ -11,7 +11,8 @@ from jaxtyping import Array, Bool, Float, Key
 
 from decentral.algorithms.base import Memory, Models, Statistics
 from decentral.algorithms.q_learning import Dice, Scene
-from decentral.environments.base import Environment, Randomness, Script, State, begin
+from decentral.environments.base import Environment, Randomness, Script, State, begin, changes_of_kind
+from decentral.settings import Refused
 from decentral.training.squads.base import Squad
 from decentral.training.stepping import Carry, take_all_steps, until_all_are_over, with_last
 from decentral.training.team import Team
@@ -73,7 +74,7 @@ def _play_episode(
     are over, no more steps are computed.
     """
     state, randomness = begin(environment, key)
-    kind = environment.spec.actions
+    state, kind = jax.tree.map(jnp.asarray, state), environment.spec.actions
     nobody_acted = jnp.full((environment.num_agents, *kind.shape), kind.nothing, kind.dtype)
 
     def step(carry: Carry, drawn: tuple) -> tuple[Carry, Bool[Array, ""]]:
@@ -81,7 +82,10 @@ def _play_episode(
         step_randomness, draws = drawn
         actions, memories = choose(state, memories, kind.features(last_actions), draws)
         following, outcome = environment.step_with(state, actions, step_randomness)
-        return (following, memories, actions), outcome.terminated
+        following = jax.tree.map(jnp.asarray, following)
+        for change in changes_of_kind(state, following):
+            raise Refused(change)
+        return (following, memories, actions.astype(kind.dtype)), outcome.terminated
 
     start, draws = (state, memories, nobody_acted), (randomness, draws)
     if environment.may_end_early:

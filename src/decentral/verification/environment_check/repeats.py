@@ -1,12 +1,11 @@
 """Can whole episodes be compiled, and is an episode the same again with the same seed and actions?"""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import jax
 import numpy as np
 
-from decentral.environments.base import BaseEnvironment, Environment
+from decentral.environments.base import BaseEnvironment, Environment, changes_of_kind, kind_of_array
 from decentral.environments.host.interface import Percepts, Stage
 from decentral.verification.environment_check.episodes import PlayedEpisode, replay, stage_of
 from decentral.verification.environment_check.findings import Finding, finding_of_rule
@@ -21,21 +20,12 @@ def compiled(environment: Environment) -> Finding:
     after, outcome = jax.eval_shape(environment.step, state, actions, key)
 
     def faults() -> Iterator[str]:
-        if str(jax.tree.structure(state)) != str(jax.tree.structure(after)):
-            yield "the state after a step must be built as the one after a reset is"
-        for (path, one), other in zip(jax.tree.leaves_with_path(state), jax.tree.leaves(after), strict=False):
-            if _kind(one) != _kind(other):
-                name = jax.tree_util.keystr(path) or " itself"
-                yield f"the state{name} must stay {_kind(one)} from step to step, got {_kind(other)}"
+        yield from changes_of_kind(state, after)
         for name, expected in (("reward", "float32[]"), ("terminated", "bool[]")):
-            if _kind(getattr(outcome, name)) != expected:
-                yield f"{name} must be {expected}, got {_kind(getattr(outcome, name))}"
+            if kind_of_array(getattr(outcome, name)) != expected:
+                yield f"{name} must be {expected}, got {kind_of_array(getattr(outcome, name))}"
 
     return finding_of_rule("compiled", faults(), "the state keeps its shapes and types from step to step")
-
-
-def _kind(leaf: Any) -> str:
-    return f"{leaf.dtype}[{','.join(map(str, leaf.shape))}]"
 
 
 RULE = "repeats"
