@@ -53,8 +53,8 @@ def test_runs_that_differ_in_a_setting_have_names_without_commas(tmp_path):
 @pytest.mark.parametrize(
     ("second", "asked", "refusal"),
     [
-        ({"tests": [(1,), (2,), (3,)]}, {}, "runs must have as many seeds and tests each on matrix-game, got 1 seeds"),
-        ({"tests": [(1, 1), (2, 2)]}, {}, "got 1 seeds with 2 tests of return and 2 seeds with 2 tests of return"),
+        ({"tests": [(1,), (2,), (3,)]}, {}, "runs must have as many seeds and tests each on matrix-game, got 1 seed"),
+        ({"tests": [(1, 1), (2, 2)]}, {}, "got 1 seed with 2 tests of return and 2 seeds with 2 tests of return"),
         ({"environment": {"penalty": 2}, "algorithm": {"name": "iql"}}, {}, "the same algorithms on all tasks"),
         ({"tests": [(1,), (float("nan"),)]}, {}, "return must be finite at every test of every seed"),
         ({}, {"label": ["a", "a"]}, "runs must differ in task, algorithm or seed, got"),

@@ -39,7 +39,8 @@ def suggestion(flag: str, known: Iterable[str]) -> str:
         return " a team is named as ENVIRONMENT --agents A,B, without an ALGORITHM before it"
     if own in SYNONYMS:
         return f" it is called {' or '.join(meanings(own))} here, and belongs to other algorithms or commands"
-    return _owners(name) or _nearest(own, by_name)
+    without_group = {} if "." in name else {each: other for each, other in by_name.items() if "." not in other}
+    return _owners(name) or _nearest(own, without_group) or _nearest(own, by_name)
 
 
 def _owners(name: str) -> str:
