@@ -29,9 +29,8 @@ from decentral.analysis.results import MARKED, Curves, shared_references, shared
 from decentral.analysis.statistics import Summary, mean_band, summarise_all
 
 QUICK = 1  # the compression of a picture of many runs, which is no larger for it
-UNHINTED: dict[Any, str] = {
-    "text.hinting": "none"
-}  # letters of such a picture: they look alike, and take 0.1 s less of two
+# The letters of a picture with many runs: they look alike, and drawing it takes 0.1 s less.
+UNHINTED: dict[Any, str] = {"text.hinting": "none"}
 LEGEND_DROP = 0.5  # inches below the panel
 LEGEND_LINES = 5  # per column
 LEGEND_LETTERS = 90  # side by side
