@@ -96,24 +96,29 @@ def test_the_next_start_traces_nothing_and_computes_the_same(monkeypatch, cache)
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_learning_is_loaded_in_the_background_if_it_was_kept_and_else_when_it_begins(monkeypatch, cache, fails):
+@pytest.mark.parametrize("cores", [2, 4])
+def test_learning_is_made_ready_in_the_background_if_it_was_kept_or_cores_are_to_spare(
+    monkeypatch, cache, cores, fails
+):
     def prepare(lane_batch):
         lane_batch.prepare()
         learning = lane_batch.programs.prepare_learning.__self__
         waiting.append(len(learning.coming))
-        for loading in learning.coming.values():
-            assert fails == (loading.exception() is not None)
-        loaded.append(learning.ready)
+        for coming in learning.coming.values():
+            assert fails == (coming.exception() is not None)
+        made.append(learning.ready)
 
-    setup, waiting, loaded, failed = setup_with(steps=100), [], [], Future()
+    setup, waiting, made, failed = setup_with(steps=100), [], [], Future()
     failed.set_exception(OSError("no memory"))
+    monkeypatch.setattr(kept, "usable_cores", lambda: cores)
+    if fails:
+        monkeypatch.setattr(kept, "BACKGROUND", SimpleNamespace(submit=lambda make: failed))
     with unchanged_code():
-        trained(setup, prepare)
-        if fails:
-            monkeypatch.setattr(kept, "BACKGROUND", SimpleNamespace(submit=lambda load: failed))
-        trained(setup, prepare)
+        first, second = trained(setup, prepare), trained(setup, prepare)
         trained(setup_with(steps=2), prepare)
-    assert waiting == [0, 1, 0] and [len(ready) for ready in loaded] == [1, 1, 1]
+    assert waiting == [int(cores == 4), 1, 0] and [len(ready) for ready in made] == [1, 1, 1]
+    for own, other in zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True):
+        np.testing.assert_array_equal(own, other)
 
 
 @pytest.mark.parametrize(

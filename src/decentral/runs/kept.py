@@ -7,6 +7,7 @@ commands keep programs: in a notebook, code may differ from what its files hold.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -38,7 +39,8 @@ DIGEST_SIZE = hashlib.sha256().digest_size
 OWN_KERNELS = [  # JAX does not promise that later versions understand them; a program is found by its own version alone
     export.DisabledSafetyCheck.custom_call(name) for name in ("__gpu$xla.gpu.triton", "triton_kernel_call")
 ]
-BACKGROUND = ThreadPoolExecutor(1, "loading")
+BACKGROUND = ThreadPoolExecutor(1, "preparing")
+ENOUGH_CORES = 4  # to make one program beside another: on two cores, compiling one keeps both busy
 FROM_ANYWHERE = (BaseEnvironment, Algorithm)  # what users bring themselves
 OURS = {*ENVIRONMENTS.values(), *EVERY_ALGORITHM.values()}
 
@@ -66,24 +68,29 @@ class KeptProgram:
         file = file_for(self.name, setup, self.made_for, lanes, *more)
         if file is None:
             return self.traced(setup, lanes, *more)
-        if (loading := self.coming.pop(file, None)) is not None and loading.exception() is None:
-            self.ready[file] = loading.result()
+        if (prepared := self.coming.pop(file, None)) is not None and prepared.exception() is None:
+            self.ready[file] = prepared.result()
         if file not in self.ready:
             self.ready[file] = self._found_or_made(file, setup, lanes, *more)
         return self.ready[file](setup, lanes, *more)
 
     def prepare(self, setup: TrainingSetup, lanes: Lane, *more: Any) -> None:
-        """Load the program in the background, if it was kept: to link it takes seconds and holds nothing else up."""
+        """Make the program ready in the background, if it was kept or there are cores to spare.
+
+        Even to link it again takes seconds, and holds nothing else up.
+        """
         file = file_for(self.name, setup, self.made_for, lanes, *more)
-        if file is None or file in self.ready or file in self.coming or not file.exists():
+        if file is None or file in self.ready or file in self.coming:
+            return
+        if not file.exists() and usable_cores() < ENOUGH_CORES:
             return
         shapes = jax.tree.map(_shape, (setup, lanes, *more))  # the lanes go on meanwhile
 
-        def load() -> Callable[..., Any]:
+        def find_or_make() -> Callable[..., Any]:
             with self.placed():
                 return self._found_or_made(file, *shapes)
 
-        self.coming[file] = BACKGROUND.submit(load)
+        self.coming[file] = BACKGROUND.submit(find_or_make)
 
     def _found_or_made(self, file: Path, *arguments: Any) -> Callable[..., Any]:
         """The program as it was kept, or as it is kept from now on."""
@@ -116,6 +123,11 @@ class KeptProgram:
             return self.whole(lanes, measured, jax.tree.unflatten(jax.tree.structure(lanes), advanced))
 
         return call
+
+
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def read_program(file: Path) -> export.Exported | None:

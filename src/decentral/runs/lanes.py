@@ -102,7 +102,7 @@ class LaneBatch:
         return jax.eval_shape(partial(with_more_room, capacity=setup.capacity_after(episodes)), own)
 
     def prepare(self) -> None:
-        """Load the program that learns in the background, if an earlier start kept it and it will be needed."""
+        """Make the program that learns ready in the background, if that is worth while and it will be needed."""
         if self.turns_until(self.setup.plan.steps) > self.warmup_turns:
             self.programs.prepare_learning(self.setup, self.lanes, 1)
 
