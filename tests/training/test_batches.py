@@ -35,6 +35,14 @@ def test_lengths_are_shares_of_the_time_limit_rounded_up_and_without_repeats():
     assert lengths_within(1) == (1,)
 
 
+def test_an_accelerator_has_fewer_lengths_and_each_is_one_of_a_cpu(monkeypatch):
+    """So that a CPU can repeat an accelerator's updates from a log, at the lengths that they had."""
+    of_cpu = {limit: lengths_within(limit) for limit in range(1, 400)}
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert lengths_within(180) == (90, 135, 180) and lengths_within(1) == (1,)
+    assert all(set(lengths_within(limit)) <= set(lengths) for limit, lengths in of_cpu.items())
+
+
 @pytest.mark.parametrize("environment", [PredatorPrey(), MatrixGame(), SwitchingWind()])
 def test_where_every_episode_lasts_to_the_limit_there_is_one_length(environment):
     assert Batch.of(environment, 32).lengths == (environment.time_limit,)

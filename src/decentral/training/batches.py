@@ -17,6 +17,7 @@ from decentral.environments.base import BaseEnvironment
 from decentral.types import Episode, Metrics
 
 EIGHTHS = (2, 3, 4, 6, 8)  # of the time limit: above the first, no update is more than half longer than it must be
+FEWER = (4, 6, 8)  # where padding costs little and each length takes seconds to compile; all of them are above, too
 
 
 class Batch(eqx.Module):
@@ -34,8 +35,9 @@ class Batch(eqx.Module):
 
 
 def lengths_within(limit: int) -> tuple[int, ...]:
-    """The lengths that a batch may be cut to: shares of the time limit, rounded up."""
-    return tuple(sorted({-(-limit * eighths // 8) for eighths in EIGHTHS}))
+    """The lengths that a batch may be cut to on this kind of device: shares of the time limit, rounded up."""
+    shares = EIGHTHS if jax.default_backend() == "cpu" else FEWER
+    return tuple(sorted({-(-limit * eighths // 8) for eighths in shares}))
 
 
 def learn_from(
