@@ -1,10 +1,10 @@
-"""The suite `coordination` from stored runs: every method's score on every task that it has been trained on.
+"""The suites from stored runs: every method's score on every task that it has been trained on.
 
     python benchmarks/coordination.py --out docs/figures/coordination.png
 
-prints and draws the methods that have been trained on all of `SHARED`, and prints what the others have. A run of
-`GATHERED` or `REPRODUCED` belongs to the suite if its settings are a method's on a task, and if it had no more steps
-than the suite gives. Runs that were made to choose a setting lie elsewhere.
+prints and draws the methods that have been trained on all of `SHARED`, and prints what the others have; then the suite
+of held-out tasks. A run of `GATHERED` or `REPRODUCED` belongs to a suite if its settings are a method's on a task, and
+if it had no more steps than the suite gives. Runs that were made to choose a setting lie elsewhere.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from decentral.reproduction.record import Record
 from decentral.sweeps.suites import SUITES, VARIANTS, planned_runs
 
 RESULTS = Path(__file__).parent.parent / "results"
-GATHERED = ("family.json", "patient.json", "porters.json", "actor-critics.json")
+GATHERED = ("family.json", "patient.json", "porters.json", "actor-critics.json", "held-out.json")
 REPRODUCED = ("extensions.json", "predator-prey.json")
 SHARED = (
     *(f"{view}-P{penalty}" for view in ("visible", "hidden") for penalty in ("0", "0.3", "0.5", "1")),
@@ -46,10 +46,10 @@ def stored_runs() -> Iterator[Curves]:
             yield from curves_in(piece)
 
 
-def stored_scores() -> Scores:
-    """The score of every seed, of every method and task of the suite that `results` has."""
+def scores_of_runs(suite: str) -> Scores:
+    """The score of every seed, of every method and task of a suite that stored runs have."""
     scores: Scores = defaultdict(dict)
-    methods, tasks = [*EVERY_ALGORITHM, *VARIANTS], SUITES["coordination"]
+    methods, tasks = [*EVERY_ALGORITHM, *VARIANTS], SUITES[suite]
     plans = [run.config.as_data() for run in planned_runs(tasks, methods, {}, Path())]
     cells = [(task, method) for task in tasks for method in methods]
     for run in sorted(stored_runs(), key=lambda run: len(run.seeds)):  # of two results the one with more seeds stays
@@ -59,6 +59,12 @@ def stored_scores() -> Scores:
             if alike and config["training"]["steps"] <= plan["training"]["steps"]:
                 scale = scale_of(task.name, task.given, [run])
                 scores[method][task.name] = scale.score(late_returns(run))
+    return scores
+
+
+def stored_scores() -> Scores:
+    """The same of the suite `coordination`, with its games, of which scores alone are kept."""
+    scores = scores_of_runs("coordination")
     for games in json.loads((RESULTS / "coordination-games.json").read_text())["runs"]:
         for method, by_game in games["scores"].items():
             share = VARIANTS[method].settings.get("forgive_beyond", 0) if method in VARIANTS else 0
@@ -100,12 +106,29 @@ def partial_table(scores: Scores) -> list[str]:
     return lines
 
 
+def held_out_table(scores: Scores) -> list[str]:
+    """Markdown: a column for each held-out task, then the mean and the worst of methods that have all; best first."""
+    tasks = [task.name for task in SUITES["held-out"]]
+
+    def means(method: str) -> list[float]:
+        return [float(np.mean(scores[method][task])) for task in tasks if task in scores[method]]
+
+    lines = [f"| method | {' | '.join(tasks)} | mean | worst |", "|---" * (3 + len(tasks)) + "|"]
+    for method in sorted(scores, key=lambda method: (-len(means(method)), -np.mean(means(method)))):
+        cells = [f"{np.mean(scores[method][task]):.2f}" if task in scores[method] else "" for task in tasks]
+        whole = len(means(method)) == len(tasks)
+        cells += [f"{np.mean(means(method)):.2f}", f"{min(means(method)):.2f}"] if whole else ["", ""]
+        lines.append(f"| {method} | {' | '.join(cells)} |")
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="draw the shared tasks into this PNG")
     asked = parser.parse_args()
     scores = stored_scores()
-    print("\n".join([*table(scores), "", *partial_table(scores)]))
+    held_out = held_out_table(scores_of_runs("held-out"))
+    print("\n".join([*table(scores), "", *partial_table(scores), "", *held_out]))
     if asked.out is not None:
         plot_suite("coordination", summaries(scores), asked.out)
 

@@ -7,9 +7,11 @@ import numpy as np
 
 from decentral.analysis.results import late_returns
 from decentral.analysis.suite_scores import scale_of
+from decentral.configs.config import Config, resolve
 from decentral.deviation import mean_and_spread
 from decentral.reproduction.pieces import curves_in
 from decentral.reproduction.record import Record
+from decentral.sweeps.suites import SUITES, method_of
 from tests.reproduction.test_documented_numbers import ROOT, text
 
 RANDOM_PORTERS, BEST_PORTERS = 0.08969, 27.76268  # both exact
@@ -183,6 +185,53 @@ def test_the_table_of_methods_trained_on_some_tasks_is_that_of_the_data(monkeypa
     games = [np.mean(earning["scores"]["earning-dac"][game]) for game in ("climbing", "penalty")]
     share = earning["provenance"]["earning share"]
     assert f"with a share of {share}, where the suite has 1.5: {games[0]:.2f} and {games[1]:.2f} ([the games]" in page
+
+
+def test_the_scores_on_held_out_tasks_are_told_as_they_are(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    coordination, page = importlib.import_module("coordination"), text("docs/algorithms/patient.md")
+    scores = coordination.scores_of_runs("held-out")
+    assert " ".join(" ".join(coordination.held_out_table(scores)).split()) in page
+    assert {len(seeds) for by_task in scores.values() for seeds in by_task.values()} == {10}
+    whole = {method: by_task for method, by_task in scores.items() if len(by_task) == 8}
+    means = {method: [np.mean(score) for score in by_task.values()] for method, by_task in whole.items()}
+    told = {method: (f"{np.mean(of):.2f}", f"{min(of):.2f}") for method, of in means.items()}
+    best, second = told.pop("patient"), told.pop("forgiving-iql")
+    assert not told and f"scores {best[0]} on the mean and {best[1]} on the worst task.**" in page
+    assert f"Forgiving IQL has {second[0]} and {second[1]}: with three agents" in page
+    assert f"{best[1]} or more on each of eight further tasks" in " ".join(text("README.md").split())
+    missed = {task: (score < 0.9).sum() for task, score in scores["patient"].items() if (score < 0.9).any()}
+    assert missed == {"paper-three": 1, "climbing-three": 1}
+    ends = {
+        (task.name, method): np.asarray(run["returns"])[:, -1]
+        for run in stored("held-out.json")
+        for task in SUITES["held-out"]
+        for method in ("patient", "forgiving-iql")
+        if is_of(run, task, method)
+    }
+    assert (ends["climbing-three", "forgiving-iql"] == 7).all()
+    assert (min(ends["paper-three", "patient"]), min(ends["climbing-three", "patient"])) == (6, 5)
+    games = [task.name for task in SUITES["held-out"] if task.environment == "matrix-game"]
+    assert len(games) == 4 and all(
+        (scores[name][game] == 1).all() for name in ("hysteretic", "lenient") for game in games
+    )
+    assert scores["iql"]["visible-P0.75"].max() < 0.5
+    luck = {game: scores["dac"][game] for game in games}
+    assert [(luck[game] == 1).sum() for game in games] == [4, 10, 10, 0] and not luck["penalty-three"].any()
+    seconds = {"predator-prey": set(), "matrix-game": set()}
+    for run in stored("held-out.json"):
+        seconds[run["config"]["environment"]["name"]].add(round(run["seconds"]))
+    hunts, short = seconds.values()
+    assert f"a hunt took {min(hunts)} to {max(hunts)} s, games {min(short)} to {max(short)} s" in page
+
+
+def is_of(run, task, method):
+    """Is a stored run that of a method on a task?"""
+    own = resolve(
+        method_of(method).algorithm, task.environment, method_of(method).settings, task.settings, task.training
+    )
+    stored_config = Config.from_data(run["config"]).as_data()
+    return all(own.as_data()[part] == stored_config[part] for part in ("algorithm", "environment"))
 
 
 def test_what_more_patience_gives_is_told_as_it_is():

@@ -26,7 +26,7 @@ IN_MATRIX_GAME = {
     "ma2ql": ["ma2ql"],
     "rac": ["rac"],
     "patient": ["patient"],
-    "ippo, dpo, ia2c": ["ippo", "dpo", "ia2c"],
+    "ippo, dpo, tvpo, ia2c": ["ippo", "dpo", "tvpo", "ia2c"],
     "vdn, qmix (not decentralised)": ["vdn", "qmix"],
     "fingerprints, importance-sampling (not decentralised)": ["fingerprints", "importance-sampling"],
 }
