@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
+KIND = "NVIDIA H200"
 H200 = """
 gpu_device_info {
   cuda_compute_capability { major: 9 minor: 0 }
@@ -44,14 +45,14 @@ def program_for_gpu(algorithm: str, environment: str, seeds: int) -> str:
     import jax
     import jax.numpy as jnp
     from jax.experimental import topologies
-    from jax.sharding import SingleDeviceSharding
+    from jax.sharding import AbstractDevice, AbstractMesh, SingleDeviceSharding, use_abstract_mesh
 
     from decentral.benchmarking.cases import Grid
     from decentral.runs.caches import OPTIONS
     from decentral.runs.lanes import LaneBatch
     from decentral.training.loop import turns
 
-    device = topologies.get_topology_desc("NVIDIA H200", "cuda", target_config=H200, topology="1x1x1").devices[0]
+    device = topologies.get_topology_desc(KIND, "cuda", target_config=H200, topology="1x1x1").devices[0]
     setup = Grid([algorithm], [environment], seeds=[seeds]).cases()[0].config.setup
     arguments = (setup, LaneBatch.describe(setup), jnp.zeros((), jnp.int32))
 
@@ -61,8 +62,11 @@ def program_for_gpu(algorithm: str, environment: str, seeds: int) -> str:
 
     jax.default_backend = lambda: "gpu"  # what the library asks before it takes a kernel of its own
     of_all = jax.vmap(partial(turns, learning=True), (None, 0, None))
-    traced = jax.jit(of_all, donate_argnums=1).trace(*jax.tree.map(on_device, arguments))
-    return traced.lower(lowering_platforms=("cuda",)).compile(compiler_options=OPTIONS["gpu"]).as_text()
+    target = AbstractMesh((), (), abstract_device=AbstractDevice(KIND, None, "gpu"))  # of our own kernels
+    with use_abstract_mesh(target):
+        traced = jax.jit(of_all, donate_argnums=1).trace(*jax.tree.map(on_device, arguments))
+        lowered = traced.lower(lowering_platforms=("cuda",))
+    return lowered.compile(compiler_options=OPTIONS["gpu"]).as_text()
 
 
 def loops_of(program: str) -> Iterator[str]:
