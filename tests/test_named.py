@@ -29,7 +29,10 @@ FOREIGN = {
         "optax",
         "JAX_PLATFORMS",
         "JAX_COMPILATION_CACHE_DIR",
+        "JAX_DEFAULT_MATMUL_PRECISION",
+        "BF16_BF16_F32",
         "--xla_gpu_enable_command_buffer",
+        "xla_gpu_enable_llvm_module_compilation_parallelism",
         "WHILE",
     ),
     *(

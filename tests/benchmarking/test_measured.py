@@ -7,6 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "performance.md").read_text()
+WORDS = " ".join(PAGE.split())
+SCALE = " ".join((ROOT / "docs" / "scale.md").read_text().split())
 
 
 def bench(name):
@@ -26,13 +28,17 @@ def by_seeds(name, agents=2):
 
 
 def test_many_agents_on_a_gpu():
-    for entry in json.loads((ROOT / "results" / "bench-h200-agents.json").read_text())["cases"]:
-        agents, turn = entry["case"]["agents"], entry["turn_ms"]["median"]
-        compiling, play = entry["compile_seconds"]["in_all"], entry["play_ms"]["median"]
+    by_agents = {entry["case"]["agents"]: entry for entry in bench("h200-agents")["cases"]}
+    for agents, entry in by_agents.items():
+        compiling = entry["compile_seconds"]["in_all"]
         peak = entry["peak_memory"]["bytes"] / 2**20
         memory = f"{peak:.0f} MiB" if peak < 1024 else f"{peak / 1024:.1f} GiB"
-        row = f"| {agents} | {compiling:.1f} | {play:.1f} | {turn:.2f} | {turn / agents:.2f} | {memory} |"
+        times = f"{play(entry):.1f} | {turn(entry):.2f} | {turn(entry) / agents:.2f}"
+        row = f"| {agents} | {compiling:.1f} | {times} | {memory} |"
         assert row in PAGE
+    milliseconds = {agents: turn(entry) for agents, entry in by_agents.items()}
+    more = f"fifty times the agents take {milliseconds[100] / milliseconds[2]:.1f} times as long"
+    assert f"{more}: {milliseconds[2]:.1f} ms for 2 and {milliseconds[100]:.1f} ms for 100" in SCALE
 
 
 def test_ippo_beside_that_of_other_libraries():
@@ -44,7 +50,7 @@ def test_ippo_beside_that_of_other_libraries():
 
 def test_the_products_of_a_gpu():
     ways = json.loads((ROOT / "results" / "bench-h200-products.json").read_text())
-    rows = [line for line in PAGE.splitlines() if " timed" in line and line.startswith("|")]
+    rows = PAGE.split("| products of DAC |")[1].split("\n\n")[0].splitlines()[2:]
     for way, row in zip(ways.values(), rows, strict=True):
         few, many = way["cases"]
         turns = f"{few['turn_ms']['median']:.2f} | {many['turn_ms']['median']:.2f}"
@@ -85,33 +91,70 @@ def test_the_readme_tells_the_speeds_that_were_measured():
     assert f"takes {turn(iql):.0f} ms for IQL and {turn(dac):.0f} ms for DAC on two CPU cores" in readme
     pytorch = bench("cpu")["yardstick"]
     assert f"against {turn(pytorch):.0f} ms for IQL in PyTorch, written as in PyMARL." in readme
-    few, _ = list(bench("h200-products").values())[1]["cases"]
-    assert f"five runs of DAC together take {turn(few):.1f} ms per turn" in readme
+    assert f"five runs of DAC together take {turn(by_seeds('h200')[5]):.1f} ms per turn" in readme
+
+
+def told(entry):
+    """A turn, its halves and the speed of all seeds, as tables of a GPU tell them."""
+    times = f"{turn(entry):.2f} | {play(entry):.2f} | {entry['learn_ms']:.2f}"
+    return f"{times} | {entry['steps_per_second']['in_all']:,.0f}"
 
 
 def test_dac_on_a_gpu_with_more_and_more_seeds():
+    timed, before = by_seeds("h200-timed"), by_seeds("h200-timed-before")
     for seeds, entry in by_seeds("h200").items():
-        times = f"{turn(entry):.2f} | {play(entry):.2f} | {entry['learn_ms']:.2f}"
-        assert f"| {seeds} | {times} | {entry['steps_per_second']['in_all']:,.0f} |" in PAGE
+        now = f" {turn(timed[seeds]):.2f} " if seeds in timed else " "
+        row = f"| {seeds} | {told(entry)} |{now}| {turn(before[seeds]):.2f} | {play(before[seeds]):.2f} |"
+        assert row in PAGE
+    assert f"`{bench('h200')['provenance']['command']}` (`results/bench-h200.json`)" in WORDS
+
+
+def test_what_is_said_of_products_on_a_gpu():
+    now, before = by_seeds("h200"), by_seeds("h200-timed-before")
+    assert (
+        f"the last row took {turn(before[5]):.2f} and {turn(before[20]):.2f} ms (above): a difference of some 5 %"
+        in WORDS
+    )
+    fastest = list(bench("h200-products").values())[2]["cases"]
+    differences = [turn(entry) / turn(before[entry["case"]["seeds"]]) - 1 for entry in fastest]
+    assert round(100 * sum(differences) / len(differences)) == 5
+    shorter = 1 - 27.76 / turn(now[256])  # of the same call; not kept
+    assert f"make a turn of 256 seeds {100 * shorter:.0f} % shorter (27.76 ms" in WORDS
+    assert f"Of the {turn(before[256]):.2f} ms above, {play(before[256]):.1f} are play" in WORDS
 
 
 def test_battles_on_a_gpu():
+    earlier = {
+        "iql": by_seeds("h200-battles-iql-before", agents=5),
+        "dac": {5: bench("h200-battles-shared")["cases"][0]},
+    }
     for name, label in (("iql", "IQL"), ("dac", "DAC, k = 15, m = 20")):
         for seeds, entry in by_seeds(f"h200-battles-{name}", agents=5).items():
-            times = f"{turn(entry):.2f} | {play(entry):.2f} | {entry['learn_ms']:.2f}"
-            assert f"| {label} | {seeds} | {times} | {entry['steps_per_second']['in_all']:,.0f} |" in PAGE
+            before = earlier[name][seeds]
+            assert f"| {label} | {seeds} | {told(entry)} | {turn(before):.2f} | {play(before):.2f} |" in PAGE
+    alone = earlier["iql"][1], by_seeds("h200-battles-dac-before", agents=5)[1]
+    assert f"timing: {turn(alone[0]):.2f} ms for IQL and {turn(alone[1]):.2f} for DAC" in WORDS
+    commands = [bench(f"h200-battles-{name}")["provenance"]["command"] for name in ("iql", "dac")]
+    assert f"`{commands[0]}` and `dac` with `--seeds 5`" in WORDS
+    assert commands[1] == commands[0].replace("iql", "dac").replace("5,20", "5")
     ways = zip(bench("h200-battles-shared")["cases"], bench("h200-battles-shared-loop")["cases"], strict=True)
     for (now, before), label in zip(ways, ("own parameters", "shared parameters"), strict=True):
         times = [turn(now), play(now), now["learn_ms"], turn(before), before["learn_ms"]]
         assert f"| {label} | {' | '.join(f'{time:.2f}' for time in times)} |" in PAGE
 
 
+def test_what_fewer_kernels_gain():
+    battle = [play(by_seeds(f"h200-battles-iql{when}", agents=5)[5]) for when in ("", "-before")]
+    hunt = [play(by_seeds(f"h200-timed{when}")[5]) for when in ("", "-before")]
+    assert f"of `5m_vs_6m` takes {battle[0]:.1f} instead of {battle[1]:.1f} ms" in WORDS
+    assert f"one of predator-prey {hunt[0]:.1f} instead of {hunt[1]:.1f} ([figures]" in WORDS
+
+
 def test_a_turn_per_seed_and_per_agent_on_a_cpu():
-    words = " ".join(PAGE.split())
     each = [turn(entry) / seeds for seeds, entry in sorted(by_seeds("cpu-seeds").items()) if seeds > 1]
-    assert f"a turn of IQL costs {', '.join(f'{time:.1f}' for time in each[:-1])} and {each[-1]:.1f} ms" in words
+    assert f"a turn of IQL costs {', '.join(f'{time:.1f}' for time in each[:-1])} and {each[-1]:.1f} ms" in WORDS
     growing = {one["case"]["agents"]: turn(one) for one in bench("cpu-agents")["cases"]}
-    assert f"agents on the matrix game a turn grows {growing[10] / growing[2]:.1f} times" in words
+    assert f"agents on the matrix game a turn grows {growing[10] / growing[2]:.1f} times" in WORDS
 
 
 def test_many_agents_on_a_cpu():
@@ -137,32 +180,33 @@ def test_pytorch_without_onednn():
 
 def test_how_near_turns_on_a_cpu_come_to_their_floor():
     rows = [line for line in PAGE.splitlines() if line.count("|") == 9 and " % | " in line]
-    told = [row.split(" | ")[-2] for row in rows]
+    shares = [row.split(" | ")[-2] for row in rows]
     cases = [entry for kind in CPUS for entry in bench(kind)["cases"]]
-    assert told == [f"{100 * entry['floor']['of_measured']:.0f} %" for entry in cases]
+    assert shares == [f"{100 * entry['floor']['of_measured']:.0f} %" for entry in cases]
 
 
 def test_the_goals_on_a_cpu_tell_what_was_measured():
     for algorithm in ("iql", "dac"):
-        told = []
+        cells = []
         for kind in CPUS:
             entry = next(one for one in bench(kind)["cases"] if one["case"]["algorithm"] == algorithm)
-            told.append(f"{turn(entry):.1f} ms, {entry['times_as_fast_as_yardstick']:.1f} times")
-        assert f"| {'; on x86 '.join(told)} |" in PAGE
+            cells.append(f"{turn(entry):.1f} ms, {entry['times_as_fast_as_yardstick']:.1f} times")
+        assert f"| {'; on x86 '.join(cells)} |" in PAGE
 
 
 def test_the_goals_on_a_gpu_tell_what_was_measured():
     hunts, battles = by_seeds("h200"), by_seeds("h200-battles-iql", agents=5)
-    untimed = bench("h200-products")
-    default = list(untimed.values())[1]["cases"][0]
-    chosen = f"{turn(hunts[1]):.2f} and {turn(hunts[5]):.2f} ms, with products chosen by timing"
-    assert f"| {chosen}; {turn(default):.2f} ms for" in PAGE
-    assert f"| 1.6 million steps/s | {hunts[256]['steps_per_second']['in_all'] / 1e6:.2f} million |" in PAGE
+    timed, before = by_seeds("h200-timed"), by_seeds("h200-timed-before")
+    few = [f"{turn(by[1]):.2f} and {turn(by[5]):.2f} ms" for by in (hunts, timed)]
+    assert f"| 1.6 and 2.0 ms | {few[0]}; with products chosen by timing {few[1]} |" in PAGE
+    many = [f"{by[256]['steps_per_second']['in_all'] / 1e6:.2f} million" for by in (hunts, before)]
+    there = f"{many[0]}; with products chosen by timing, before fewer kernels, {many[1]}"
+    assert f"| 1.6 million steps/s | {there} |" in PAGE
     assert f"| 2 ms | {play(battles[5]):.2f} ms |" in PAGE
     assert f"| 4 and 6 ms | {turn(battles[5]):.2f} and {turn(battles[20]):.2f} ms |" in PAGE
-    own = bench("h200-battles-shared")["cases"][0]
-    assert f"| 8 ms | {turn(own):.2f} ms |" in PAGE
-    assert f"| 20 s | {own['compile_seconds']['in_all']:.1f} s for 5 seeds |" in PAGE
+    (dac,) = bench("h200-battles-dac")["cases"]
+    assert f"| 8 ms | {turn(dac):.2f} ms |" in PAGE
+    assert f"| 20 s | {dac['compile_seconds']['in_all']:.1f} s for 5 seeds, with five lengths" in PAGE
 
 
 def test_a_turn_per_seed_on_a_gpu():
@@ -177,4 +221,4 @@ def test_what_many_replays_take():
         size = f"{mebibytes:.0f} MiB" if mebibytes < 1024 else f"{mebibytes / 1024:.1f} GiB"
         row = next(line for line in PAGE.splitlines() if line.startswith(f"| {one['agents']} |") and "iB |" in line)
         assert row.endswith(f" | {size} |")
-    assert f"{sizes[100] * 5000 / 1024**2:.1f} GiB for 100 agents and 5,000 episodes" in " ".join(PAGE.split())
+    assert f"{sizes[100] * 5000 / 1024**2:.1f} GiB for 100 agents and 5,000 episodes" in WORDS
