@@ -154,11 +154,48 @@ def test_where_methods_end():
 
 
 def test_where_methods_end_with_shared_parameters():
-    page = text("docs/reproduction.md")
+    page, missing = text("docs/reproduction.md"), []
     for battle in SHARED_MAPS:
         endings = endings_of(battle_panel(RESULTS, battle, True))
-        won = [endings[method].win_words.removesuffix(" %") for method in ("hysteretic", "i2q", "iql")]
+        missing += [] if "dac" in endings else [battle]
+        won = [
+            endings[method].win_words.removesuffix(" %") if method in endings else "not yet run"
+            for method in ("dac", "hysteretic", "i2q", "iql")
+        ]
         assert f"| `{battle}` | {' | '.join(won)} |" in page
+    assert f"(there DAC is still to be run on {' and '.join(f'`{own}`' for own in missing)})" in text(
+        "docs/environments/battles.md"
+    )
+    report = text("docs/reproduction/report.md")
+    assert f"with shared parameters DAC is missing on {' and '.join(missing)}." in report
+    assert len(missing) == 2 and "DAC's battles with shared parameters are missing on two of three maps." in report
+
+
+def test_what_sharing_does_for_dac_is_told_as_it_is():
+    page, report = text("docs/reproduction.md"), text("docs/reproduction/report.md")
+    own, shared = (endings_of(battle_panel(RESULTS, "5m_vs_6m", sharing)) for sharing in (False, True))
+    words = {method: ending.win_words.removesuffix(" %") for method, ending in shared.items()}
+    told = f"It wins {words['dac']} % there instead of {own['dac'].win_words.removesuffix(' %')}, and its worst seed"
+    assert told in page and shared["dac"].win_rates.min() > own["dac"].win_rates.max()
+    low, middle, third, _, high = sorted(100 * shared["dac"].win_rates)
+    told = f"Three seeds end between {third:.0f} and {high:.0f} %, the others at {low:.0f} and {middle:.0f}."
+    assert told in page
+    after = [win_percentages(f"5m_vs_6m-{method}-shared", 1_000_000).mean() for method in ("dac", "iql")]
+    assert "after 1 M steps it wins {:.0f} %, IQL {:.0f}.".format(*after) in page
+    assert 1.95 < shared["iql"].win_rate / own["iql"].win_rate < 2.05 and "IQL wins twice as much" in page
+    errors = {
+        method: (shared["dac"].win_rate - other.win_rate)
+        / np.sqrt((shared["dac"].win_rates.var(ddof=1) + other.win_rates.var(ddof=1)) / 5)
+        for method, other in shared.items()
+    }
+    above = f"by {errors['hysteretic']:.1f} and {errors['i2q']:.1f} standard errors of the difference"
+    assert f"({above}), but not above IQL ({-errors['iql']:.1f} below): two of C7's three parts hold" in page
+    told = f"DAC wins {words['dac']} % of 5m_vs_6m: above Hysteretic ({words['hysteretic']}) and I2Q ({words['i2q']}),"
+    assert f"{told} as claimed, {above}, but not above IQL ({words['iql']})." in report
+    told = f"| {words['dac']}: above Hysteretic and I2Q ({words['hysteretic']} / {words['i2q']}), not above IQL"
+    assert f"{told} ({words['iql']}) |" in text("README.md")
+    minutes = RESULTS["5m_vs_6m-dac-shared"].result["seconds"] / 60
+    assert f"On `5m_vs_6m` DAC took {minutes:.0f} minutes on an H200" in page
 
 
 def test_battles_in_the_readme():

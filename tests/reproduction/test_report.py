@@ -8,6 +8,7 @@ import pytest
 
 from decentral.analysis.results import late_returns
 from decentral.analysis.statistics import summarise
+from decentral.reproduction.battle_curves import battle_panel, endings_of, is_above
 from decentral.reproduction.claims import CLAIMS
 from decentral.reproduction.claims_by_reading import PROBABLY
 from decentral.reproduction.pieces import curves_of
@@ -16,6 +17,7 @@ from decentral.reproduction.reading_measures import kl_weights_under, promises_o
 from decentral.reproduction.reading_pieces import SHARED_GAMES, choice_of, penalty_of, runs_of
 from decentral.reproduction.reading_results import evidence_of, has_learned
 from decentral.reproduction.readings import READINGS, reading_of
+from decentral.reproduction.smac import PLACES
 from decentral.reproduction.table_1 import compared_with_payoff, untrained_gaps
 from tests.reproduction.test_documented_numbers import ROOT, finals, results, short, text
 
@@ -242,10 +244,22 @@ def test_what_the_paper_probably_did_rests_on_the_data():
     )
     assert min(separate) > 0.5 and max(shared) < 0.02
     told_by_data = {claim for claim, words in PROBABLY.items() if not words.startswith("the data do not tell")}
-    assert told_by_data == {"C2", "C3", "C4", "C5", "C6", "C21"}
+    assert told_by_data == {"C2", "C3", "C4", "C5", "C6", "C7", "C21"}
     for reading in READINGS:
         for run in evidence_of(results("readings"), reading, 0.0).runs.values():
             assert has_learned(run, reading, 0.0)
+
+
+def test_dac_is_above_two_methods_on_5m_vs_6m_only_with_shared_parameters():
+    own, shared = (endings_of(battle_panel(results("smac"), "5m_vs_6m", sharing)) for sharing in (False, True))
+    others = ("hysteretic", "i2q", "iql")
+    assert [is_above("dac", other, shared) for other in others] == [True, True, False]
+    assert not any(is_above("dac", other, own) for other in others)
+    assert "DAC is above Hysteretic and I2Q only then; but it is above IQL not even then" in PROBABLY["C7"]
+    assert "On 5m_vs_6m DAC is above Hysteretic and I2Q only with shared parameters." in text(REPORT)
+    left = {claim for claim, words in PROBABLY.items() if "DAC is not run with shared parameters" in words}
+    assert left == {"C11", "C13"}
+    assert not any("dac" in endings_of(battle_panel(results("smac"), PLACES[claim], True)) for claim in left)
 
 
 def test_hysteretic_alone_overestimates_on_fresh_seeds_only_beside_a_hidden_teammate():
