@@ -4,13 +4,15 @@
 
 prints and draws the methods that have been trained on all of `SHARED`, and prints what the others have; then the suite
 of held-out tasks. A run of `GATHERED` or `REPRODUCED` belongs to a suite if its settings are a method's on a task, and
-if it had no more steps than the suite gives. Runs that were made to choose a setting lie elsewhere.
+if it had no more steps than the suite gives; longer battles count up to there. Runs that were made to choose a setting
+lie elsewhere.
 """
 
 import argparse
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +23,11 @@ from decentral.analysis.results import MARKED, Curves, late_returns
 from decentral.analysis.suite_scores import MethodScores, scale_of, summed_up
 from decentral.configs.config import Config
 from decentral.configs.registry import CENTRALISED, EVERY_ALGORITHM
+from decentral.reproduction.battle_pieces import at_common_steps, common_steps
 from decentral.reproduction.pieces import curves_in
 from decentral.reproduction.record import Record
-from decentral.sweeps.suites import SUITES, VARIANTS, planned_runs
+from decentral.reproduction.target import Done
+from decentral.sweeps.suites import FIGHT, SUITES, VARIANTS, planned_runs
 
 RESULTS = Path(__file__).parent.parent / "results"
 GATHERED = ("family.json", "patient.json", "porters.json", "actor-critics.json", "held-out.json")
@@ -33,6 +37,9 @@ SHARED = (
     "climbing",
     "penalty",
 )
+
+BATTLES = ("5m_vs_6m", "2s3z")
+BESIDE = ("porters", "5m_vs_6m")  # which not all of these methods have been trained on
 
 Scores = dict[str, dict[str, np.ndarray]]  # of every seed, by method and task
 
@@ -44,6 +51,29 @@ def stored_runs() -> Iterator[Curves]:
     for name in REPRODUCED:
         for piece in Record.read(RESULTS / "reproduction" / name).results.values():
             yield from curves_in(piece)
+    for name, piece in Record.read(RESULTS / "reproduction" / "smac.json").results.items():
+        if not name.endswith("-weights"):
+            yield battle_of(piece)
+
+
+def battle_of(piece: Done) -> Curves:
+    """The curves of a battle of the reproduction, at the same steps for all seeds."""
+    weight = piece.result.get("weight")  # of several that its settings list
+    configs = piece.settings.get("configs", [piece.settings])
+    [config] = [one for one in configs if weight is None or one["algorithm"]["negative_weight"] == weight]
+    returns = at_common_steps(config, piece.result, "returns")
+    return Curves(Path(), config, piece.result["seeds"], common_steps(config), returns)
+
+
+def begun(run: Curves) -> Curves:
+    """A battle up to the steps that the suite gives it: how long it goes on changes nothing before."""
+    if run.config["environment"]["name"] not in BATTLES:
+        return run
+    first = run.steps <= FIGHT["steps"]
+    training = run.config["training"] | {"steps": min(FIGHT["steps"], run.config["training"]["steps"])}
+    return replace(
+        run, config=run.config | {"training": training}, steps=run.steps[first], returns=run.returns[:, first]
+    )
 
 
 def scores_of_runs(suite: str) -> Scores:
@@ -52,10 +82,12 @@ def scores_of_runs(suite: str) -> Scores:
     methods, tasks = [*EVERY_ALGORITHM, *VARIANTS], SUITES[suite]
     plans = [run.config.as_data() for run in planned_runs(tasks, methods, {}, Path())]
     cells = [(task, method) for task in tasks for method in methods]
-    for run in sorted(stored_runs(), key=lambda run: len(run.seeds)):  # of two results the one with more seeds stays
+    for run in sorted(
+        map(begun, stored_runs()), key=lambda run: len(run.seeds)
+    ):  # of two results the one with more seeds stays
         config = Config.from_data(run.config).as_data()  # with what has been added or renamed since
         for (task, method), plan in zip(cells, plans, strict=True):
-            alike = all(config[part] == plan[part] for part in ("algorithm", "environment"))
+            alike = all(config[part] == plan[part] for part in ("algorithm", "environment", "strictness"))
             if alike and config["training"]["steps"] <= plan["training"]["steps"]:
                 scale = scale_of(task.name, task.given, [run])
                 scores[method][task.name] = scale.score(late_returns(run))
@@ -84,13 +116,13 @@ def summaries(scores: Scores) -> list[MethodScores]:
 
 
 def table(scores: Scores) -> list[str]:
-    """Rows of Markdown: a column for each shared task, their mean, the worst of them, then porters."""
+    """Rows of Markdown: a column for each shared task, their mean, the worst of them, then the tasks `BESIDE`."""
     lines = []
     for row in summaries(scores):
         cells = [np.mean(row.scores[task]) for task in SHARED] + [row.mean, row.worst]
-        porters = scores[row.method].get("porters")
-        last = "" if porters is None else f"{porters.mean():.2f}"
-        lines.append(f"| {row.method} | {' | '.join(f'{cell:.2f}' for cell in cells)} | {last} |")
+        own = scores[row.method]
+        last = [f"{own[task].mean():.2f}" if task in own else "" for task in BESIDE]
+        lines.append(f"| {row.method} | {' | '.join([*(f'{cell:.2f}' for cell in cells), *last])} |")
     return lines
 
 

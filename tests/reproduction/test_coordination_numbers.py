@@ -9,6 +9,7 @@ from decentral.analysis.results import late_returns
 from decentral.analysis.suite_scores import scale_of
 from decentral.configs.config import Config, resolve
 from decentral.deviation import mean_and_spread
+from decentral.reproduction.battle_curves import battle_panel, endings_of
 from decentral.reproduction.pieces import curves_in
 from decentral.reproduction.record import Record
 from decentral.sweeps.suites import SUITES, method_of
@@ -158,7 +159,13 @@ def test_the_tables_of_the_suite_have_the_scores_of_the_data(monkeypatch):
     coordination = importlib.import_module("coordination")
     scores = coordination.stored_scores()
     page = text("docs/algorithms/patient.md")
-    assert " ".join(coordination.table(scores)) in page
+    assert " ".join(" ".join(coordination.table(scores)).split()) in page
+    fights = {method: by_task["5m_vs_6m"].mean() for method, by_task in scores.items() if "5m_vs_6m" in by_task}
+    least, most = min(fights.values()), max(fights.values())
+    assert f"between {least:.2f} and {most:.2f}, whichever of five methods it is;" in page and len(fights) == 5
+    ends = endings_of(battle_panel(Record.read(ROOT / "results/reproduction/smac.json").results, "5m_vs_6m", False))
+    won = [100 * ends[name].win_rate for name in ("iql", "hysteretic", "i2q")]
+    assert f"win {min(won):.0f} to {max(won):.0f} % of their battles [after 2 M steps]" in page
     told = [
         (np.mean(means), np.min(means))
         for row in coordination.summaries(scores)
@@ -168,6 +175,16 @@ def test_the_tables_of_the_suite_have_the_scores_of_the_data(monkeypatch):
     assert f"patient's mean is {mean:.2f} and its worst {worst:.2f}**" in page
     assert f"has {second:.2f} and {second_worst:.2f}, hysteretic {third:.2f} and {third_worst:.2f}." in page
     assert max(told) == told[0] and max(lowest for _, lowest in told) == worst
+
+
+def test_of_shared_parameters_and_of_longer_battles_the_suite_counts_what_belongs_to_it(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    coordination = importlib.import_module("coordination")
+    pieces = Record.read(ROOT / "results/reproduction/smac.json").results
+    run = coordination.begun(coordination.battle_of(pieces["5m_vs_6m-iql"]))
+    assert (run.steps[-1], run.config["training"]["steps"], run.returns.shape) == (1_000_000, 1_000_000, (5, 21))
+    score = scale_of("5m_vs_6m", {"random": (1.5, ""), "best": (20.0, "")}, [run]).score(late_returns(run))
+    np.testing.assert_allclose(coordination.stored_scores()["iql"]["5m_vs_6m"], score)
 
 
 def test_the_table_of_methods_trained_on_some_tasks_is_that_of_the_data(monkeypatch):
