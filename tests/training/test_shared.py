@@ -108,6 +108,22 @@ def test_an_id_tells_agents_apart_that_perceive_the_same_and_chance_is_their_own
     assert nameless.read(percepts) is percepts and nameless.spec(WORLD.spec) == WORLD.spec
 
 
+def test_agents_choose_the_same_with_a_copy_each_as_an_accelerator_gives_them(young, monkeypatch):
+    squad, agents, _ = young
+    percepts = Percept(jnp.asarray([[0.3, -1.0], [2.0, 0.5]]), jnp.ones((2, 2), bool))
+    dice = jax.tree.map(lambda rolled: rolled[0], squad.roll(KEYS, 1))
+    scene = Scene(percepts, jnp.eye(2), jnp.zeros(2), dice)
+    memories = jnp.linspace(-1.0, 1.0, squad.start(agents.online).size).reshape(2, -1)
+
+    def chosen():
+        return jax.jit(lambda models: squad.act(models, None, memories, scene))(agents.online)
+
+    of_one_network = chosen()
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    for own, other in zip(chosen(), of_one_network, strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("environment", "plan", "appended"),
     [

@@ -132,6 +132,10 @@ class Squad(eqx.Module):
             return choice.action, memory
 
         scenes = eqx.tree_at(lambda scene: scene.percept, scenes, self.read(scenes.percept))
+        if self.one_network and jax.default_backend() != "cpu":  # else each layer would be a kernel of a few rows
+            count = len(self.places)
+            acting_models = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (count, *leaf.shape)), acting_models)
+            return jax.vmap(choose)(acting_models, statistics, memories, scenes)
         return self.of_each(choose, acting_models, statistics, memories, scenes)
 
 
