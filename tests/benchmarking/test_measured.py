@@ -222,3 +222,13 @@ def test_what_many_replays_take():
         row = next(line for line in PAGE.splitlines() if line.startswith(f"| {one['agents']} |") and "iB |" in line)
         assert row.endswith(f" | {size} |")
     assert f"{sizes[100] * 5000 / 1024**2:.1f} GiB for 100 agents and 5,000 episodes" in WORDS
+
+
+def test_what_normal_net_takes_with_one_product_for_all_contexts():
+    ways = {name: found["cases"][0] for name, found in bench("x86-normal-net").items()}
+    turns = {name: f"{turn(entry):.0f}" for name, entry in ways.items()}
+    plays = {name: f"{play(entry):.1f}" for name, entry in ways.items()}
+    words = " ".join(PAGE.split())
+    assert f"takes {turns['inferred']} instead of {turns['inferred, before']} ms," in words
+    assert f"of which playing {plays['inferred']} instead of {plays['inferred, before']}; with" in words
+    assert f"too, {turns['optimistic']} instead of {turns['optimistic, before']}. On a GPU a step" in words

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +106,7 @@ def test_show_prints_the_resolved_configuration(capsys):
     assert config["environment"]["observe_teammate"] is True and config["algorithm"]["window"] == 3
 
 
-FIRST_OF_EACH = ("window ", "window_start ", "next_context ", "context_source ")  # of the settings under each heading
+FIRST_OF_EACH = ("window", "window_start", "next_context", "context_source")  # of the settings under each heading
 
 
 @pytest.mark.parametrize("words", [["show", "dac"], ["train", "dac", "--help"], ["sweep", "dac", "matrix-game", "-h"]])
@@ -113,7 +114,10 @@ def test_the_settings_of_dac_stand_under_four_headings(capsys, words):
     code, out, _ = outcome(capsys, *words)
     lines = [line.rstrip(":") for line in out.splitlines()]
     marks = [lines.index(heading) for heading in ("The paper's", "Open choices", "Extensions", "Controls")]
-    firsts = [next(at for at, line in enumerate(lines) if name in line and "  " in line) for name in FIRST_OF_EACH]
+    firsts = [
+        next(at for at, line in enumerate(lines) if re.search(rf"{name}[ ,]", line) and "  " in line)
+        for name in FIRST_OF_EACH
+    ]
     assert code == 0 and sorted(marks + firsts) == [at for pair in zip(marks, firsts, strict=True) for at in pair]
 
 

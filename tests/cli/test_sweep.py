@@ -1,6 +1,7 @@
 """`decentral sweep` as a user meets it."""
 
 import os
+import re
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_help_is_help(capsys, words):
     told = " ".join(out.split())
     assert code == 0 and "--penalty 0,0.3 --learning-rate 0.0005,0.001" in told
     if "predator-prey" in words:
-        assert "--environment.penalty X, --penalty X" in told
+        assert re.search("--environment.penalty( X)?, --penalty X", told)  # Python 3.13 says the X once
         assert "a whole number at least 1 (default: 10 of dac)" in told
         assert "how many seeds to train side by side; a whole number at least 1 (default: 5)" in told
 

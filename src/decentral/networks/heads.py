@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from decentral.networks.layered_trunk import HiddenLayer
-from decentral.networks.layers import Linear, times
+from decentral.networks.layers import Linear, plus, times
 
 Hidden = Float[Array, "*rows width"]
 Context = Float[Array, "*rows contexts"]
@@ -127,10 +127,10 @@ class NormalNet(ContextHead):
         return self.layer(jnp.concatenate([hidden, context], axis=-1))
 
     def every(self, hidden: Hidden) -> AllValues:
-        return _under_each(self, hidden, jnp.eye(self.contexts))
+        return self.some(hidden, jnp.arange(self.contexts))
 
     def some(self, hidden: Hidden, which: Int[Array, " few"]) -> Float[Array, "*rows few actions"]:
-        return _under_each(self, hidden, jax.nn.one_hot(which, self.contexts))
+        return _under_each(self.layer, hidden, which)
 
 
 class HiddenNormalNet(ContextHead):
@@ -149,21 +149,19 @@ class HiddenNormalNet(ContextHead):
         return self.second(jax.nn.relu(self.first(jnp.concatenate([hidden, context], axis=-1))))
 
     def every(self, hidden: Hidden) -> AllValues:
-        return _under_each(self, hidden, jnp.eye(self.contexts))
+        return self.some(hidden, jnp.arange(self.contexts))
 
     def some(self, hidden: Hidden, which: Int[Array, " few"]) -> Float[Array, "*rows few actions"]:
-        return _under_each(self, hidden, jax.nn.one_hot(which, self.contexts))
+        return self.second(jax.nn.relu(_under_each(self.first, hidden, which)))
 
 
-def _under_each(
-    head: ContextHead, hidden: Hidden, contexts: Float[Array, "few contexts"]
-) -> Float[Array, "*rows few actions"]:
-    """The values under each of the given contexts."""
-
-    def under(context: Array) -> Array:
-        return head(hidden, jnp.broadcast_to(context, (*hidden.shape[:-1], *context.shape)))
-
-    return jax.vmap(under, out_axes=-2)(contexts)
+def _under_each(layer: Linear, hidden: Hidden, which: Int[Array, " few"]) -> Float[Array, "*rows few outputs"]:
+    """A layer on hidden state and context, under each of some contexts: one adds its column of the weight."""
+    width = hidden.shape[-1]
+    by_hidden = times(layer.weight[:, :width], hidden)[..., None, :]
+    by_context = plus(layer.weight[:, width:].T[which], layer.bias)
+    shape = (*hidden.shape[:-1], *by_context.shape)
+    return jnp.broadcast_to(by_hidden, shape) + jnp.broadcast_to(by_context, shape)
 
 
 CONTEXT_HEADS: dict[str, type[ContextHead]] = {
