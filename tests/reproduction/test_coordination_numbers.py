@@ -2,20 +2,35 @@
 
 import importlib
 import json
+from functools import cache
 
 import numpy as np
+import pytest
 
 from decentral.analysis.results import late_returns
 from decentral.analysis.suite_scores import scale_of
-from decentral.configs.config import Config, resolve
+from decentral.configs.config import Config
 from decentral.deviation import mean_and_spread
 from decentral.reproduction.battle_curves import battle_panel, endings_of
 from decentral.reproduction.pieces import curves_in
 from decentral.reproduction.record import Record
-from decentral.sweeps.suites import SUITES, method_of
+from decentral.sweeps.suites import SUITES, planned_runs
 from tests.reproduction.test_documented_numbers import ROOT, text
 
 RANDOM_PORTERS, BEST_PORTERS = 0.08969, 27.76268  # both exact
+
+
+@pytest.fixture(scope="module")
+def coordination():
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(ROOT / "benchmarks"))
+        yield importlib.import_module("coordination")
+
+
+@pytest.fixture(scope="module")
+def scores(coordination):
+    """Of the suite `coordination`."""
+    return coordination.stored_scores()
 
 
 def late(run):
@@ -127,10 +142,7 @@ def test_where_patience_is_not_best_is_told_as_it_is():
     assert {round(scores.std(ddof=1)) for scores in (schedule, patient)} == {2}
 
 
-def test_the_scores_of_the_suite_are_told_as_they_are(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    coordination = importlib.import_module("coordination")
-    scores = coordination.stored_scores()
+def test_the_scores_of_the_suite_are_told_as_they_are(coordination, scores):
     best, second, *others = coordination.summaries(scores)
     page = text("docs/algorithms/patient.md")
     assert f"best on the mean, {best.mean:.2f}, and on the worst task, {best.worst:.2f}" in page
@@ -154,10 +166,7 @@ def test_the_scores_of_the_suite_are_told_as_they_are(monkeypatch):
     assert "of eleven decentralised methods on ten tasks" in text("README.md")
 
 
-def test_the_tables_of_the_suite_have_the_scores_of_the_data(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    coordination = importlib.import_module("coordination")
-    scores = coordination.stored_scores()
+def test_the_tables_of_the_suite_have_the_scores_of_the_data(coordination, scores):
     page = text("docs/algorithms/patient.md")
     assert " ".join(" ".join(coordination.table(scores)).split()) in page
     fights = {method: by_task["5m_vs_6m"].mean() for method, by_task in scores.items() if "5m_vs_6m" in by_task}
@@ -177,20 +186,16 @@ def test_the_tables_of_the_suite_have_the_scores_of_the_data(monkeypatch):
     assert max(told) == told[0] and max(lowest for _, lowest in told) == worst
 
 
-def test_of_shared_parameters_and_of_longer_battles_the_suite_counts_what_belongs_to_it(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    coordination = importlib.import_module("coordination")
+def test_of_shared_parameters_and_of_longer_battles_the_suite_counts_what_belongs_to_it(coordination, scores):
     pieces = Record.read(ROOT / "results/reproduction/smac.json").results
     run = coordination.begun(coordination.battle_of(pieces["5m_vs_6m-iql"]))
     assert (run.steps[-1], run.config["training"]["steps"], run.returns.shape) == (1_000_000, 1_000_000, (5, 21))
     score = scale_of("5m_vs_6m", {"random": (1.5, ""), "best": (20.0, "")}, [run]).score(late_returns(run))
-    np.testing.assert_allclose(coordination.stored_scores()["iql"]["5m_vs_6m"], score)
+    np.testing.assert_allclose(scores["iql"]["5m_vs_6m"], score)
 
 
-def test_the_table_of_methods_trained_on_some_tasks_is_that_of_the_data(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    coordination, page = importlib.import_module("coordination"), text("docs/compare.md")
-    scores = coordination.stored_scores()
+def test_the_table_of_methods_trained_on_some_tasks_is_that_of_the_data(coordination, scores):
+    page = text("docs/compare.md")
     lines = coordination.partial_table(scores)
     assert " ".join(" ".join(lines).split()) in page
     assert {len(seeds) for line in lines[2:] for seeds in scores[line.split()[1]].values()} == {5, 10}
@@ -204,10 +209,8 @@ def test_the_table_of_methods_trained_on_some_tasks_is_that_of_the_data(monkeypa
     assert f"with a share of {share}, where the suite has 1.5: {games[0]:.2f} and {games[1]:.2f} ([the games]" in page
 
 
-def test_the_scores_on_held_out_tasks_are_told_as_they_are(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    coordination, page = importlib.import_module("coordination"), text("docs/algorithms/patient.md")
-    scores = coordination.scores_of_runs("held-out")
+def test_the_scores_on_held_out_tasks_are_told_as_they_are(coordination):
+    page, scores = text("docs/algorithms/patient.md"), coordination.scores_of_runs("held-out")
     assert " ".join(" ".join(coordination.held_out_table(scores)).split()) in page
     assert {len(seeds) for by_task in scores.values() for seeds in by_task.values()} == {10}
     whole = {method: by_task for method, by_task in scores.items() if len(by_task) == 8}
@@ -219,13 +222,12 @@ def test_the_scores_on_held_out_tasks_are_told_as_they_are(monkeypatch):
     assert f"{best[1]} or more on each of eight further tasks" in " ".join(text("README.md").split())
     missed = {task: (score < 0.9).sum() for task, score in scores["patient"].items() if (score < 0.9).any()}
     assert missed == {"paper-three": 1, "climbing-three": 1}
-    ends = {
-        (task.name, method): np.asarray(run["returns"])[:, -1]
-        for run in stored("held-out.json")
-        for task in SUITES["held-out"]
-        for method in ("patient", "forgiving-iql", "dac")
-        if is_of(run, task, method)
-    }
+    ends = {}
+    for run in stored("held-out.json"):
+        own = Config.from_data(run["config"]).as_data()
+        for (task, method), plan in planned("held-out", ("patient", "forgiving-iql", "dac")).items():
+            if all(own[part] == plan[part] for part in ("algorithm", "environment")):
+                ends[task, method] = np.asarray(run["returns"])[:, -1]
     assert (ends["climbing-three", "forgiving-iql"] == 7).all()
     assert (min(ends["paper-three", "patient"]), min(ends["climbing-three", "patient"])) == (6, 5)
     games = [task.name for task in SUITES["held-out"] if task.environment == "matrix-game"]
@@ -242,13 +244,13 @@ def test_the_scores_on_held_out_tasks_are_told_as_they_are(monkeypatch):
     assert f"a hunt took {min(hunts)} to {max(hunts)} s, games {min(short)} to {max(short)} s" in page
 
 
-def is_of(run, task, method):
-    """Is a stored run that of a method on a task?"""
-    own = resolve(
-        method_of(method).algorithm, task.environment, method_of(method).settings, task.settings, task.training
+@cache
+def planned(suite, methods):
+    """The settings of methods on the tasks of a suite."""
+    cells = [(task.name, method) for task in SUITES[suite] for method in methods]
+    return dict(
+        zip(cells, (run.config.as_data() for run in planned_runs(SUITES[suite], methods, {}, ROOT)), strict=True)
     )
-    stored_config = Config.from_data(run["config"]).as_data()
-    return all(own.as_data()[part] == stored_config[part] for part in ("algorithm", "environment"))
 
 
 def test_what_more_patience_gives_is_told_as_it_is():

@@ -95,8 +95,7 @@ def test_the_next_start_traces_nothing_and_computes_the_same(monkeypatch, cache)
             np.testing.assert_array_equal(own, other)
 
 
-@pytest.mark.parametrize("fails", [False, True])
-@pytest.mark.parametrize("cores", [2, 4])
+@pytest.mark.parametrize(("cores", "fails"), [(2, False), (4, False), (4, True)])
 def test_learning_is_made_ready_in_the_background_if_it_was_kept_or_cores_are_to_spare(
     monkeypatch, cache, cores, fails
 ):
