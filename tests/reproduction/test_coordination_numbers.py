@@ -347,10 +347,9 @@ def test_the_table_and_the_speed_of_the_family_are_those_of_the_data(monkeypatch
     )
 
 
-def test_the_best_single_teams_that_do_not_see_each_other_are_told(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+def test_the_best_single_teams_that_do_not_see_each_other_are_told(coordination):
     best = dict.fromkeys((0.0, 0.3, 0.5, 1.0), -np.inf)
-    for run in importlib.import_module("coordination").stored_runs():
+    for run in coordination.stored_runs():
         world = run.config["environment"]
         if world["name"] == "predator-prey" and not world["observe_teammate"]:
             best[world["penalty"]] = max(best[world["penalty"]], late_returns(run).max())
