@@ -30,7 +30,7 @@ from decentral.reproduction.target import Done
 from decentral.sweeps.suites import FIGHT, SUITES, VARIANTS, planned_runs
 
 RESULTS = Path(__file__).parent.parent / "results"
-GATHERED = ("family.json", "patient.json", "porters.json", "actor-critics.json", "held-out.json")
+GATHERED = ("family.json", "patient.json", "porters.json", "actor-critics.json", "suite.json", "held-out.json")
 REPRODUCED = ("extensions.json", "predator-prey.json")
 SHARED = (
     *(f"{view}-P{penalty}" for view in ("visible", "hidden") for penalty in ("0", "0.3", "0.5", "1")),
@@ -39,7 +39,7 @@ SHARED = (
 )
 
 BATTLES = ("5m_vs_6m", "2s3z")
-BESIDE = ("porters", "5m_vs_6m")  # which not all of these methods have been trained on
+BESIDE = ("three-predators", "porters", "5m_vs_6m", "2s3z")  # which not all of these methods have been trained on
 
 Scores = dict[str, dict[str, np.ndarray]]  # of every seed, by method and task
 
@@ -89,7 +89,7 @@ def scores_of_runs(suite: str) -> Scores:
         for (task, method), plan in zip(cells, plans, strict=True):
             alike = all(config[part] == plan[part] for part in ("algorithm", "environment", "strictness"))
             if alike and config["training"]["steps"] <= plan["training"]["steps"]:
-                scale = scale_of(task.name, task.given, [run])
+                scale = scale_of(task.name, task.given, run)
                 scores[method][task.name] = scale.score(late_returns(run))
     return scores
 

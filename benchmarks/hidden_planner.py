@@ -49,10 +49,13 @@ class World(NamedTuple):
 
 def world_of(hunt: PredatorPrey) -> World:
     """The tables of a hunt."""
-    cells, numbers = (jnp.asarray(made(hunt.size)) for made in (solver._states, solver._numbering))
-    outcomes = solver._outcomes(hunt, cells, numbers)
+    cells, numbers, placements = (
+        jnp.asarray(made(hunt.size, hunt.num_predators))
+        for made in (solver.hunt_states, solver.state_numbers, solver.reappearances)
+    )
+    outcomes = solver.hunt_outcomes(hunt)
     rewards, following = (jnp.asarray(each).reshape(-1, 5, 5, 5) for each in (outcomes.rewards, outcomes.following))
-    return World(cells, numbers, rewards, following, jnp.asarray(solver._reappearances(hunt.size)), hunt.length)
+    return World(cells, numbers, rewards, following, placements, hunt.length)
 
 
 def after(world: World, values: Array) -> Array:

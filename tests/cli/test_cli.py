@@ -228,7 +228,7 @@ def test_help_is_help(capsys, words):
             "RUN must be the directory of a run, got nowhere",
         ),
         (["oracle", "--penalty", "x"], "penalty must be a number, got 'x'"),
-        (["oracle", "--environment.size", "7"], "environment must have 2 predators and at most 6 x 6 cells"),
+        (["oracle", "--environment.size", "11"], "environment must have at most 200,000,000 outcomes to be solved"),
     ],
 )
 def test_bad_input_is_one_line_that_names_it_and_exit_code_2(capsys, tmp_path, monkeypatch, words, complaint):

@@ -11,9 +11,11 @@ import pytest
 
 from decentral.environments.predator_prey.environment import Hunt
 from decentral.environments.predator_prey.moves import distinct_cells, nth_free_cell, who_moves, who_of_many
+from decentral.environments.predator_prey.solver import state_number
 from decentral.environments.registry import PredatorPrey
 from decentral.settings import Refused
 from decentral.training.evaluation import random_returns
+from decentral.training.rollout import Player, play
 
 START = jax.random.key(0)
 UP, LEFT, STAY, RIGHT, DOWN = range(5)
@@ -353,8 +355,26 @@ def test_both_predators_stay_beside_a_prey_between_them():
     assert 0 < approved[1, 0].sum() < 25
 
 
-def test_only_two_predators_on_a_small_grid_have_an_oracle():
-    assert PredatorPrey(num_predators=3).oracle() is None and PredatorPrey(size=7).oracle() is None
+def test_only_few_predators_on_a_small_grid_have_an_oracle():
+    for large in (PredatorPrey(num_predators=3), PredatorPrey(size=7)):
+        assert large.oracle() is None and large.references() == {}
+
+
+def test_three_predators_that_play_at_random_or_as_the_oracle_says_earn_what_it_knows():
+    world = PredatorPrey(num_predators=3, size=3, length=20, observe_teammate=True)
+    known, best = world.references(), world.oracle().best
+    orders = jnp.asarray(list(itertools.product(range(5), repeat=3)))
+
+    def choose(memories, percepts, last_actions, draws):
+        return orders[jnp.argmax(best[state_number(world.locate(percepts).cells, world.size)])], memories
+
+    player = Player((), jnp.zeros(world.length), choose)
+    played = jax.jit(jax.vmap(lambda key: jnp.sum(play(world, player, key).rewards)))
+    for name, returns in {
+        "random": jax.jit(lambda key: random_returns(world, 1000, key))(jax.random.key(1)),
+        "optimal": played(jax.random.split(jax.random.key(2), 1000)),
+    }.items():
+        assert abs(np.mean(returns) - known[name]) < 2.5 * np.std(returns) / np.sqrt(len(returns))
 
 
 @pytest.mark.parametrize("penalty", [pytest.param(0.0, marks=pytest.mark.long), 1.0])

@@ -10,8 +10,6 @@ from decentral.analysis.results import Curves, late_returns
 from decentral.analysis.statistics import CONFIDENCE, RESAMPLES
 from decentral.errors import Refused
 
-BEST_COMPARED = "the best of those compared"
-
 
 @dataclass(frozen=True)
 class TaskScale:
@@ -45,25 +43,20 @@ class MethodScores:
     worst_task: str
 
 
-def scale_of(task: str, given: Mapping[str, tuple[float, str]], runs: list[Curves]) -> TaskScale:
-    """The scale of a task from what the suite gives, what its environment knows exactly, or the best of these runs."""
-    random = given.get("random") or _exact(runs, "random")
-    if random is None:
-        raise Refused(f"{task}: its environment must know the return of random actions, or the suite must give it")
-    low, low_source = random
-    high, high_source = given.get("best") or _exact(runs, "optimal") or _best_compared(runs)
+def scale_of(task: str, given: Mapping[str, tuple[float, str]], run: Curves) -> TaskScale:
+    """The scale of a task from what the suite gives, or else from what its environment knows exactly."""
+    random, best = given.get("random") or _exact(run, "random"), given.get("best") or _exact(run, "optimal")
+    if random is None or best is None:
+        raise Refused(f"{task}: its environment must know the random and the best return, or the suite must give them")
+    (low, low_source), (high, high_source) = random, best
     if not high > low:
         raise Refused(f"{task}: the best return known must be above that of random actions, got {high:g} and {low:g}")
     return TaskScale(task, low, low_source, high, high_source)
 
 
-def _exact(runs: list[Curves], name: str) -> tuple[float, str] | None:
-    value = runs[0].references.get(name)
+def _exact(run: Curves, name: str) -> tuple[float, str] | None:
+    value = run.references.get(name)
     return None if value is None else (value, "exact")
-
-
-def _best_compared(runs: list[Curves]) -> tuple[float, str]:
-    return max(float(late_returns(run).mean()) for run in runs), BEST_COMPARED
 
 
 def method_scores(method: str, runs: Mapping[str, Curves], scales: Mapping[str, TaskScale]) -> MethodScores:

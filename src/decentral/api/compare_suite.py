@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from decentral.analysis.comparison import write
-from decentral.analysis.suite_scores import BEST_COMPARED, MethodScores, TaskScale, as_data, method_scores, scale_of
+from decentral.analysis.suite_scores import MethodScores, TaskScale, as_data, method_scores, scale_of
 from decentral.api.arguments import listeners_of, plan_of
 from decentral.api.places import PathLike, place_for
 from decentral.api.train import Run
@@ -94,11 +94,11 @@ def _scores(
         task.name: {name: runs[row * len(methods) + column].curves for column, name in enumerate(methods)}
         for row, task in enumerate(tasks)
     }
-    scales = {task.name: scale_of(task.name, task.given, list(curves[task.name].values())) for task in tasks}
+    scales = {task.name: scale_of(task.name, task.given, next(iter(curves[task.name].values()))) for task in tasks}
     scored = [
         method_scores(name, {task: of_task[name] for task, of_task in curves.items()}, scales) for name in methods
     ]
     return list(scales.values()), scored
 
 
-__all__ = ["BEST_COMPARED", "SuiteComparison", "Task", "compare_suite", "suite_tasks"]
+__all__ = ["SuiteComparison", "Task", "compare_suite", "suite_tasks"]

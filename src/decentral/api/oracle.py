@@ -6,11 +6,13 @@ from typing import Any
 
 from decentral.api.places import several
 from decentral.configs.presets import PENALTIES
-from decentral.environments.predator_prey.environment import LARGEST_SOLVED_GRID
+from decentral.environments.predator_prey.solver import hunt_returns, num_outcomes
 from decentral.environments.registry import PredatorPrey
 from decentral.errors import Refused
 from decentral.runs.caches import keep_compiled_programs
 from decentral.settings import build
+
+MOST_OUTCOMES = 200_000_000  # ten minutes and 7 GB for each penalty
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ def oracle(
 ) -> list[ExactReturns]:
     """Solve predator-prey at one penalty or at several, the paper's four unless told otherwise.
 
-    `environment` holds other settings of it, such as its size.
+    `environment` holds other settings of it, such as its size. A large one takes long: ten minutes and 7 GB for three
+    predators on 5 x 5 cells.
     """
     keep_compiled_programs()
     return [_solved({**(environment or {}), "penalty": one}) for one in several(penalty)]
@@ -35,10 +38,11 @@ def oracle(
 
 def _solved(settings: dict[str, Any]) -> ExactReturns:
     hunt = build(PredatorPrey, settings, "environment")
-    known = hunt.references()
-    if not known:
+    outcomes = num_outcomes(hunt.size, hunt.num_predators)
+    if outcomes > MOST_OUTCOMES:
         raise Refused(
-            f"environment must have 2 predators and at most {LARGEST_SOLVED_GRID} x {LARGEST_SOLVED_GRID} cells to be "
-            f"solved, got num_predators {hunt.num_predators} and size {hunt.size}"
+            f"environment must have at most {MOST_OUTCOMES:,} outcomes to be solved (two predators on 10 x 10 cells, "
+            f"three on 5 x 5), got {outcomes:.2g}: num_predators {hunt.num_predators} and size {hunt.size}"
         )
+    known = hunt_returns(hunt)
     return ExactReturns(hunt.penalty, known["optimal"], known["random"])

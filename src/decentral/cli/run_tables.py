@@ -54,8 +54,6 @@ def print_comparison(
 
 def print_suite(console: Screen, compared: "SuiteComparison") -> None:
     """The scores of methods, one line each, the best mean first; then what the scores are measured by."""
-    from decentral.api.compare_suite import BEST_COMPARED
-
     table = Table(title=f"{compared.suite}: 0 is random play, 1 the best return known", title_justify="left")
     table.add_column("method", overflow="fold")
     for heading in ("mean", "95 % interval", "worst", "95 % interval", "worst task", "decentralised"):
@@ -73,22 +71,17 @@ def print_suite(console: Screen, compared: "SuiteComparison") -> None:
         scores = (f"{np.mean(one.scores[scale.task]):.2f}" for one in compared.methods)
         table.add_row(scale.task, f"{scale.random:.2f}", f"{scale.best:.2f}", *scores)
     console.print(table)
-    for scale in compared.scales:
-        if scale.best_source == BEST_COMPARED:
-            console.say(f"{scale.task}: no best return is known, so 1 is {BEST_COMPARED}")
 
 
 def print_tasks(console: Screen, tasks: "Sequence[Task]") -> None:
     """The tasks of a suite, and what their scores are measured by."""
-    from decentral.api.compare_suite import BEST_COMPARED
-
     table = Table(title=f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}", title_justify="left")
     for heading in ("task", "environment", "settings", "random", "best known"):
         table.add_column(heading, overflow="fold")
     for task in tasks:
         settings = ", ".join(f"{key} {str(value).lower()}" for key, value in task.settings.items())
         ends = [f"{end.value:g} ({end.source})" if end else "exact" for end in (task.random, task.best)]
-        table.add_row(task.name, task.environment, settings, ends[0], ends[1] if task.best_is_known else BEST_COMPARED)
+        table.add_row(task.name, task.environment, settings, *ends)
     console.print(table)
 
 

@@ -24,7 +24,13 @@ from decentral.environments.predator_prey.moves import (
     who_moves,
 )
 from decentral.environments.predator_prey.pictures import hunt_picture, hunt_view
-from decentral.environments.predator_prey.solver import MOVES, best_joint_actions, hunt_returns, state_number
+from decentral.environments.predator_prey.solver import (
+    MOVES,
+    best_joint_actions,
+    hunt_returns,
+    num_outcomes,
+    state_number,
+)
 from decentral.pictures import Picture
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Discrete, Percept
@@ -32,7 +38,7 @@ from decentral.types import AgentSpec, Discrete, Percept
 NAME_OF_MOVE = ("up", "left", "stay", "right", "down")
 ROW_OF_MOVE = (-1, 0, 0, 0, 1)
 COLUMN_OF_MOVE = (0, -1, 0, 1, 0)
-LARGEST_SOLVED_GRID = 6  # the exact references of a larger grid take too long to compute at the start of a run
+SOLVED_AT_THE_START = num_outcomes(size=6, predators=2)  # of a run; exact returns of more outcomes take too long for it
 
 
 class Hunt(eqx.Module):
@@ -205,7 +211,7 @@ class PredatorPrey(Environment):
 
     @property
     def _solvable(self) -> bool:
-        return self.num_predators == 2 and self.size <= LARGEST_SOLVED_GRID
+        return num_outcomes(self.size, self.num_predators) <= SOLVED_AT_THE_START
 
     @property
     def _unit(self) -> float:
@@ -250,11 +256,11 @@ class PredatorPrey(Environment):
 
 
 class HuntOracle(Oracle):
-    """The best joint moves of two predators, in every state as if a whole episode were to go."""
+    """The best joint moves, in every state as if a whole episode were to go."""
 
     hunt: PredatorPrey
     best: Bool[Array, "states joint"]
 
     def approves(self, percepts: Percept, actions: Int[Array, " predators"]) -> Bool[Array, ""]:
         state = state_number(self.hunt.locate(percepts).cells, self.hunt.size)
-        return self.best[state, MOVES * actions[0] + actions[1]]
+        return self.best[state, jnp.ravel_multi_index(list(actions), (MOVES,) * len(actions), mode="clip")]
