@@ -137,10 +137,14 @@ def test_battles_on_a_gpu():
     commands = [bench(f"h200-battles-{name}")["provenance"]["command"] for name in ("iql", "dac")]
     assert f"`{commands[0]}` and `dac` with `--seeds 5`" in WORDS
     assert commands[1] == commands[0].replace("iql", "dac").replace("5,20", "5")
-    ways = zip(bench("h200-battles-shared")["cases"], bench("h200-battles-shared-loop")["cases"], strict=True)
-    for (now, before), label in zip(ways, ("own parameters", "shared parameters"), strict=True):
-        times = [turn(now), play(now), now["learn_ms"], turn(before), before["learn_ms"]]
-        assert f"| {label} | {' | '.join(f'{time:.2f}' for time in times)} |" in PAGE
+    ways = [bench(f"h200-battles-{name}")["cases"] for name in ("lengths", "shared", "shared-loop")]
+    for now, before, loop in zip(*ways, strict=True):
+        first, second = (f"{turn(one):.2f} | {play(one):.2f} | {one['learn_ms']:.2f}" for one in (now, before))
+        third = f"{turn(loop):.2f} | {loop['learn_ms']:.2f}"
+        compiling = f"{now['compile_seconds']['in_all']:.1f}"
+        assert f"| {now['case']['parameters']} parameters | {first} | {compiling} | {second} | {third} |" in PAGE
+    longer = [turn(shared) - turn(own) for own, shared in ways[:2]]
+    assert f"Shared parameters took {longer[1]:.1f} ms longer" in WORDS and f"leaves {longer[0]:.1f} ms." in WORDS
 
 
 def test_what_fewer_kernels_gain():
@@ -204,9 +208,10 @@ def test_the_goals_on_a_gpu_tell_what_was_measured():
     assert f"| 1.6 million steps/s | {there} |" in PAGE
     assert f"| 2 ms | {play(battles[5]):.2f} ms |" in PAGE
     assert f"| 4 and 6 ms | {turn(battles[5]):.2f} and {turn(battles[20]):.2f} ms |" in PAGE
-    (dac,) = bench("h200-battles-dac")["cases"]
+    dac, shared = bench("h200-battles-lengths")["cases"]
     assert f"| 8 ms | {turn(dac):.2f} ms |" in PAGE
-    assert f"| 20 s | {dac['compile_seconds']['in_all']:.1f} s for 5 seeds, with five lengths" in PAGE
+    first, second = (f"{one['compile_seconds']['in_all']:.1f} s" for one in (dac, shared))
+    assert f"| 20 s | {first} for 5 seeds, {second} with shared parameters |" in PAGE
 
 
 def test_a_turn_per_seed_on_a_gpu():

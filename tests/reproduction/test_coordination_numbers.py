@@ -208,7 +208,9 @@ def test_patience_among_three_predators_and_in_battles_is_told_as_it_is(scores):
     exact = next(task.best.value for task in SUITES["coordination"] if task.name == "three-predators")
     returns = mean_and_spread(late_of(by_world["predator-prey"]), digits=2)
     assert f"It returns {returns}; predators that plan all moves together could have {exact:.2f}, which" in page
-    won = mean_and_spread(100 * late_of(by_world["2s3z"] | {"returns": by_world["2s3z"]["reports"]["win_rate"]}), digits=1)
+    won = mean_and_spread(
+        100 * late_of(by_world["2s3z"] | {"returns": by_world["2s3z"]["reports"]["win_rate"]}), digits=1
+    )
     assert f"1 M steps: {scores['patient']['2s3z'].mean():.2f}**, and {won} % of battles won." in page
     assert [method for method, by_task in scores.items() if "2s3z" in by_task] == ["patient"]
     fight = by_world["5m_vs_6m"]

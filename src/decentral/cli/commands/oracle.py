@@ -17,7 +17,8 @@ def oracle_command(words: list[str]) -> None:
     args = parser.parse_all(words)
     settings = overrides(args, "environment", type(hunt))
     penalties = [settings.pop("penalty")] if "penalty" in settings else args.penalty
-    say("penalty  optimal  random")
-    for penalty in penalties:
+    for place, penalty in enumerate(penalties):
         [known] = oracle(penalty=number("penalty", penalty), environment=settings)
+        if place == 0:
+            say("penalty  optimal  random")
         say(f"{known.penalty:7g}  {known.optimal:7.2f}  {known.random:6.2f}")
