@@ -127,6 +127,25 @@ def test_the_settings_that_all_learners_have_stand_under_headings_too(capsys):
     assert headings == ["General", "Optimiser", "Networks", "Values"]
 
 
+def test_the_group_of_a_setting_may_be_left_out(capsys):
+    short = ["--penalty", "1", "--observe-teammate", "--learning-rate=0.01", "--test_interval", "50", "--steps", "70"]
+    groups = ["environment.", "environment.", "algorithm.", "training.", "training."]
+    names = iter(groups)
+    full = [word.replace("--", f"--{next(names)}", 1) if word.startswith("--") else word for word in short]
+    printed = [outcome(capsys, "show", "dac", "predator-prey", *words) for words in (short, full)]
+    assert printed[0] == printed[1] and printed[0][0] == 0
+    shown = json.loads(printed[0][1])
+    assert (shown["environment"]["penalty"], shown["environment"]["observe_teammate"]) == (1.0, True)
+    assert (shown["algorithm"]["learning_rate"], shown["training"]["steps"]) == (0.01, 70)
+
+
+def test_settings_of_an_own_world_may_be_called_as_those_of_others_are(capsys):
+    own = ["sweep", "iql", "python:tests.configs.test_config:OwnHunt", "--trust"]
+    code, out, _ = outcome(capsys, *own, "--help")
+    assert code == 0 and "--environment.out N" in out
+    assert "say which: --algorithm.hidden or --environment.hidden" in outcome(capsys, *own, "--hidden", "4")[2]
+
+
 def test_oracle_prints_the_exact_returns(capsys):
     _, out, _ = outcome(capsys, "oracle", "--penalty", "0.5")
     assert "28.89  -11.40" in out
@@ -169,7 +188,11 @@ def test_help_is_help(capsys, words):
         (["train", "iql", "matrix-game", "--num-envs", "4"], "did you mean --training.num_environments?"),
         (["train", "iql", "matrix-game", "--total-timesteps", "4"], "did you mean --steps?"),
         (["train", "iql", "matrix-game", "--device", "cpu"], "environment variable JAX_PLATFORMS"),
-        (["train", "iql", "matrix-game", "--learning-rate", "1"], "did you mean --algorithm.learning_rate?"),
+        (["train", "iql", "matrix-game", "--learning-rate", "-1"], "algorithm.learning_rate must be a number"),
+        (
+            ["train", "matrix-game", "--agents", "dac,dac", "--window", "1"],
+            "unknown flag --window: say which: --agents.0.window or --agents.1.window",
+        ),
         (
             ["train", "iql", "matrix-game", "--steps", "-5"],
             "training.steps must be a whole number at least 1 and at most 2000000000, got -5",

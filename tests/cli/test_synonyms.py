@@ -26,8 +26,8 @@ def rows():
 
 
 def hint(algorithm, flag):
-    """What the program says of a flag that it does not know."""
-    code, _, err = outcome(*(word.format(algorithm) for word in TRAIN), f"--{flag}", "1")
+    """What the program says of a flag that it does not know, or of a value that none has."""
+    code, _, err = outcome(*(word.format(algorithm) for word in TRAIN), f"--{flag}", "?")
     assert code == 2 and err.count("\n") == 1
     return err
 
@@ -40,9 +40,10 @@ def test_every_flag_of_the_page_is_answered_with_the_one_beside_it(flag, ours):
         for algorithm in ("iql", "ippo")
         if f"algorithm.{flag}" not in named or algorithm == "ippo"
     ]
-    suggested = [re.findall(r"did you mean --([\w.]+)\?|(JAX_PLATFORMS)", answer) for answer in answers]
-    assert {one or other for pair in suggested for one, other in pair} <= named and any(suggested), answers
-    assert all(pair or "it is called" in answer for pair, answer in zip(suggested, answers, strict=True)), answers
+    answered = r"did you mean --([\w.]+)\?|(JAX_PLATFORMS)|([\w.]+) must be"
+    suggested = [re.findall(answered, answer) for answer in answers]
+    assert {"".join(which) for found in suggested for which in found} <= named and any(suggested), answers
+    assert all(found or "it is called" in answer for found, answer in zip(suggested, answers, strict=True)), answers
 
 
 def test_rows_of_the_page_were_found():

@@ -4,8 +4,8 @@ import pytest
 from decentral.algorithms import ALGORITHMS
 from decentral.configs.config import Config, resolve
 from decentral.configs.presets import TABLE, row_of
-from decentral.environments.registry import PredatorPrey
-from decentral.settings import Refused
+from decentral.environments.registry import MatrixGame, PredatorPrey, SwitchingWind
+from decentral.settings import Refused, setting
 from decentral.training.parameters import as_arrays, from_arrays
 
 
@@ -53,7 +53,22 @@ def test_a_battle_without_a_row_is_trained_as_the_others_are():
 
 
 def test_a_world_without_a_row_has_none():
-    assert row_of("elsewhere", resolve("iql", "matrix-game").setup.environment) is None
+    assert row_of("elsewhere", SwitchingWind()) is None
+
+
+class OwnHunt(PredatorPrey):
+    """A user's own, with settings called like the algorithm's, the training's and a command's."""
+
+    hidden: int = setting(3, "what the prey hides", at_least=0)
+    steps: int = setting(3, "of a stair", at_least=0)
+    out: int = setting(3, "who is out", at_least=0)
+
+
+@pytest.mark.parametrize(
+    ("own", "name"), [(OwnHunt(penalty=1.0), "predator-prey P=1.0"), (MatrixGame(), "matrix-game")]
+)
+def test_a_world_made_from_one_of_the_papers_has_its_row(own, name):
+    assert row_of("python:mine:Mine", own) is TABLE[name]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

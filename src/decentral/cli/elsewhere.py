@@ -20,7 +20,7 @@ def parse_for_run(parser: Parser, words: list[str]) -> tuple[argparse.Namespace,
     """Parse the words of a command about a run; and the names and settings that they give, as arguments of a verb."""
     add_naming(parser)
     played: Settings | None = None
-    if any(word.startswith("--environment.") for word in words):
+    if any(word.startswith("--") and not parser.knows(word) for word in words):
         played = _environment_of(parser, words)
     elif words[:1] != words[-1:] and words[-1] in HELP:
         with suppress(Refused):  # the help without them, then

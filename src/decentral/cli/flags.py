@@ -36,21 +36,19 @@ def add_track_flag(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_flags(parser: argparse.ArgumentParser, group: str, defaults: Settings, bare: bool = False) -> None:
-    """A flag `--group.field`, and if `bare` also `--field`, for every setting of a module that holds the defaults."""
+def add_flags(parser: argparse.ArgumentParser, group: str, defaults: Settings) -> None:
+    """A flag `--group.field` for every setting of a module that holds the defaults."""
     values = as_data(defaults)
     for heading, fields in headed_fields(type(defaults)).items():
         section = parser.add_argument_group(heading or group)
         for field in fields:
-            _add_flag(section, group, field, json.dumps(values[field.name]), bare)
+            _add_flag(section, group, field, json.dumps(values[field.name]))
 
 
-def add_flags_of_several(
-    parser: argparse.ArgumentParser, group: str, defaults: Mapping[str, Settings], bare: bool = False
-) -> None:
+def add_flags_of_several(parser: argparse.ArgumentParser, group: str, defaults: Mapping[str, Settings]) -> None:
     """A flag for every setting that at least one of several modules, given by name, has; with the default of each."""
     if len(defaults) == 1:
-        add_flags(parser, group, next(iter(defaults.values())), bare)
+        add_flags(parser, group, next(iter(defaults.values())))
         return
     section = parser.add_argument_group(group)
     fields: dict[str, dataclasses.Field] = {}
@@ -62,12 +60,11 @@ def add_flags_of_several(
     for key, field in fields.items():
         of_all = len(values[key]) == len(defaults) and len(set(values[key].values())) == 1
         each = ", ".join(f"{value} of {name}" for name, value in values[key].items())
-        _add_flag(section, group, field, next(iter(values[key].values())) if of_all else each, bare)
+        _add_flag(section, group, field, next(iter(values[key].values())) if of_all else each)
 
 
-def _add_flag(section: Any, group: str, field: dataclasses.Field, default: str, bare: bool) -> None:
-    spellings = dict.fromkeys((field.name, field.name.replace("_", "-")))
-    names = [f"--{prefix}{name}" for prefix in ([f"{group}.", ""] if bare else [f"{group}."]) for name in spellings]
+def _add_flag(section: Any, group: str, field: dataclasses.Field, default: str) -> None:
+    names = dict.fromkeys(f"--{group}.{name}" for name in (field.name, field.name.replace("_", "-")))
     meaning = "; ".join(filter(None, [field.metadata["meaning"], allowed(field)]))
     meaning += f" (default: {default})"
     alone: dict[str, Any] = {"nargs": "?", "const": "true"} if field.type is bool else {}

@@ -7,10 +7,11 @@ from typing import Any, NoReturn
 
 import decentral
 from decentral.cli.commands import COMMANDS
-from decentral.cli.suggestion import suggestion
+from decentral.cli.suggestion import in_groups, suggestion
 from decentral.errors import Refused, printable
 from decentral.terminal import complain, say
 
+GROUPS = "The group of a setting may be left out where no other has one of that name: --penalty 0.5."
 MEANING = "Fully decentralised cooperative multi-agent reinforcement learning."
 
 
@@ -26,7 +27,9 @@ class Parser(argparse.ArgumentParser):
 
     def parse_all(self, arguments: list[str]) -> argparse.Namespace:
         """Parse, naming the first thing not understood and what may have been meant; no directory may be nameless."""
-        args, unknown = self.parse_known_args(arguments)
+        if any("." in flag for flag in self._option_string_actions):
+            self.epilog = " ".join(filter(None, [self.epilog, GROUPS]))
+        args, unknown = self.parse_known_args([self._with_group(word) for word in arguments])
         if unknown:
             word = unknown[0].split("=", 1)[0]
             meant = suggestion(word, self._option_string_actions)
@@ -36,6 +39,16 @@ class Parser(argparse.ArgumentParser):
             if action.metavar == "DIR" and getattr(args, action.dest) == "":
                 raise Refused(f"{action.option_strings[0].removeprefix('--')} must be a directory, got ''")
         return args
+
+    def knows(self, word: str) -> bool:
+        """Is a word one of the flags, alone or with its value?"""
+        return word.partition("=")[0] in self._option_string_actions
+
+    def _with_group(self, word: str) -> str:
+        """A setting's flag in full, where its group was left out and only one group has it."""
+        flag, equals, value = word.partition("=")
+        groups = [] if self.knows(word) else in_groups(flag, self._option_string_actions)
+        return f"{groups[0]}{equals}{value}" if len(groups) == 1 else word
 
 
 class TellVersion(argparse.Action):

@@ -217,12 +217,13 @@ def _add_learners(parser: Parser, environment: str, agents: list[MemberRequest])
             add_flags(parser, f"agents.{place}", LearningSchedule())
 
 
-def add_all_flags(parser: Parser, names: Sequence[str], environment: str, bare: bool = False) -> None:
+def add_all_flags(parser: Parser, names: Sequence[str], environment: str) -> None:
     """Flags for the settings of the algorithms, the environment and the training, with their defaults there."""
     default_settings = defaults_of_several(names, environment)
-    add_flags_of_several(parser, "algorithm", default_settings.algorithms, bare)
-    add_flags(parser, "environment", default_settings.environment, bare)
-    add_flags(parser, "training", default_settings.training, bare)
+    add_short_flags(parser)
+    add_flags_of_several(parser, "algorithm", default_settings.algorithms)
+    add_flags(parser, "environment", default_settings.environment)
+    add_flags(parser, "training", default_settings.training)
 
 
 def all_given(args: argparse.Namespace, names: Sequence[str], environment: str, read: Reading) -> dict[str, Any]:

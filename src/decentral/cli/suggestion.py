@@ -23,8 +23,10 @@ ELSEWHERE = {
 def suggestion(flag: str, known: Iterable[str]) -> str:
     """What an unknown flag may have meant, as part of a refusal; empty if nothing comes near.
 
-    A setting may be named without its group, or as in PyMARL, Stable-Baselines3 or CleanRL.
+    A setting may be named as in PyMARL, Stable-Baselines3 or CleanRL, or without its group where several have it.
     """
+    if groups := in_groups(flag, known):
+        return f" say which: {' or '.join(groups)}"
     by_name: dict[str, str] = {}
     for other in sorted(known, key=len):
         by_name.setdefault(_own_name(other), other)
@@ -41,6 +43,14 @@ def suggestion(flag: str, known: Iterable[str]) -> str:
         return f" it is called {' or '.join(meanings(own))} here, and belongs to other algorithms or commands"
     without_group = {} if "." in name else {each: other for each, other in by_name.items() if "." not in other}
     return _owners(name) or _nearest(own, without_group) or _nearest(own, by_name)
+
+
+def in_groups(flag: str, known: Iterable[str]) -> list[str]:
+    """The flags of the settings that are called so, where their group was left out."""
+    if not flag.startswith("--") or "." in flag:
+        return []
+    plain = {_plain(other): other for other in known if _own_name(other) == _plain(flag) and "." in other}
+    return sorted(plain.values())
 
 
 def _owners(name: str) -> str:

@@ -56,10 +56,15 @@ PENALTIES = (0.0, 0.3, 0.5, 1.0)  # P, of predator-prey
 
 
 def row_of(name: str, environment: BaseEnvironment) -> PresetRow | None:
-    """The table's row for a task; a penalty between two of the paper's gets the row of the lower one."""
+    """The table's row for a task, also for a world of a user's that is made from one of these by inheritance.
+
+    A penalty between two of the paper's gets the row of the lower one.
+    """
     if isinstance(environment, PredatorPrey):
         below = max(penalty for penalty in PENALTIES if penalty <= environment.penalty)
-        return TABLE[f"{name} P={below:.1f}"]
+        return TABLE[f"predator-prey P={below:.1f}"]
+    if isinstance(environment, MatrixGame):
+        return TABLE["matrix-game"]
     other = ANY_BATTLE if isinstance(environment, Battle) or name.startswith(SMAC) else None
     return TABLE.get(name.removeprefix(SMAC), other)
 

@@ -131,14 +131,13 @@ def _compare_on_suite(words: list[str]) -> None:
 
 def _train_and_compare(names: list[str], environment: str, words: list[str]) -> Comparison:
     from decentral.api import compare
-    from decentral.cli.flags import add_short_flags, add_track_flag, overrides
+    from decentral.cli.flags import add_track_flag, overrides
     from decentral.cli.request import add_all_flags, all_given
 
     parser = parser_for("compare", usage=USAGE)
     _add_out(parser)
     add_track_flag(parser)
     add_trust_flag(parser)
-    add_short_flags(parser)
     add_all_flags(parser, names, environment)
     args = parser.parse_all(words)
     trust_named(args, environment, *names)

@@ -54,7 +54,7 @@ def sweep_by_flags(words: list[str]) -> None:
     parser.add_argument("--out", metavar="DIR", help="where the runs go (default: a new directory under runs)")
     add_track_flag(parser)
     add_trust_flag(parser)
-    add_all_flags(parser, names, environment, bare=True)
+    add_all_flags(parser, names, environment)
     args = parser.parse_all(words[2:])
     trust_named(args, environment, *names)
     given = all_given(args, names, environment, listed_overrides)
