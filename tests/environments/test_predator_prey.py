@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from decentral.environments.predator_prey.environment import Hunt
-from decentral.environments.predator_prey.moves import distinct_cells, nth_free_cell, who_moves, who_of_many
+from decentral.environments.predator_prey.moves import distinct_cells, each, nth_free_cell, row, who_moves, who_of_many
 from decentral.environments.predator_prey.solver import state_number
 from decentral.environments.registry import PredatorPrey
 from decentral.settings import Refused
@@ -78,13 +78,18 @@ def all_wishes(entities):
 
 def check_wishes(rule, wishes):
     cells = np.arange(len(wishes[0]))
-    moves = np.asarray(jax.jit(jax.vmap(rule, (None, 0)))(cells, np.asarray(wishes)))
+    every = jax.jit(jax.vmap(lambda cells, goals: row(rule(cells, goals)), (None, 0)))
+    moves = np.asarray(every(cells, np.asarray(wishes)))
     np.testing.assert_array_equal(
         np.where(moves, np.asarray(wishes), cells), [plain_advance(cells, own) for own in wishes]
     )
 
 
-@pytest.mark.parametrize(("rule", "entities"), [(who_moves, 3), (who_of_many, 3), (who_moves, 4), (who_moves, 5)])
+def who_of_each(cells, goals):
+    return who_moves(each(cells), each(goals))
+
+
+@pytest.mark.parametrize(("rule", "entities"), [(who_of_each, 3), (who_of_many, 3), (who_of_each, 4), (who_of_each, 5)])
 def test_who_moves_is_the_plain_rule_whoever_wants_which_cell(rule, entities):
     """On a grid of any size and shape: all that matters is who wants whose cell. Two to four predators."""
     wishes = all_wishes(entities)
@@ -96,14 +101,15 @@ def test_twenty_predators_follow_the_plain_rule_through_long_chains():
     """Chains of all lengths up to one through everybody, onto a free cell and in a circle; then 500 drawn wishes."""
     chains = [[*range(1, length), goal, *range(length, 21)] for length in range(1, 22) for goal in (0, 25)]
     drawn = np.random.default_rng(0).integers(0, 30, (500, 21))
-    check_wishes(who_moves, [*chains, *[own[::-1] for own in chains], *drawn.tolist()])
+    check_wishes(who_of_each, [*chains, *[own[::-1] for own in chains], *drawn.tolist()])
 
 
 def test_all_moves_on_the_smallest_grid_are_those_of_the_plain_rule():
     world = PredatorPrey(size=2)
     cells = np.asarray(list(itertools.permutations(range(4), 3)))
     moves = np.asarray(list(itertools.product(range(5), repeat=3)))
-    after = jax.jit(jax.vmap(jax.vmap(world.advance, (None, 0)), (0, None)))(cells, moves)
+    every = jax.vmap(jax.vmap(lambda at, by: row(world.advance(at, by)), (None, 0)), (0, None))
+    after = jax.jit(every)(cells, moves)
 
     def neighbour(at, move):
         row, column = at // 2 + (move == DOWN) - (move == UP), at % 2 + (move == RIGHT) - (move == LEFT)
@@ -279,7 +285,7 @@ def test_the_teammate_is_seen_only_if_asked_for():
     [(0, [0, 1, 2], 3), (3, [24, 3, 0], 5), (21, [0, 12, 24], 23), (2, [4, 9, 2, 3, 0], 6)],
 )
 def test_free_cells_are_counted_past_the_occupied_ones(index, occupied, found):
-    assert int(nth_free_cell(jnp.asarray(index), jnp.asarray(occupied))) == found
+    assert int(nth_free_cell(jnp.asarray(index), each(jnp.asarray(occupied)))) == found
 
 
 @functools.cache

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from decentral.environments.base import Outcome
+from decentral.environments.registry import PredatorPrey
 from decentral.settings import Refused
 from decentral.training import stepping
 from decentral.training.rollout import Trajectory, hand_out, play, random_player
@@ -41,6 +42,20 @@ def test_a_world_that_is_over_stands_still_however_long_others_go_on_beside_it(u
     np.testing.assert_array_equal(together.actions[~together.happened], 0)
     alone = jax.tree.map(lambda *each: np.stack(each), *map(jax.jit(live), keys))
     for one, other in zip(jax.tree.leaves(alone), jax.tree.leaves(together), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("length", [4, 5])
+def test_an_accelerator_plays_two_steps_a_round_and_gets_the_same_episode(length, monkeypatch):
+    """It also joins the cells of few entities in another way."""
+    world = PredatorPrey(length=length, observe_teammate=True)
+
+    def live(key):
+        return jax.jit(lambda key: play(world, random_player(world, key), key))(key)
+
+    on_cpu = live(jax.random.key(0))
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    for one, other in zip(jax.tree.leaves(live(jax.random.key(0))), jax.tree.leaves(on_cpu), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

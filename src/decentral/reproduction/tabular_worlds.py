@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array
 
 from decentral.environments.predator_prey import PredatorPrey
-from decentral.environments.predator_prey.moves import Cells
+from decentral.environments.predator_prey.moves import Cells, row
 from decentral.environments.registry import MatrixGame
 
 STAGE = np.asarray(MatrixGame().payoff)  # the paper's matrix game
@@ -70,7 +70,7 @@ def hunt() -> TabularWorld:
 
     def outcome(cells: Cells, moved_by: Cells) -> tuple[Cells, Array, Array]:
         after = environment.advance(cells, moved_by)
-        return after, *environment.reward_of(after, cells)
+        return row(after), *environment.reward_of(after, cells)
 
     every = jax.jit(jax.vmap(jax.vmap(outcome, (None, 0)), (0, None)))
     moved, rewards, caught = (np.asarray(part) for part in every(jnp.asarray(states), jnp.asarray(moves)))

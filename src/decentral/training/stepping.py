@@ -84,9 +84,15 @@ def take_all_steps(step: Step, start: Carry, draws: Any) -> Record:
         (state, memories, actions), _ = step((state, memories, last_actions), drawn)
         return (packing.pack((state, actions)), memories), packed
 
-    (final, _), kept = jax.lax.scan(take_step, (packing.pack((state, nothing)), memories), draws)
+    first = (packing.pack((state, nothing)), memories)
+    (final, _), kept = jax.lax.scan(take_step, first, draws, unroll=_steps_a_round())
     states, actions = jax.vmap(packing.unpack)(with_last(kept, final))
     return states, actions[1:]
+
+
+def _steps_a_round() -> int:
+    """The number of steps between two turns of the loop: a GPU counts and copies once for both."""
+    return 1 if jax.default_backend() == "cpu" else 2
 
 
 def until_all_are_over(step: Step, start: Carry, draws: Any, limit: int, key: Key[Array, ""]) -> Record:

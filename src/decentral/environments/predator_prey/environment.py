@@ -16,12 +16,17 @@ from decentral.environments.predator_prey.moves import (
     DRAWS,
     STAY,
     Cells,
+    Each,
     Scalar,
     distinct_cells,
+    each,
+    for_each,
     how_many,
     nth_free_cell,
+    row,
     safe_move,
     who_moves,
+    with_last,
 )
 from decentral.environments.predator_prey.pictures import hunt_picture, hunt_view
 from decentral.environments.predator_prey.solver import (
@@ -153,12 +158,12 @@ class PredatorPrey(Environment):
         cells = self.advance(state.cells, jnp.append(actions, self.prey_move(state.cells, prey_draw)))
         reward, caught = self.reward_of(cells, state.cells)
         if self.respawn == "everyone":
-            after = jnp.where(caught, distinct_cells(place), cells)
+            after = for_each(lambda anew, cell: jnp.where(caught, anew, cell), each(distinct_cells(place)), cells)
         else:
-            after = jnp.append(cells[:-1], jnp.where(caught, nth_free_cell(place, cells), cells[-1]))
+            after = with_last(cells, jnp.where(caught, nth_free_cell(place, cells), cells[-1]))
         steps = None if state.steps is None else state.steps + 1
         over = jnp.zeros((), bool) if steps is None else steps >= self.length
-        return Hunt(after, steps), Outcome(reward, terminated=over, facts={})
+        return Hunt(row(after), steps), Outcome(reward, terminated=over, facts={})
 
     def prey_move(self, cells: Cells, drawn: Scalar) -> Scalar:
         """The prey's move, from a number that was drawn without looking."""
@@ -172,18 +177,20 @@ class PredatorPrey(Environment):
         stays = jnp.arange(len(safe)) == STAY
         return jnp.where(jnp.any(safe), safe / jnp.maximum(jnp.sum(safe), 1), stays)
 
-    def advance(self, cells: Cells, moves: Cells) -> Cells:
+    def advance(self, cells: Cells, moves: Cells) -> Each:
         """All entities move once, predators first; whoever stands in the way moves before the one it blocks."""
-        goals = self._neighbour(cells, moves)
-        return jnp.where(who_moves(cells, goals), goals, cells)
+        now = each(cells)
+        goals = for_each(self._neighbour, now, each(moves))
+        return for_each(jnp.where, who_moves(now, goals), goals, now)
 
-    def reward_of(self, cells: Cells, before: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]:
+    def reward_of(self, cells: Each, before: Each) -> tuple[Float[Array, ""], Bool[Array, ""]]:
         """The team's reward for where everyone stands and stood before, and whether the prey is caught."""
-        who = self._beside(cells[:-1], cells[-1])
+        who = self._who_is_beside(each(cells))
         beside = how_many(who)
         caught, pays = beside >= 2, beside == 1
         if self.penalty_at == "approach":
-            pays = pays & jnp.any(who & ~self._beside(before[:-1], before[-1]))
+            were = self._who_is_beside(each(before))
+            pays = pays & (how_many(for_each(lambda now, then: now & ~then, who, were)) > 0)
         return jnp.where(caught, 1.0, jnp.where(pays, -self.penalty, 0.0)), caught
 
     def references(self) -> dict[str, float]:
@@ -244,12 +251,16 @@ class PredatorPrey(Environment):
         goals = self._neighbour(jnp.full(len(ROW_OF_MOVE), cells[-1]), jnp.arange(len(ROW_OF_MOVE)))
         return jax.vmap(is_safe)(goals)
 
-    def _neighbour(self, cell: Cells, move: Cells) -> Cells:
+    def _who_is_beside(self, cells: Each) -> Each:
+        """Which predators are beside the prey."""
+        return for_each(lambda cell: self._beside(cell, cells[-1]), cells[:-1])
+
+    def _neighbour(self, cell: Int[Array, "*entities"], move: Int[Array, "*entities"]) -> Int[Array, "*entities"]:
         row = jnp.clip(cell // self.size + jnp.asarray(ROW_OF_MOVE)[move], 0, self.size - 1)
         column = jnp.clip(cell % self.size + jnp.asarray(COLUMN_OF_MOVE)[move], 0, self.size - 1)
         return row * self.size + column
 
-    def _beside(self, cell: Int[Array, " predators"], other: Scalar) -> Bool[Array, " predators"]:
+    def _beside(self, cell: Int[Array, "*predators"], other: Scalar) -> Bool[Array, "*predators"]:
         rows = jnp.abs(cell // self.size - other // self.size)
         columns = jnp.abs(cell % self.size - other % self.size)
         return rows + columns == 1

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from decentral.environments.predator_prey.moves import Cells
+from decentral.environments.predator_prey.moves import Cells, Each
 
 MOVES = 5
 TIE = 1e-4  # by which two returns may differ through rounding
@@ -27,9 +27,9 @@ class HuntRules(Protocol):
     length: int
     respawn: Literal["prey", "everyone"]
 
-    def advance(self, cells: Cells, moves: Cells) -> Cells: ...
+    def advance(self, cells: Cells, moves: Cells) -> Each: ...
 
-    def reward_of(self, cells: Cells, before: Cells) -> tuple[Float[Array, ""], Bool[Array, ""]]: ...
+    def reward_of(self, cells: Each, before: Each) -> tuple[Float[Array, ""], Bool[Array, ""]]: ...
 
     def prey_chances(self, cells: Cells) -> Float[Array, " moves"] | None: ...
 
