@@ -5,6 +5,7 @@ import pytest
 
 import decentral
 from decentral.configs import registry as names
+from decentral.runs.caches import known_returns
 from tests.algorithms import test_conformance as promised
 from tests.environments import test_conformance as promised_of_worlds
 from tests.pages import DOCS, run_page
@@ -35,7 +36,8 @@ def test_the_algorithm_of_the_page_learns_and_keeps_what_every_algorithm_promise
 
 
 def test_the_world_of_the_page_is_learned_and_keeps_what_every_world_promises():
-    environment = run_page(DOCS / "adding" / "environment.md")["Rowers"]()
+    page = run_page(DOCS / "adding" / "environment.md")
+    environment = page["Rowers"]()
     assert decentral.load("runs/rowers").returns[:, -1].tolist() == [3.0, 3.0]
     for promise in (
         promised_of_worlds.test_percepts_have_the_shapes_and_types_that_the_spec_says,
@@ -48,3 +50,4 @@ def test_the_world_of_the_page_is_learned_and_keeps_what_every_world_promises():
         promised_of_worlds.test_numbers_may_differ_between_lanes_of_one_program,
     ):
         promise(environment)
+    assert not known_returns(page["Stalemate"]())

@@ -13,6 +13,7 @@ import jax
 
 import decentral.environments
 from decentral.environments.base import BaseEnvironment
+from decentral.environments.inheritance import holds_of
 from decentral.plain_files import read_json, read_plain
 from decentral.settings import as_data
 
@@ -86,7 +87,9 @@ MOST_BYTES = 2**24  # of stored returns, or of a source
 
 
 def known_returns(environment: BaseEnvironment) -> dict[str, float]:
-    """The result of `environment.references`, cached across processes."""
+    """The result of `environment.references`, cached across processes; none for rules that it does not speak of."""
+    if not holds_of(environment, "references"):
+        return {}
     place = usable_cache()
     if place is None or not type(environment).__module__.startswith(
         "decentral.environments."

@@ -8,6 +8,7 @@ import jax
 from decentral.algorithms.base import Algorithm
 from decentral.centralised.sharing import Sharing
 from decentral.environments.base import BaseEnvironment, Environment, Oracle
+from decentral.environments.inheritance import holds_of
 from decentral.errors import Refused
 from decentral.training.batches import Batch
 from decentral.training.plan import Plan
@@ -40,8 +41,9 @@ class TrainingSetup(eqx.Module):
         return self.environment
 
     def oracle(self) -> Oracle | None:
-        """The oracle of the best joint actions, if tests ask for it."""
-        return self.environment.oracle() if self.plan.diagnostics else None
+        """The oracle of the best joint actions, if tests ask for it and the environment has one."""
+        known = self.plan.diagnostics and holds_of(self.environment, "oracle", "perceive")
+        return self.environment.oracle() if known else None
 
     @property
     def turns_per_update(self) -> int:

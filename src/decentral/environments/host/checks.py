@@ -11,6 +11,7 @@ import numpy as np
 from decentral.environments.base import BaseEnvironment
 from decentral.environments.host.interface import HostEnvironment, Percepts, Stage, Step
 from decentral.environments.host.user_code import StandardStreams, errors_as_failures, errors_in_one_line
+from decentral.environments.inheritance import check_methods
 from decentral.errors import Failed, Refused
 from decentral.settings import build
 from decentral.types import AgentSpec, Discrete
@@ -18,6 +19,7 @@ from decentral.types import AgentSpec, Discrete
 
 def build_environment(kind: type[BaseEnvironment], settings: dict[str, Any], name: str) -> BaseEnvironment:
     """An environment from its settings. Errors in its code, or in its sizes, become one line that names it."""
+    check_methods(kind, name)
     with errors_as_failures(name, "when made"):
         environment: BaseEnvironment = build(kind, settings, "environment")
     if isinstance(environment, HostEnvironment):

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.environments.base import Environment, Oracle, Outcome
+from decentral.environments.inheritance import changed_since
 from decentral.environments.predator_prey.moves import (
     DRAWS,
     STAY,
@@ -218,7 +219,8 @@ class PredatorPrey(Environment):
 
     @property
     def _solvable(self) -> bool:
-        return num_outcomes(self.size, self.num_predators) <= SOLVED_AT_THE_START
+        chances_hold = not changed_since(type(self), "prey_move", "prey_chances")
+        return chances_hold and num_outcomes(self.size, self.num_predators) <= SOLVED_AT_THE_START
 
     @property
     def _unit(self) -> float:
