@@ -21,7 +21,7 @@ from decentral.environments.battles.terrain import Ground
 
 LOOPS_PER_STEP = 8
 SMALLEST = 16  # the fewest units of a kernel: what a GPU multiplies at once
-WARPS = 4
+WARPS = 4  # of a kernel with more units than these; one alone needs no barriers, but its registers hold no more
 
 COLUMNS = (
     *("health", "shield", "armour", "speed", "separation", "regeneration", "period", "windup", "backswing", "slop"),
@@ -111,7 +111,8 @@ def fight_in_kernel(
         for place, value in enumerate(after[len(TIMED) :]):
             counted_out[place] = value
 
-    options: dict[str, Any] = {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=WARPS)}
+    warps = 1 if room == SMALLEST else WARPS
+    options: dict[str, Any] = {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=warps)}
     timed, counted = pallas.pallas_call(
         program,
         out_shape=[
