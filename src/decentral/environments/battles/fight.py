@@ -77,17 +77,15 @@ def fight_in_kernel(
         stack, pad = (np.stack, np.pad) if known else (jnp.stack, jnp.pad)
         return jnp.asarray(pad(stack(rows), ((0, 0), *((0, spare),) * axes)))
 
+    counted = [getattr(field, name).astype(jnp.float32) for name in COUNTED]  # far below what floats hold exactly
     given = (
-        padded([*(getattr(field, name) for name in TIMED), jitter]),
-        padded([getattr(field, name) for name in COUNTED]),
+        padded([*(getattr(field, name) for name in TIMED), *counted, jitter]),
         *(jnp.asarray(limit, jnp.float32).reshape(1) for limit in (rules.leash, rules.call_radius)),
         padded([getattr(roster, name) for name in COLUMNS]),
         padded([getattr(roster, name) for name in PAIRS], axes=2),
     )
 
-    def program(
-        timed: Any, counted: Any, leash: Any, call: Any, columns: Any, pairs: Any, timed_out: Any, counted_out: Any
-    ) -> None:
+    def program(now_in: Any, leash: Any, call: Any, columns: Any, pairs: Any, timed_out: Any, counted_out: Any) -> None:
         whole = replace(
             roster,
             our_side=slice(None),
@@ -97,9 +95,9 @@ def fight_in_kernel(
         )
         kernel_rules = eqx.tree_at(lambda old: (old.leash, old.call_radius), rules, (leash[0], call[0]))
         names = (*TIMED, *COUNTED)
-        values = [timed[place] for place in range(len(TIMED))] + [counted[place] for place in range(len(COUNTED))]
+        *values, jitter = (now_in[place] for place in range(len(names) + 1))
+        values[len(TIMED) :] = [value.astype(jnp.int32) for value in values[len(TIMED) :]]
         now = _with(field, names, values)
-        jitter = timed[len(TIMED)]
 
         def loop(_: Array, values: list[Array]) -> list[Array]:
             after = fight_loop(whole, ground, kernel_rules, _with(now, names, values), jitter)
