@@ -95,6 +95,14 @@ def test_what_makes_no_sense_is_one_line_that_names_it(whole, file, was, put, co
         assert code == 2 and complaint in err and err.count("\n") == 1, (words, err)
 
 
+@pytest.mark.parametrize(("file", "was", "put"), [("metrics.jsonl", "6.0", "7.0"), ("config.json", "8.0", "9.0")])
+def test_a_finished_run_that_says_something_else_is_refused(whole, file, was, put):
+    _put(copy_of(whole) / file, was, put)
+    for words in (["compare", "--runs", RUN], ["plot", RUN], ["export-results", RUN], ["report", RUN]):
+        code, _, err = outcome(*words)
+        assert code == 2 and f"{file} is broken: its SHA-256 is not the one" in err and err.count("\n") == 1, (words, err)
+
+
 def _put(file, was, put):
     text = file.read_text()
     assert was in text
@@ -103,7 +111,9 @@ def _put(file, was, put):
 
 def test_a_name_is_drawn_letter_by_letter(whole):
     """A dollar begins no formula, and a letter that no font has is no reason to warn."""
-    _put(copy_of(whole) / "config.json", '"dac"', PRETTY)
+    run = copy_of(whole)
+    _put(run / "config.json", '"dac"', PRETTY)
+    (run / "finished.json").unlink()
     assert outcome("plot", RUN, "--out", "pretty.svg") == (0, "written to pretty.svg\n", "")
     assert "$" in Path("pretty.svg").read_text()
 

@@ -75,7 +75,9 @@ Panel = dict[str, Curves]  # curves that are shown together, by name
 
 def load_curves(directory: RunDirectory) -> Curves:
     """The curves of a run, finished or not: the tests that every seed has done. All of its records are checked."""
-    return _curves(directory, read_config(directory), parse_columns)
+    curves = _curves(directory, read_config(directory), parse_columns)
+    directory.check_unchanged(*(directory.path / name for name in ("config.json", "metrics.jsonl")))
+    return curves
 
 
 def load_curves_quickly(directory: RunDirectory, config: dict[str, Any]) -> Curves:

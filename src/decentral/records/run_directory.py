@@ -202,15 +202,13 @@ class RunDirectory:
         durable.replace_file(file, b"".join(pieces({name: Tensor.of(array) for name, array in arrays.items()})))
 
     def read_agent(self, seed: int, agent: int) -> dict[str, np.ndarray]:
-        """One agent's networks; if the run is finished, checked against their fingerprint."""
+        """One agent's networks."""
         from decentral.tensors import read_tensors
 
         file = self.agent_file(seed, agent)
         if not file.is_file():
             raise Refused(f"{file} is missing: the run has not finished")
-        noted = self.finished_files.get(str(file.relative_to(self.path)))
-        if noted is not None:
-            durable.check_unchanged(file, noted)
+        self.check_unchanged(file)
         return read_tensors(file)
 
     def agent_file(self, seed: int, agent: int) -> Path:
@@ -243,6 +241,14 @@ class RunDirectory:
             return {name: Fingerprint.from_data(noted) for name, noted in files.items()}
         except (ValueError, AttributeError):
             raise Refused(f"{self.path / 'finished.json'} makes no sense") from None
+
+    def check_unchanged(self, *files: Path) -> None:
+        """Refuse files that are not what they were when the run finished, if it has."""
+        finished = self.finished_files
+        for file in files:
+            noted = finished.get(str(file.relative_to(self.path)))
+            if noted is not None:
+                durable.check_unchanged(file, noted)
 
     @property
     def diverged(self) -> list[dict[str, Any]]:
