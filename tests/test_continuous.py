@@ -1,5 +1,8 @@
 """Agents with continuous actions, from a run to a device: each acts within its own bounds, in its own sizes."""
 
+import json
+import shutil
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -77,6 +80,15 @@ def test_a_bundle_acts_within_the_agents_own_bounds_for_a_thousand_steps(bundles
         assert mean.shape == std.shape == low.shape and (std > 0).all()
 
 
+def test_bounds_that_were_widened_after_the_export_are_refused(bundles, tmp_path):
+    bundle = shutil.copytree(next(iter(bundles.values())), tmp_path / "bundle")
+    spec = json.loads((bundle / "spec.json").read_text())
+    spec["output"]["bounds"][0][1] *= 100
+    (bundle / "spec.json").write_text(json.dumps(spec))
+    with pytest.raises(Refused, match=r"spec.json is broken: it is not the one that was exported"):
+        load(bundle)
+
+
 def test_a_bundle_tells_its_bounds_and_refuses_what_it_can_not_answer(bundles):
     agent, card = load(bundles["arm"]), (bundles["arm"] / "CARD.md").read_text()
     assert "3 continuous numbers: 0,0 from -2 to 2, 0,1 from 0 to 0.1, 0,2 from 10 to 20" in card
@@ -84,6 +96,8 @@ def test_a_bundle_tells_its_bounds_and_refuses_what_it_can_not_answer(bundles):
         agent.probabilities(np.zeros(2), None, agent.start())
     with pytest.raises(Refused, match="state must be one that start or act gave"):
         agent.act(np.zeros(2), None, State(np.zeros(4, np.float32), 1))
+    with pytest.raises(Refused, match="available must leave out no number of a continuous action"):
+        agent.act(np.zeros(2), [True, False, True], agent.start())
 
 
 def test_a_graph_gives_the_numbers_of_the_bundle(bundles, tmp_path):

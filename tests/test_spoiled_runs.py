@@ -100,7 +100,10 @@ def test_a_finished_run_that_says_something_else_is_refused(whole, file, was, pu
     _put(copy_of(whole) / file, was, put)
     for words in (["compare", "--runs", RUN], ["plot", RUN], ["export-results", RUN], ["report", RUN]):
         code, _, err = outcome(*words)
-        assert code == 2 and f"{file} is broken: its SHA-256 is not the one" in err and err.count("\n") == 1, (words, err)
+        assert code == 2 and f"{file} is broken: its SHA-256 is not the one" in err and err.count("\n") == 1, (
+            words,
+            err,
+        )
 
 
 def _put(file, was, put):

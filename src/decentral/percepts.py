@@ -51,6 +51,8 @@ def _as_array(name: str, given: Any, kind: type) -> np.ndarray:
             array = np.asarray(given)
             if kind is bool and array.dtype != bool and not np.isin(array, (0, 1)).all():
                 raise ValueError
+            if array.dtype.kind == "c":
+                raise TypeError
             return array.astype(kind, copy=False)
     except (ValueError, TypeError, OverflowError):
         expected = "truth values" if kind is bool else "numbers"

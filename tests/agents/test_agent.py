@@ -8,6 +8,7 @@ import pytest
 import decentral
 from decentral.agents import Agent
 from decentral.agents.agent_config import AgentConfig
+from decentral.agents.storage import _digest
 from decentral.settings import Refused
 from decentral.tensors import read_arrays, write_arrays
 from decentral.types import AgentSpec, Continuous, Discrete
@@ -190,7 +191,7 @@ def test_a_spec_can_be_that_of_an_environment():
 @pytest.mark.parametrize(
     ("change", "refusal"),
     [
-        ({"format": 2}, "must be an agent stored in format 1"),
+        ({"format": 1}, "must be an agent stored in format 2"),
         ({"algorithm": "sarsa"}, "algorithm must be one of"),
         ({"settings": 3}, "settings must be an object, got 3"),
         ({"phase": "asleep"}, "phase must be one of"),
@@ -202,9 +203,21 @@ def test_a_spec_can_be_that_of_an_environment():
 def test_a_file_that_makes_no_sense_is_refused(tmp_path, change, refusal):
     newborn().save(tmp_path / "agent")
     stored = read_arrays(tmp_path / "agent")
-    note = json.loads(stored.notes["agent"]) | change
-    write_arrays(tmp_path / "agent", stored.arrays, {"agent": json.dumps(note)})
+    note = json.dumps(json.loads(stored.notes["agent"]) | change)
+    write_arrays(tmp_path / "agent", stored.arrays, {"agent": note, "sha256": _digest(note, stored.arrays)})
     with pytest.raises(Refused, match=refusal):
+        decentral.Agent.load(tmp_path / "agent")
+
+
+@pytest.mark.parametrize("place", [-1, -200, 40])
+def test_a_flipped_bit_is_refused(tmp_path, place):
+    newborn().save(tmp_path / "agent")
+    content = bytearray((tmp_path / "agent").read_bytes())
+    content[place] ^= 1
+    (tmp_path / "agent").write_bytes(content)
+    with pytest.raises(
+        Refused, match=r"is broken: its SHA-256|must be an agent stored in format 2|no safetensors file"
+    ):
         decentral.Agent.load(tmp_path / "agent")
 
 

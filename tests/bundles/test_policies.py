@@ -62,7 +62,7 @@ def born(case):
 
 def exported(name, algorithm, models):
     policy = policy_of(name, algorithm, jax.tree.map(np.asarray, models), WORLD.spec)
-    spec = _Reader(describe(name, policy, WORLD.agent_spaces(0), {}, "hash"), "spec.json").spec()
+    spec = _Reader(describe(name, policy, WORLD.agent_spaces(0), {}), "spec.json").spec()
     return ExportedAgent(spec, model_of(spec, policy.arrays, "parameters"))
 
 
@@ -95,7 +95,7 @@ def test_padding_is_left_out_of_every_percept_that_is_seen_at_once_and_of_advant
     episode = eqx.tree_at(lambda e: e.percepts, own.episodes, Percept(seen, available))
     values = jax.jit(jax.vmap(values_in, (None, None, 0)))(algorithm, models, jax.tree.map(jnp.asarray, episode))
     policy = without_padding(policy_of("iql", algorithm, models, padded), padded, WORLD.spec)
-    spec = _Reader(describe("iql", policy, WORLD.agent_spaces(0), {}, "hash"), "spec.json").spec()
+    spec = _Reader(describe("iql", policy, WORLD.agent_spaces(0), {}), "spec.json").spec()
     assert spec.hidden == 4 + 2 * (2 + 2)
     agent = ExportedAgent(spec, model_of(spec, policy.arrays, "parameters"))
     assert compare(agent, Recording(own.episodes, np.asarray(values)[..., :2], own.returns)).steps == 12
@@ -201,7 +201,7 @@ def test_what_can_not_be_exported_says_why(algorithm, reason):
 def test_a_table_finds_the_bucket_that_the_agent_finds():
     name, algorithm, models = born("i2q-tabular")
     policy = policy_of(name, algorithm, models, WORLD.spec)
-    spec = _Reader(describe(name, policy, WORLD.agent_spaces(0), {}, "hash"), "spec.json").spec()
+    spec = _Reader(describe(name, policy, WORLD.agent_spaces(0), {}), "spec.json").spec()
     table = Table(spec, policy.arrays)
     seen = 100 * np.random.default_rng(0).normal(size=(200, 2)).astype(np.float32)
     expected = bucket_of(jnp.asarray(seen), algorithm.resolution, algorithm.states)

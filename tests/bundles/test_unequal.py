@@ -117,7 +117,7 @@ def test_a_check_tells_the_true_sizes():
 
 def agent_of(policy, spaces):
     """An agent that acts by a policy."""
-    spec = _Reader(describe("any", policy, spaces, {}, "hash"), "spec.json").spec()
+    spec = _Reader(describe("any", policy, spaces, {}), "spec.json").spec()
     return ExportedAgent(spec, model_of(spec, policy.arrays, "parameters"))
 
 

@@ -53,6 +53,7 @@ def test_it_runs_where_there_is_no_jax_and_none_of_the_library_besides(tmp_path)
         ([1.0, 2.0], None, r"observation must have the shape \(1,\), got \(2,\)"),
         ([np.nan], None, "observation must hold finite numbers only, got nan"),
         (["far"], None, "observation must be an array of numbers"),
+        ([1j], None, "observation must be an array of numbers"),
         ([1.0], [True], r"available must have the shape \(2,\), got \(1,\)"),
         ([1.0], [False, False], "available must name at least one action, got none"),
         ([1.0], [0.5, 1.0], "available must be an array of truth values"),

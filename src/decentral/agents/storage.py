@@ -1,5 +1,6 @@
 """Storing a single agent in a file and loading it: arrays and one JSON object. Loading runs no code of the file."""
 
+import hashlib
 import json
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from decentral.settings import Refused
 from decentral.tensors import MOST_BYTES, Stored, read_arrays, write_arrays
 from decentral.training.parameters import as_arrays, fill
 
-FORMAT = 1
+FORMAT = 2
 FLAGS = {"phase": ("between episodes", "to act", "to observe"), "may_learn": (False, True)}
 
 
@@ -28,7 +29,8 @@ def store(
     """Write the complete state of an agent, atomically."""
     arrays = as_arrays({"life": jax.tree.map(_plain, state), "diary": buffer.arrays()})
     note = {"format": FORMAT, **agent_config.as_data(), **flags, "step": buffer.steps}
-    write_arrays(file, arrays, {"agent": json.dumps(note)})
+    arrays = {name: np.asarray(array) for name, array in arrays.items()}
+    write_arrays(file, arrays, {"agent": json.dumps(note), "sha256": _digest(json.dumps(note), arrays)})
 
 
 def restore(file: Path) -> tuple[AgentConfig, LearnerState, EpisodeBuffer, dict[str, Any]]:
@@ -55,8 +57,16 @@ def restore(file: Path) -> tuple[AgentConfig, LearnerState, EpisodeBuffer, dict[
     return agent_config, jax.tree.map(_restored, state, filled["life"]), buffer, flags
 
 
+def _digest(note: str, arrays: dict[str, np.ndarray]) -> str:
+    """The SHA-256 of an agent's note and of the bytes of its arrays, in order of their names."""
+    digest = hashlib.sha256(note.encode())
+    for name in sorted(arrays):
+        digest.update(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
 def _note_of(stored: Stored, file: Path) -> dict[str, Any]:
-    """The JSON object beside the arrays."""
+    """The JSON object beside the arrays; both as they were stored."""
     try:
         data, why = parse_json(stored.notes["agent"]), ""
     except KeyError:
@@ -65,6 +75,8 @@ def _note_of(stored: Stored, file: Path) -> dict[str, Any]:
         data, why = None, f" ({str(error).splitlines()[0]:.100})"
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise Refused(f"{file} must be an agent stored in format {FORMAT}{why}")
+    if stored.notes.get("sha256") != _digest(stored.notes["agent"], stored.arrays):
+        raise Refused(f"{file} is broken: its SHA-256 is not the one that was noted when it was stored")
     return data
 
 

@@ -21,10 +21,11 @@ RULES = {
 }
 
 
-def describe(
-    algorithm: str, policy: Policy, spaces: AgentSpaces, origin: dict[str, Any], sha256: str
-) -> dict[str, Any]:
-    """Everything that is needed to run a bundle, as plain data: the agent's own sizes and names, without padding."""
+def describe(algorithm: str, policy: Policy, spaces: AgentSpaces, origin: dict[str, Any]) -> dict[str, Any]:
+    """Everything that is needed to run a bundle, as plain data: the agent's own sizes and names, without padding.
+
+    The hash of the parameters is still missing: they are written with a hash of all the rest.
+    """
     size, count = spaces.spec.observation_size, spaces.spec.actions.count
     recurrent = policy.hidden > 0
     version = 3 if {"trunk", "head"} & policy.details.keys() else 2
@@ -36,7 +37,9 @@ def describe(
         "inputs": ["observation", "last_action"] if recurrent else ["observation"],
         "observation": {"type": "float32", "size": size, "entries": list(spaces.observation_names)},
         "last_action": _last_action(count, bool(spaces.bounds)) if recurrent else None,
-        "available": {"type": "bool", "size": count, "meaning": "an action that is not available is never chosen"},
+        "available": None
+        if spaces.bounds
+        else {"type": "bool", "size": count, "meaning": "an action that is not available is never chosen"},
         "hidden_state": {"type": "float32", "size": policy.hidden, "start": "zeros"} if recurrent else None,
         **{part: policy.details[part] for part in ("trunk", "head") if part in policy.details},
         "contexts": policy.details.get("contexts"),
@@ -51,7 +54,7 @@ def describe(
         },
         "parameters": {
             "file": "parameters.safetensors",
-            "sha256": sha256,
+            "sha256": "",
             "shapes": {name: list(array.shape) for name, array in policy.arrays.items()},
         },
         "origin": origin,

@@ -19,6 +19,7 @@ from decentral.records import RunDirectory, next_free
 from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.trained import Trained, check_environments
 from decentral.runtime.agent import PARAMETERS, SPEC, ExportedAgent, load
+from decentral.runtime.spec import digest_of
 from decentral.settings import Refused
 from decentral.tensors import write_arrays
 
@@ -57,9 +58,9 @@ def export_agent(
     draft = out.absolute().with_name(f".{out.absolute().name}.draft")
     _make(draft)
     try:
-        sha256 = write_arrays(draft / PARAMETERS, policy.arrays)
         origin = {"environment": curves.config["environment"], "seed": seed, "agent": place}
-        spec = describe(name, policy, spaces, origin, sha256)
+        spec = describe(name, policy, spaces, origin)
+        spec["parameters"]["sha256"] = write_arrays(draft / PARAMETERS, policy.arrays, {"spec": digest_of(spec)})
         (draft / SPEC).write_text(json.dumps(spec, indent=2) + "\n")
         taken = load(draft)
         parity = compare(taken, recording)

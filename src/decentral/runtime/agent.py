@@ -45,9 +45,11 @@ class ExportedAgent:
         """The best available action, by the environment's number of it, and the state after it.
 
         `available` None: every action of the agent can be taken. A continuous action is an array of float32 within the
-        agent's bounds, the squashed mean of its policy; nothing of it is ever unavailable.
+        agent's bounds, the squashed mean of its policy; nothing of it may be unavailable.
         """
         options = as_available(available, self.spec.actions)
+        if self.spec.bounds and not options.all():
+            raise Refused(f"available must leave out no number of a continuous action, got {available!r:.40}")
         values, memory = self.values(observation, state)
         if self.spec.bounds:
             numbers = np.clip(np.tanh(values[0]), -LARGEST, LARGEST).astype(np.float32)
@@ -103,4 +105,6 @@ def load(directory: str | os.PathLike[str]) -> ExportedAgent:
     stored = read_arrays(place / PARAMETERS, MOST_BYTES)
     if stored.sha256 != spec.sha256:
         raise Refused(f"{place / PARAMETERS} must have the sha256 {spec.sha256}, got {stored.sha256}")
+    if stored.notes.get("spec", spec.digest) != spec.digest:  # bundles of earlier versions have no such note
+        raise Refused(f"{place / SPEC} is broken: it is not the one that was exported with {PARAMETERS}")
     return ExportedAgent(spec, model_of(spec, stored.arrays, str(place / PARAMETERS)))

@@ -1,5 +1,7 @@
 """`spec.json`, which says what a bundle takes and gives: written by the exporter, read and checked here."""
 
+import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,9 +45,16 @@ class BundleSpec:
     states: int  # of a table; 0: there is none
     resolution: float  # to which a table rounds observations
     sha256: str  # of the parameters
+    digest: str  # of the spec itself, as its parameters note it
     trunk: TrunkSpec | None = None  # PyMARL's
     duelling: bool = False  # do values have a duelling head?
     bounds: Bounds = ()  # of the numbers of a continuous action; empty where actions are discrete
+
+
+def digest_of(spec: dict[str, Any]) -> str:
+    """The SHA-256 of a spec but for what it says of the parameters, which hold it."""
+    others = {key: value for key, value in spec.items() if key != "parameters"}
+    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
 
 
 def read_spec(file: Path) -> BundleSpec:
@@ -82,6 +91,7 @@ class _Reader:
             states=self.size("table.states") if table else 0,
             resolution=self.number("table.resolution", 1e-9, 1e9) if table else 1.0,
             sha256=self.text("parameters.sha256"),
+            digest=digest_of(self.data),
             trunk=None if self.find("trunk") is None else self.trunk(),
             duelling=policy == "values"
             and self.find("head") is not None
