@@ -50,6 +50,8 @@ def test_equal_agents_are_one_algorithm_and_strictness_is_recorded():
         (["iql", {"name": "iql", "window": 3}], "unknown setting agents.1.window"),
         (["iql", {"name": "iql", "joins_at": -1}], "agents.1.joins_at must be a whole number at least 0, got -1"),
         (["iql", "vdn"], "agents must all be the same where one is not decentralised"),
+        (["iql", "frozen:"], "frozen must name a run, as in frozen:RUN:SEED:AGENT, got 'frozen:'"),
+        (["iql", "frozen::0"], "frozen must name a run, as in frozen:RUN:SEED:AGENT, got 'frozen::0'"),
         (["iql", "frozen:nowhere"], "RUN must be the directory of a run, got nowhere"),
         (["iql", {"name": "frozen:nowhere", "hidden": 3}], "agents.1.hidden can't be set: a frozen partner stays"),
     ],
@@ -80,6 +82,30 @@ def test_a_frozen_partner_comes_from_its_run_and_stays_what_it_was(tmp_path):
         np.testing.assert_array_equal(array, after[name])
     assert run.evaluate(episodes=2).shape == (2, 2)
     assert run.metrics[-1]["loss"][1] is None and run.metrics[-1]["loss"][0] is not None
+
+
+@pytest.mark.parametrize("team", ["iql", ["iql", {"name": "iql", "hidden": 8}]])
+def test_a_partner_that_its_run_does_not_have_is_refused_with_those_it_has(tmp_path, team):
+    path = tmp_path / "game"
+    directory = RunDirectory.create(path)
+    directory.write_json("config.json", resolve(team, "matrix-game", training_settings={"seeds": 2}).as_data())
+    for seed in (0, 1):
+        for agent in (0, 1):
+            directory.write_agent(seed, agent, {})
+
+    def refusal(request):
+        with pytest.raises(decentral.Refused) as refused:
+            resolve(["iql", request], "matrix-game")
+        return str(refused.value)
+
+    assert (
+        refusal(f"frozen:{path}:9") == f"{path}/agents/seed-9/agent-1.safetensors is missing: the run has not finished"
+    )
+    directory.finish([])
+    assert refusal(f"frozen:{path}:9") == f"frozen:{path}:9: seed must be one of 0, 1, got 9"
+    assert refusal(f"frozen:{path}:0:9") == f"frozen:{path}:0:9: agent must be one of 0, 1, got 9"
+    directory.agent_file(0, 1).unlink()
+    assert "agent-1.safetensors is missing" in refusal(f"frozen:{path}")
 
 
 def test_a_run_with_a_broken_list_of_agents_is_refused(tmp_path):

@@ -133,12 +133,15 @@ def frozen_partner(request: str, place: int, spec: AgentSpec, names: Sequence[st
     An agent may be given by one of these names of the environment.
     """
     run, numbers = _parts(request.removeprefix("frozen:"), names)
+    if not run:
+        raise Refused(f"frozen must name a run, as in frozen:RUN:SEED:AGENT, got {request!r}")
     directory = RunDirectory.open(Path(run))
     config = directory.read_json("config.json")
     if _shares(config):
         raise Refused(f"{request} must be of a decentralised run, got one with training.sharing true, which is not")
     seed = numbers[0] if numbers else _first_seed(config, directory)
     agent = numbers[1] if len(numbers) > 1 else place
+    _check_trained(request, directory.trained, seed, agent)
     member = Member.from_data(_agent_data(config, agent, run), "frozen")
     arrays = directory.read_agent(seed, agent)
     networks = from_arrays(member.algorithm, spec, arrays, str(directory.agent_file(seed, agent)))
@@ -174,6 +177,14 @@ def _parts(text: str, names: Sequence[str]) -> tuple[str, list[int]]:
     while len(words) > 1 and len(numbers) < 2 and words[-1].isdecimal():
         numbers.insert(0, int(words.pop()))
     return ":".join(words), numbers
+
+
+def _check_trained(request: str, trained: set[tuple[int, int]], seed: int, agent: int) -> None:
+    """Refuse a seed or an agent that a finished run does not have."""
+    agents = {place for lane, place in trained if lane == seed}
+    for word, known, got in (("seed", {lane for lane, _ in trained}, seed), ("agent", agents, agent)):
+        if trained and got not in known:
+            raise Refused(f"{request}: {word} must be one of {', '.join(map(str, sorted(known)))}, got {got}")
 
 
 def _shares(config: dict) -> bool:

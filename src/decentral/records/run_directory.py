@@ -32,6 +32,7 @@ MOST_JSON = 2**24  # bytes of config.json or versions.json
 UNBORN = ".config.json.new"  # all that a crash leaves of a run that had not begun
 NONE_DIVERGED = b'{"diverged":[],'  # how what a finished run writes begins where all seeds are sound
 LENGTH = re.compile(rb'"metrics\.jsonl":\{"bytes":(\d{1,15}),')
+AGENT_FILE = re.compile(r"agents/seed-(\d{1,15})/agent-(\d{1,15})\.safetensors")
 GROWING = ("metrics.jsonl", "times.jsonl")  # files that a run appends to
 
 
@@ -214,6 +215,12 @@ class RunDirectory:
     def agent_file(self, seed: int, agent: int) -> Path:
         """The file of one agent's networks."""
         return self.path / "agents" / f"seed-{seed}" / f"agent-{agent}.safetensors"
+
+    @property
+    def trained(self) -> set[tuple[int, int]]:
+        """The seed and the number of every agent of a finished run; none of one that is not finished."""
+        found = (AGENT_FILE.fullmatch(name) for name in self.finished_files)
+        return {(int(each[1]), int(each[2])) for each in found if each}
 
     def finish(self, diverged: list[dict[str, Any]]) -> None:
         """Mark the run as finished, with the fingerprints of all its files and the seeds that diverged."""
