@@ -77,6 +77,39 @@ def test_a_flag_is_answered_with_one_that_the_algorithm_has(algorithm, flag, ans
     assert answer in hint(algorithm, flag)
 
 
+TEAM = "a team is named as ENVIRONMENT --agents A,B, without an ALGORITHM before it (see --help)"
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("train dac predator-prey --agents iql,iql", f"unknown flag --agents: {TEAM}"),
+        ("train dac matrix-game --agents.1.window 3", f"unknown flag --agents.1.window: {TEAM}"),
+        ("train matrix-game --agents iql,iql --agents.1.window 3", "it is a setting of dac"),
+        ("train iql matrix-game --window 5", "unknown flag --window: it is a setting of dac"),
+        ("train iql matrix-game --penalty 5", "unknown flag --penalty: it is a setting of predator-prey"),
+        ("train iql matrix-game --environment.penalty 5", "it is a setting of predator-prey"),
+        ("train iql predator-prey --rewards sum", "--rewards: the agents of this environment share one reward"),
+        ("train iql predator-prey --environment.rewards sum", "the agents of this environment share one reward"),
+        ("train iql predator-prey extra", "unknown argument extra (see --help)"),
+        ("plot run --window 5", "unknown flag --window (see --help)"),
+        (
+            "train iql,dac matrix-game",
+            "ALGORITHM must be one name, got iql,dac: a team is ENVIRONMENT --agents iql,dac",
+        ),
+        (
+            "train iql,dac",
+            "ALGORITHM must be one name, got iql,dac: a team is ENVIRONMENT --agents iql,dac, and decent",
+        ),
+        ("compare iql matrix-game --runs run", "runs must be given without ALGORITHMS ENVIRONMENT, which they replace"),
+        ("compare iql matrix-game --seeds 2 --runs=run", "which they replace, got iql matrix-game"),
+    ],
+)
+def test_what_stands_elsewhere_is_answered_with_its_place(words, answer):
+    code, _, err = outcome(*words.split())
+    assert code == 2 and err.count("\n") == 1 and answer in err
+
+
 def test_a_file_and_python_are_answered_alike():
     with pytest.raises(Refused, match=r"unknown setting algorithm.lr: did you mean learning_rate\?"):
         decentral.train("iql", "matrix-game", algorithm={"lr": 3})

@@ -74,6 +74,7 @@ __all__ = [
     "defaults_of_methods",
     "defaults_of_several",
     "environment_class",
+    "environments_with",
     "is_environment_name",
     "is_method",
     "is_name_of_code",
@@ -95,6 +96,11 @@ class Defaults:
 def algorithms_with(setting: str) -> list[str]:
     """The algorithms of this library that have a setting of this name."""
     return [name for name, kind in EVERY_ALGORITHM.items() if setting in {field.name for field in setting_fields(kind)}]
+
+
+def environments_with(setting: str) -> list[str]:
+    """The environments of this library that have a setting of this name."""
+    return [name for name, kind in ENVIRONMENTS.items() if setting in {field.name for field in setting_fields(kind)}]
 
 
 def defaults(algorithm: str, environment: str) -> Defaults:

@@ -53,6 +53,8 @@ class Request:
         names = list(itertools.takewhile(lambda word: not word.startswith("-"), words[:2]))
         if names and is_environment_name(names[0]) and not (len(names) == 2 and is_name_of_code(names[0])):
             names = names[:1]
+        if names and not {*EVERY_ALGORITHM}.isdisjoint(several := names[0].split(",")) and len(several) > 1:
+            _explain_several(command, names[0])
         if len(names) == 1 and _means_algorithm(names[0]):
             _explain_settings(command, names[0], words)
         file = _file(words)
@@ -143,6 +145,12 @@ def _explain(command: str, words: list[str], missing: str) -> NoReturn:
     general.epilog = f"decentral {command} ALGORITHM ENVIRONMENT --help lists all their settings."
     general.parse_all(words)
     general.error("ALGORITHM and ENVIRONMENT come first")
+
+
+def _explain_several(command: str, algorithms: str) -> NoReturn:
+    """Say where several algorithms are named: as a team, or side by side."""
+    team = f"a team is ENVIRONMENT --agents {algorithms}, and decentral compare trains each of them alone"
+    parser_for(command).error(f"ALGORITHM must be one name, got {algorithms}: {team}")
 
 
 def _means_algorithm(word: str) -> bool:

@@ -8,8 +8,8 @@ from decentral.synonyms import SYNONYMS, meanings
 MOST_OWNERS = 4  # algorithms that are named
 DEVICE = " the device is chosen by the environment variable JAX_PLATFORMS (cpu or cuda)"
 NAMES = " ALGORITHM and ENVIRONMENT are the first words, without a flag"
+TEAM = " a team is named as ENVIRONMENT --agents A,B, without an ALGORITHM before it"
 ELSEWHERE = {
-    "environment.rewards": " the agents of this environment share one reward",
     "env": NAMES,
     "algo": NAMES,
     "alg": NAMES,
@@ -25,24 +25,29 @@ def suggestion(flag: str, known: Iterable[str]) -> str:
 
     A setting may be named as in PyMARL, Stable-Baselines3 or CleanRL, or without its group where several have it.
     """
+    if not flag.startswith("-"):
+        return ""
     if groups := in_groups(flag, known):
         return f" say which: {' or '.join(groups)}"
     by_name: dict[str, str] = {}
     for other in sorted(known, key=len):
         by_name.setdefault(_own_name(other), other)
     name, own = _plain(flag), _own_name(flag)
+    known_groups = {_plain(other).partition(".")[0] for other in known if "." in other}
+    if name in ("rewards", "environment.rewards") and "environment" in known_groups:
+        return " the agents of this environment share one reward"
+    if name.partition(".")[0] == "agents" and "agents" not in map(_plain, known):
+        return TEAM
     for key in (name, own):
         if key in ELSEWHERE:
             return ELSEWHERE[key]
     for meant in meanings(own):
         if meant in by_name:
             return f" did you mean {by_name[meant]}?"
-    if name == "agents":
-        return " a team is named as ENVIRONMENT --agents A,B, without an ALGORITHM before it"
     if own in SYNONYMS:
         return f" it is called {' or '.join(meanings(own))} here, and belongs to other algorithms or commands"
     without_group = {} if "." in name else {each: other for each, other in by_name.items() if "." not in other}
-    return _owners(name) or _nearest(own, without_group) or _nearest(own, by_name)
+    return _owners(name, known_groups) or _nearest(own, without_group) or _nearest(own, by_name)
 
 
 def in_groups(flag: str, known: Iterable[str]) -> list[str]:
@@ -53,14 +58,16 @@ def in_groups(flag: str, known: Iterable[str]) -> list[str]:
     return sorted(plain.values())
 
 
-def _owners(name: str) -> str:
-    """Which algorithms have this setting, if it is one of theirs."""
-    group, _, setting = name.partition(".")
-    if group != "algorithm":
+def _owners(name: str, groups: set[str]) -> str:
+    """Which algorithms or environments have this setting; without a group it may be of any that are known."""
+    group, _, setting = name.rpartition(".")
+    asked = {group.partition(".")[0]} if group else groups
+    if not asked & {"algorithm", "agents", "environment"}:
         return ""
-    from decentral.api.choices import algorithms_with  # imported only where it is used: it takes long
+    from decentral.api.choices import algorithms_with, environments_with  # only where it is used: it takes long
 
-    having = algorithms_with(setting)
+    having = algorithms_with(setting) if asked & {"algorithm", "agents"} else []
+    having += environments_with(setting) if "environment" in asked else []
     more = f" and {len(having) - MOST_OWNERS} more" if len(having) > MOST_OWNERS else ""
     return f" it is a setting of {', '.join(having[:MOST_OWNERS])}{more}" if having else ""
 

@@ -1,5 +1,6 @@
 """`decentral compare`: several algorithms on an environment or a suite, or finished runs, in a table and a plot."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from decentral.cli.parser import Parser, parser_for, whole_number, with_commas
 from decentral.cli.plain_flags import add_rows, add_trust_flag, rows, trust_named
 from decentral.cli.run_tables import MOST_ROWS, print_comparison, print_suite, print_tasks
 from decentral.cli.tables import wide_console
+from decentral.errors import Refused
 
 USAGE = (
     "decentral compare ALGORITHM,ALGORITHM,... ENVIRONMENT [--seeds N] [--steps N] [--algorithm.X ...]"
@@ -23,6 +25,9 @@ def compare_command(words: list[str]) -> None:
     """Compare what is trained now, or runs that are finished, and print a table."""
     if any(word.split("=")[0] == "--suite" for word in words):
         _compare_on_suite(words)
+    elif len(words) > 1 and not words[0].startswith("-") and any(word.split("=")[0] == "--runs" for word in words):
+        named = " ".join(itertools.takewhile(lambda word: not word.startswith("-"), words))
+        raise Refused(f"runs must be given without ALGORITHMS ENVIRONMENT, which they replace, got {named}")
     elif len(words) < 2 or words[0].startswith("-") or words[1].startswith("-"):
         _compare_finished(words)
     else:
