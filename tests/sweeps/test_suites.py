@@ -1,6 +1,7 @@
 """Suites: which runs they are made of, and where their known returns come from."""
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -98,6 +99,13 @@ def test_a_suite_may_be_named_anywhere_and_methods_are_a_list(capsys):
         decentral.compare_suite("iql", only=["climbing"])
     with pytest.raises(Refused, match="ALGORITHMS must be a list of names, got 'iql,dac'"):
         decentral.compare("iql,dac", "matrix-game")
+
+
+@pytest.mark.parametrize("only", [[], "climbing", ""])
+def test_only_is_a_list_of_tasks(only):
+    for ask in (lambda: decentral.compare_suite(["iql"], only=only), lambda: decentral.suite_tasks(only=only)):
+        with pytest.raises(Refused, match=f"^only must be a list of at least one task, got {re.escape(repr(only))}$"):
+            ask()
 
 
 @pytest.mark.long

@@ -47,7 +47,7 @@ def compare_suite(
     suite: str = "coordination",
     *,
     algorithm: dict[str, Any] | None = None,
-    only: Sequence[str] = (),
+    only: Sequence[str] | None = None,
     seeds: int | None = None,
     steps: int | None = None,
     seed: int | None = None,
@@ -81,7 +81,7 @@ def compare_suite(
     return comparison
 
 
-def suite_tasks(suite: str = "coordination", only: Sequence[str] = ()) -> list[Task]:
+def suite_tasks(suite: str = "coordination", only: Sequence[str] | None = None) -> list[Task]:
     """The tasks of a suite, or `only` these, without training."""
     return tasks_of(suite, only)
 

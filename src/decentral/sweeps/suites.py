@@ -110,15 +110,19 @@ SUITES = {
 }
 
 
-def tasks_of(suite: str, only: Sequence[str] = ()) -> list[Task]:
+def tasks_of(suite: str, only: Sequence[str] | None = None) -> list[Task]:
     """The tasks of a suite, or those of these names."""
     if suite not in SUITES:
         raise Refused(f"suite must be one of {', '.join(SUITES)}, got {suite!r:.60}")
     tasks = {task.name: task for task in SUITES[suite]}
+    if only is None:
+        return [*tasks.values()]
+    if not only or isinstance(only, str):
+        raise Refused(f"only must be a list of at least one task, got {only!r:.60}")
     for name in only:
         if name not in tasks:
             raise Refused(f"only must name tasks of the suite, {', '.join(tasks)}, got {name!r:.60}")
-    return [task for task in tasks.values() if not only or task.name in only]
+    return [task for task in tasks.values() if task.name in only]
 
 
 def is_method(name: str) -> bool:

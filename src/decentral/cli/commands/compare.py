@@ -111,7 +111,7 @@ def _compare_on_suite(words: list[str]) -> None:
         of_training = ("seeds", "steps", "seed", "devices", "out", "track")
         if unused := [name for name in of_training if getattr(args, name)]:
             parser.error(f"--{unused[0]} can't be given without METHODS")
-        print_tasks(console, suite_tasks(args.suite, args.only or ()))
+        print_tasks(console, suite_tasks(args.suite, args.only))
         return
     trust_named(args, *args.methods)
     given: dict[str, Any] = {}
@@ -121,7 +121,7 @@ def _compare_on_suite(words: list[str]) -> None:
         args.methods,
         args.suite,
         algorithm=given,
-        only=args.only or (),
+        only=args.only,
         seeds=args.seeds,
         steps=args.steps,
         seed=args.seed,
