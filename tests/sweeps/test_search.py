@@ -62,6 +62,8 @@ def test_ranges_and_lists_are_open_and_a_list_of_one_is_not(file):
         ("hidden = 4", "hidden = [4, 0, 8]", "algorithm.hidden must be a whole number at least 1, got 0"),
         ("hidden = 4", "double_q = { low = 0, high = 1 }", "algorithm.double_q must be true or false, got 0"),
         ('name = "hysteretic"', 'name = ["iql", "dac"]', "algorithm.name must be one name in a search"),
+        (FILE, "", "environment.name must be given in the file, got none"),
+        ('name = "hysteretic", ', "", "algorithm.name must be given in the file, got none"),
         ("trials = 3", "trials = 0", "search.trials must be a whole number at least 1, got 0"),
         ("batch = 2", "sampler = 'best'", "search.sampler must be one of tpe, random, got 'best'"),
     ],

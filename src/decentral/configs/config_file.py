@@ -40,6 +40,12 @@ class FileSettings:
             return None
         return getattr(self, group).get("name")
 
+    def required_name(self, group: str) -> Any:
+        """The same, of a file that must name it."""
+        if (name := self.name(group)) is None:
+            raise Refused(f"{group}.name must be given in the file, got none")
+        return name
+
     def settings(self, group: str) -> dict[str, Any]:
         """The settings of a group, without its name."""
         named = () if group == "training" else ("name",)

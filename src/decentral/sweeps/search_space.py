@@ -84,7 +84,7 @@ def read_search(file: Path) -> tuple[Space, SearchPlan]:
 def _names(file_settings: FileSettings) -> tuple[str, str]:
     if file_settings.agents is not None:
         raise Refused("agents can't be searched: name one algorithm for the whole team")
-    algorithm, environment = file_settings.name("algorithm"), file_settings.name("environment")
+    environment, algorithm = (file_settings.required_name(group) for group in ("environment", "algorithm"))
     if isinstance(algorithm, list):
         raise Refused(f"algorithm.name must be one name in a search, got {algorithm!r:.60}")
     recorded_algorithm(algorithm)

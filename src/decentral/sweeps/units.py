@@ -82,7 +82,8 @@ def units_of(file: Path, out: Path) -> list[SweepUnit]:
     file_settings.check_groups("sweep", file)
     if file_settings.agents is not None:
         raise Refused("agents can't be swept: name algorithms, each for a whole team")
-    names, environment = _several(file_settings.name("algorithm")), file_settings.name("environment")
+    environment, names = (file_settings.required_name(group) for group in ("environment", "algorithm"))
+    names = _several(names)
     for name in names:
         recorded_algorithm(name)
     recorded_class(environment)
