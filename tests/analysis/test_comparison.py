@@ -112,6 +112,14 @@ def test_a_run_that_has_not_come_to_its_end_is_refused(tmp_path):
         rows_of([curves(tmp_path, "iql", training={"steps": 50})])
 
 
+def test_a_run_whose_last_returns_are_not_finite_is_refused_by_name(tmp_path):
+    runs = [curves(tmp_path, "iql"), curves(tmp_path, "dac", final=(8.0, np.nan))]
+    with pytest.raises(
+        Refused, match=f"return must be finite at the last test of every seed, .* not so in {tmp_path}/dac$"
+    ):
+        rows_of(runs)
+
+
 def test_no_runs_are_refused(tmp_path):
     with pytest.raises(Refused, match="at least one RUN"):
         rows_of([])

@@ -55,11 +55,14 @@ def drawn_runs(runs: list[Curves]) -> tuple[list[int], list[int]]:
 
 
 def check_comparable(runs: list[Curves]) -> None:
-    """Refuse runs that can't be compared: none, unfinished ones, or of different environments."""
+    """Refuse runs that can't be compared: none, unfinished ones, of different environments, or without all returns."""
     if not runs:
         raise Refused("compare needs at least one RUN, got none")
     _check_finished(runs)
     _check_one_environment(runs)
+    for run in runs:
+        if not np.isfinite(run.returns[:, -1]).all():
+            raise Refused(f"return must be finite at the last test of every seed, which is not so in {run.path}")
 
 
 def as_data(runs: list[Curves], rows: list[ComparisonRow]) -> dict[str, Any]:
