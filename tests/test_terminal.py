@@ -2,6 +2,8 @@
 
 import ast
 import io
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from rich.table import Table
 import decentral
 from decentral.cli import main
 from decentral.configs.config import resolve
-from decentral.errors import in_one_line, printable
+from decentral.errors import in_one_line, printable, shell_words
 from decentral.runs.listeners.progress import Bar, Lines, Speed
 from decentral.runs.runner import PlannedRun
 from decentral.screen import Screen
@@ -32,6 +34,15 @@ OWN = ("terminal.py", "screen.py")
 )
 def test_control_characters_are_shown_and_all_else_stays(text, shown):
     assert printable(text) == shown == printable(shown)
+
+
+@pytest.mark.parametrize(
+    "word", ["runs/game", "my run", "a\nb", "a  b", " a'\t\\b\n", "é\r1", "\x1b[2J", "\udcff0", ""]
+)
+def test_a_shell_takes_a_word_that_was_told_in_one_line(word):
+    told = in_one_line(f"to resume: {shell_words(['printf', '%s', word])}").removeprefix("to resume: ")
+    assert subprocess.run(["bash", "-c", told], capture_output=True, check=True).stdout == os.fsencode(word)
+    assert shell_words(["decentral", "resume", "my run"]) == "decentral resume 'my run'"
 
 
 def test_a_message_of_many_lines_becomes_one_without_orders():

@@ -1,6 +1,9 @@
 """Exceptions that end a request with one line: it can't be met, other code failed, or it was asked to stop."""
 
 import difflib
+import os
+import shlex
+import string
 import traceback
 import unicodedata
 from collections.abc import Iterable
@@ -10,6 +13,7 @@ LONGEST_WORD = 500  # characters of a word in a refusal: longer ones are cut
 UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # categories of characters that move a cursor, or colour, turn or hide text
 LONGEST_VALUE = 40  # characters of a value
 LONGEST_REASON = 300  # characters of what an exception says
+PLAIN = {*string.ascii_letters, *string.digits, *"/._-"}  # what a shell takes as it is
 LAYOUT = {"\n", "\t"}
 
 
@@ -52,6 +56,18 @@ def in_one_line(message: str) -> str:
     """A message as it is printed: one line, long words cut, without terminal control characters."""
     words = map(printable, message.split())
     return " ".join(word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}..." for word in words)
+
+
+def shell_words(words: Iterable[str]) -> str:
+    """Words as a shell takes them, from a message that is printed in one line too."""
+    return " ".join(map(_shell_word, words))
+
+
+def _shell_word(word: str) -> str:
+    if word.isprintable() and "  " not in word:
+        return shlex.quote(word)
+    octal = (chr(byte) if chr(byte) in PLAIN else f"\\{byte:03o}" for byte in os.fsencode(word))
+    return f"$'{''.join(octal)}'"
 
 
 def printable(text: str) -> str:

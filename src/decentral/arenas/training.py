@@ -11,7 +11,7 @@ from decentral.arenas.arena import Arena
 from decentral.arenas.arena_state import ArenaState
 from decentral.arenas.episode import Played
 from decentral.arenas.saving import ArenaCheckpoints
-from decentral.errors import Interrupted
+from decentral.errors import Interrupted, shell_words
 from decentral.runs.metric_rows import exploration
 from decentral.runs.runner import Listener, PlannedRun, evaluation_steps
 from decentral.runs.signals import Signals
@@ -86,7 +86,7 @@ class ArenaTraining:
     @property
     def interrupted(self) -> Interrupted:
         messages = self.checkpoints.places.messages
-        logged = "" if messages is None else f" --log-messages {messages}"
+        logged = "" if messages is None else f" {shell_words(['--log-messages', str(messages)])}"
         run = PlannedRun(self.arena.config, self.checkpoints.directory.path)
         return Interrupted(self.arena.steps, f"{run.resume_command}{logged}")
 

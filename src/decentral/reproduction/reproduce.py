@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from decentral.errors import Interrupted
+from decentral.errors import Interrupted, shell_words
 from decentral.reproduction.record import Record, can_write, piece_file
 from decentral.reproduction.target import ClaimFinding, Piece, Scale, Target, Workplace
 from decentral.reproduction.targets import target_of
@@ -103,7 +103,7 @@ def _work_through(name: str, scale: Scale, chosen_pieces: Sequence[Piece], workp
 
 
 def _the_same_command(workplace: Workplace) -> str:
-    return f"the same command with --out {workplace.path}"
+    return f"the same command with {shell_words(['--out', str(workplace.path)])}"
 
 
 def redraw(file: Path, out: Path | None = None) -> Reproduction:

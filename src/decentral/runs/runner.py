@@ -1,7 +1,6 @@
 """Run one or several configurations side by side: compiled chunks of turns; between them tests, records, progress."""
 
 import math
-import shlex
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,7 @@ from typing import Any, Protocol
 from decentral.configs.config import Config
 from decentral.configs.registry import is_name_of_code
 from decentral.environments.registry import names_code
-from decentral.errors import Failed, Interrupted
+from decentral.errors import Failed, Interrupted, shell_words
 from decentral.records import RunDirectory
 from decentral.runs.acting import first_teams, save_agents
 from decentral.runs.caches import keep_compiled_programs, known_returns
@@ -58,7 +57,7 @@ class PlannedRun:
         named = ["--environment", environment] if names_code(environment) else []
         algorithms = dict.fromkeys(member.name for member in self.config.members if is_name_of_code(member.name))
         named += ["--algorithm", ",".join(algorithms)] if algorithms else []
-        return shlex.join(["decentral", "resume", str(self.out), *named])
+        return shell_words(["decentral", "resume", str(self.out), *named])
 
 
 @contextmanager
@@ -67,7 +66,7 @@ def planned_together(runs: Sequence[PlannedRun]) -> Iterator[None]:
     try:
         yield
     except Interrupted as saved:
-        raise Interrupted(saved.step, f"the same command with --out {runs[0].place}") from None
+        raise Interrupted(saved.step, f"the same command with {shell_words(['--out', str(runs[0].place)])}") from None
 
 
 class Listener(Protocol):
