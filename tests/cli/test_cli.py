@@ -13,6 +13,8 @@ from decentral.records import RunDirectory
 from decentral.runs.lanes import LaneBatch
 from tests.small_runs import FLAGS, small_run
 
+LARGEST_PAYOFF = "payoff must hold finite numbers from -3.4e+38 to 3.4e+38, as float32 does"
+
 
 def outcome(capsys, *words):
     """The exit code, what was printed and what was complained about."""
@@ -212,7 +214,8 @@ def test_help_is_help(capsys, words):
         (["train", "iql", "matrix-game", "--training.epsilon_steps", "3e9"], "at most 2147483647, got 3000000000"),
         (["train", "iql", "predator-prey", "--environment.size", "100000"], "at least 2 and at most 1000, got 100000"),
         (["train", "iql", "matrix-game", "--environment.payoff", "[" * 5000], "or a table of numbers"),
-        (["train", "iql", "matrix-game", "--environment.payoff", "[[1e39,1],[1,1]]"], "finite numbers only"),
+        (["train", "iql", "matrix-game", "--environment.payoff", "[[1e39,1],[1,1]]"], LARGEST_PAYOFF),
+        (["train", "iql", "matrix-game", "--payoff", "[[NaN,1],[1,1]]"], f"{LARGEST_PAYOFF}, got [[nan, 1], [1, 1]]"),
         (["train", "iql", "matrix-game", "--algorithm.learning_rate", "1e300"], "at most 2147483647, got 1e+300"),
         (["plot", "a" * 5000], "RUN must be the directory of a run"),
         (["train", "iql", "matrix-game", "--steps"], "expected one argument"),

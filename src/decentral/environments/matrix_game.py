@@ -30,7 +30,8 @@ def as_payoff(table: Any) -> np.ndarray:
     if not 2 <= payoff.ndim <= MOST_AGENTS or payoff.size == 0:
         raise Refused(f"payoff must have 2 to {MOST_AGENTS} axes (one per agent) and no empty row, got {table!s:.200}")
     if not np.isfinite(payoff).all():
-        raise Refused(f"payoff must hold finite numbers only, got {table!s:.200}")
+        limit = f"{np.finfo(np.float32).max:.2g}"
+        raise Refused(f"payoff must hold finite numbers from -{limit} to {limit}, as float32 does, got {table!s:.200}")
     return payoff
 
 
