@@ -44,7 +44,7 @@ def test_a_table_is_no_graph(tmp_path):
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(decentral.Refused, match=r"format onnx needs the package onnx: install decentral\[onnx\]"):
+    with pytest.raises(decentral.Refused, match=r"format onnx needs the package onnx: pip install 'decentral\[onnx\]'"):
         decentral.export(small_run("iql").path, out=tmp_path / "b", episodes=1, format="onnx")
     assert list(tmp_path.iterdir()) == []
 

@@ -107,7 +107,7 @@ def test_a_broken_configuration_is_refused(change, refusal):
         (
             "ippo",
             {"updates_per_turn": 2},
-            "updates_per_turn must be 1 for ippo, got 2: it learns from an episode in one",
+            "training.updates_per_turn must be 1 for ippo, got 2: it learns from an episode in one",
         ),
         (
             ["iql", {"name": "dpo", "update_period": 3}],
@@ -120,7 +120,7 @@ def test_an_on_policy_learner_has_no_other_clock_than_its_batch(team, training, 
     with pytest.raises(Refused, match=refusal):
         resolve(team, "matrix-game", training_settings=training)
     plain = resolve(team if isinstance(team, str) else ["iql", "dpo"], "matrix-game").as_data()
-    with pytest.raises(Refused, match="updates_per_turn must be 1 for"):
+    with pytest.raises(Refused, match=r"training\.updates_per_turn must be 1 for"):
         Config.from_data(plain | {"training": plain["training"] | {"updates_per_turn": 5}})
 
 

@@ -147,7 +147,7 @@ def test_without_the_extra_it_says_what_to_install_and_an_unknown_tracker_what_t
         monkeypatch.setitem(sys.modules, name, None)
         with pytest.raises(Refused, match=rf"pip install 'decentral\[{name}\]'"):
             trackings([name])
-    with pytest.raises(Refused, match="track must be of tensorboard, wandb, mlflow, trackio, got 'sacred'"):
+    with pytest.raises(Refused, match="track must be one of tensorboard, wandb, mlflow, trackio, got 'sacred'"):
         trackings(["sacred"])
 
 

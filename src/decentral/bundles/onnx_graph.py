@@ -28,7 +28,7 @@ def onnx_package() -> ModuleType:
     try:
         import onnx
     except ImportError:
-        raise Refused("format onnx needs the package onnx: install decentral[onnx]") from None
+        raise Refused("format onnx needs the package onnx: pip install 'decentral[onnx]'") from None
     return onnx
 
 

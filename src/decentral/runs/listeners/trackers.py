@@ -165,7 +165,7 @@ def trackings(names: Sequence[str]) -> list["Tracking"]:
 
 def _tracker(name: str) -> Tracker:
     if name not in TRACKERS:
-        raise Refused(f"track must be of {', '.join(TRACKERS)}, got {name!r}")
+        raise Refused(f"track must be one of {', '.join(TRACKERS)}, got {name!r}")
     try:
         return TRACKERS[name]()
     except ImportError:

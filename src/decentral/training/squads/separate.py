@@ -44,8 +44,8 @@ def check_on_policy(name: str, algorithm: Algorithm, plan: Plan, schedule: Learn
         return
     if plan.updates_per_turn != 1:
         raise Refused(
-            f"updates_per_turn must be 1 for {name}, got {plan.updates_per_turn}: it learns from an episode in one"
-            " update alone, with as many steps as its epochs"
+            f"training.updates_per_turn must be 1 for {name}, got {plan.updates_per_turn}: it learns from an episode"
+            " in one update alone, with as many steps as its epochs"
         )
     if schedule.update_period != 1:
         raise Refused(
