@@ -1,6 +1,7 @@
 """Plots for papers: any recorded metric, smoothed, against any axis, in the user's own words, size and style."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
@@ -108,6 +109,13 @@ def test_a_plot_has_the_size_in_inches_that_was_asked_for(tmp_path, run, capsys)
     assert capsys.readouterr().out == f"written to {file}\n"
     assert imread(file).shape[:2] == (300, 450)  # 150 dots per inch
     assert plt.rcParams["font.size"] == 10  # a style ends with its plot
+
+
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_letters_that_no_font_has_are_drawn_as_boxes_without_a_warning(tmp_path, run, ending):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        decentral.plot(run.path, label="\u65e5\u672c\u8a9e \U0001f389", title="\u8a9e", out=tmp_path / f"x.{ending}")
 
 
 @pytest.mark.parametrize(

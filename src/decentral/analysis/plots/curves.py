@@ -147,10 +147,11 @@ def save_all(figure: Figure, files: list[Path], level: int = LEVEL) -> None:
     try:
         for out in files:
             out.parent.mkdir(parents=True, exist_ok=True)
-            with plt.rc_context({"svg.hashsalt": "decentral"}), warnings.catch_warnings(), _laid_out(figure, out):
+            with plt.rc_context({"svg.hashsalt": "decentral"}), warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Glyph .* missing")  # a missing letter is drawn as an empty box
                 warnings.filterwarnings("ignore", 'Creating legend with loc="best" can be slow')  # so can a machine
-                figure.savefig(out, dpi=DOTS, **_format_options(out.suffix.lower(), level))
+                with _laid_out(figure, out):
+                    figure.savefig(out, dpi=DOTS, **_format_options(out.suffix.lower(), level))
     except OSError as error:
         raise Refused(f"out must be a file that can be written, got {out} ({error.strerror})") from None
     finally:
