@@ -4,12 +4,14 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import ListedColormap
 
 from decentral.analysis.plots.curves import check_file, save, shown
 
 MOST_NUMBERS = 12  # rows up to which every cell shows its number
 LONGEST_LABEL = 48  # letters
 INCHES_PER_LETTER = 0.09
+ONE_COLOUR = ListedColormap(["#21918c"])  # the middle of viridis, for returns that are all equal
 
 
 def plot_crossplay(labels: list[str], runs: list[int], returns: np.ndarray, title: str, out: Path) -> None:
@@ -19,7 +21,8 @@ def plot_crossplay(labels: list[str], runs: list[int], returns: np.ndarray, titl
     texts = [shown(_shortened(label)) for label in labels]
     side = min(14.0, 1.9 + 0.42 * teams) + INCHES_PER_LETTER * max(map(len, texts))
     figure, axes = plt.subplots(figsize=(side + 1.0, side), layout="constrained")
-    image = axes.imshow(returns, cmap="viridis")
+    one_value = returns.min() == returns.max()
+    image = axes.imshow(returns, cmap=ONE_COLOUR if one_value else "viridis")
     axes.set_xticks(range(teams), texts, rotation=90)
     axes.set_yticks(range(teams), texts)
     for border in np.flatnonzero(np.diff(runs)):
@@ -33,7 +36,8 @@ def plot_crossplay(labels: list[str], runs: list[int], returns: np.ndarray, titl
     axes.set_xlabel("the other agents")
     axes.set_ylabel("the first agent")
     axes.set_title(shown(title))
-    figure.colorbar(image, ax=axes, label="mean return", shrink=0.8)
+    ticks = [returns.min()] if one_value else None
+    figure.colorbar(image, ax=axes, label="mean return", shrink=0.8, ticks=ticks)
     save(figure, out)
 
 
