@@ -76,6 +76,7 @@ def line_width(picture: Picture) -> float:
 
 
 RINGED, HIT_BELOW = 1.5, 2.2  # radii of a mark up to the ring around it, and down to the number of a hit
+RING_WIDTH = 1 / 6  # of a radius; a page draws half of it outside
 
 
 def overhang(picture: Picture) -> float:
@@ -85,7 +86,7 @@ def overhang(picture: Picture) -> float:
         around = thick * (1.6 if line.arrow else 0.5 if line.kind == "plain" else 2.0)
         reaches += _beyond(picture, line.x, line.y, around) + _beyond(picture, line.to_x, line.to_y, around)
     for mark in picture.marks:
-        around = mark.radius * (RINGED if mark.frozen or mark.hit else 1)
+        around = mark.radius * (RINGED + RING_WIDTH / 2 if mark.hit else RINGED if mark.frozen else 1)
         above = max(around, mark.radius * (1 + 0.35 * len(mark.bars)))  # with a gap, each bar is that thick
         below = mark.radius * (HIT_BELOW + 0.6 if mark.hit else 1)
         reaches += [*_beyond(picture, mark.x, mark.y, around), above - mark.y, mark.y + below - picture.height]

@@ -12,11 +12,13 @@ from PIL import Image
 
 from decentral.analysis.animation.canvas import (
     BAD,
+    BORDER,
     COLOURS,
     FAINT,
     FIELD,
     HEALTH,
     NOBODY,
+    RULE,
     SHIELD,
     Canvas,
     PictureFrame,
@@ -140,7 +142,11 @@ def test_a_gif_has_a_frame_for_every_step_and_one_for_the_end(tmp_path):
 
 
 def drawn(picture, side=40):
-    """A picture of 4 units as an image of so many points [rows, columns, 3]."""
+    """A picture of 4 units as an image of so many points [rows, columns, 3], without its border."""
+    return framed(picture, side + 2 * BORDER)[BORDER:-BORDER, BORDER:-BORDER]
+
+
+def framed(picture, side):
     canvas = Canvas(side, side)
     PictureFrame(canvas, (0, 0), (side, side), picture).draw()
     return np.asarray(canvas.finished().convert("RGB"))
@@ -187,10 +193,20 @@ def test_a_picture_has_a_margin_for_what_reaches_beyond_its_field():
     assert overhang(Picture(4, 4, marks=(Mark(2, 0.5, 1.0, bars=(1.0, 1.0)),))) == pytest.approx(1.7 - 0.5)  # its bars
     assert overhang(Picture(4, 4, lines=(Line(3, 2, 4.2, 2, arrow=True),))) == pytest.approx(0.2 + 1.6 * 4 / 60)
     assert overhang(Picture(4, 4, marks=(Mark(0.5, 2, 0.4, frozen=True),))) == pytest.approx(0.1)  # its ring
+    assert overhang(Picture(4, 4, marks=(Mark(0, 2, 0.6, hit=1.0),))) == pytest.approx(0.95)  # half of it outside
     film = replace(battle(), frames=tuple(replace(frame, picture=inside) for frame in battle().frames[:2]))
     wide = replace(film.frames[1], picture=replace(inside, marks=(Mark(4.5, 2, 0.5),)))
     pictures = [frame["picture"] for frame in film_data(replace(film, frames=(film.frames[0], wide)))["frames"]]
     assert [picture["margin"] for picture in pictures] == [1, 1]  # the field never moves
+
+
+@pytest.mark.parametrize("shape", ["circle", "square"])
+def test_the_border_covers_no_mark_at_the_edge_of_the_field(shape):
+    corners = [(0.5, 0.5), (3.5, 0.5), (0.5, 3.5), (3.5, 3.5)]
+    image = framed(Picture(4, 4, marks=tuple(Mark(x, y, 0.5, 0, shape) for x, y in corners)), 84)
+    wide = (image == colour(COLOURS[0])).all(axis=-1).any(axis=0)
+    assert np.flatnonzero(wide)[[0, -1]].tolist() == [2, 81]  # the border is two points wide
+    assert (image[:2] == colour(RULE)).all() and (image[-2:] == colour(RULE)).all()
 
 
 def test_of_an_open_field_the_part_is_shown_where_anybody_ever_stands():

@@ -14,6 +14,7 @@ from PIL.PngImagePlugin import PngImageFile
 from decentral.analysis.plots.curves import COLOURS
 from decentral.pictures import HIT_BELOW, RINGED, Line, Mark, Picture, Tile, line_width, overhang
 
+BORDER = 2  # points of a picture's edge
 FINE = 3  # pixels per point while drawing; the image is then scaled down, which smooths edges
 PAPER, FIELD, RULE, BLOCKED, FAINT, TEXT = "#ffffff", "#f6f7f9", "#d5dae0", "#9aa3ad", "#626a73", "#1b1f24"
 NOBODY, GOOD, BAD, HEALTH, SHIELD = "#4a5058", "#0072b2", "#d55e00", "#009e73", "#56b4e9"
@@ -84,17 +85,19 @@ class Canvas:
 
 
 class PictureFrame:
-    """The place of a picture on a canvas: in the upper left corner of a box, as large as fits, with its margin."""
+    """Where a picture is on a canvas: in the upper left corner of a box, as large as fits with margin and border."""
 
     def __init__(self, canvas: Canvas, corner: Point, box: Point, picture: Picture, margin: float | None = None):
         self.canvas, self.corner, self.picture = canvas, corner, picture
         self.margin = overhang(picture) if margin is None else margin
-        self.scale = min(box[0] / (picture.width + 2 * self.margin), box[1] / (picture.height + 2 * self.margin))
+        across, down = picture.width + 2 * self.margin, picture.height + 2 * self.margin
+        self.scale = min((box[0] - 2 * BORDER) / across, (box[1] - 2 * BORDER) / down)
 
     def draw(self, edge: str = RULE) -> None:
         """Draw the picture and an edge around it."""
         picture, beyond = self.picture, 2 * self.margin
-        size = self._size(picture.width + beyond, picture.height + beyond)
+        width, height = self._size(picture.width + beyond, picture.height + beyond)
+        size = width + 2 * BORDER, height + 2 * BORDER
         self.canvas.rectangle(self.corner, size, FIELD)
         if picture.image:
             self.canvas.image(self._at(0, 0), self._size(picture.width, picture.height), decoded(picture.image))
@@ -110,10 +113,11 @@ class PictureFrame:
             self._line(line)
         for mark in picture.marks:
             self._mark(mark)
-        self.canvas.rectangle(self.corner, size, None, edge, 2)
+        self.canvas.rectangle(self.corner, size, None, edge, BORDER)
 
     def _at(self, x: float, y: float) -> Point:
-        return self.corner[0] + self.scale * (x + self.margin), self.corner[1] + self.scale * (y + self.margin)
+        left, top = (side + BORDER for side in self.corner)
+        return left + self.scale * (x + self.margin), top + self.scale * (y + self.margin)
 
     def _size(self, width: float, height: float) -> Point:
         return self.scale * width, self.scale * height
@@ -217,11 +221,16 @@ def palette_with(images: Sequence[bytes]) -> Image.Image | None:
     return palette
 
 
+def framed_size(picture: Picture, margin: float, longest_side: int) -> tuple[int, int]:
+    """The width and height of a picture with its margin and its border."""
+    across, down = picture.width + 2 * margin, picture.height + 2 * margin
+    scale = (longest_side - 2 * BORDER) / max(across, down)
+    return round(scale * across) + 2 * BORDER, round(scale * down) + 2 * BORDER
+
+
 def drawn(picture: Picture, longest_side: int) -> Image.Image:
     """A picture by itself."""
-    margin = 2 * overhang(picture)
-    scale = longest_side / (max(picture.width, picture.height) + margin)
-    size = round(scale * (picture.width + margin)), round(scale * (picture.height + margin))
+    size = framed_size(picture, overhang(picture), longest_side)
     canvas = Canvas(*size)
     PictureFrame(canvas, (0, 0), size, picture).draw()
     return canvas.finished()

@@ -15,6 +15,7 @@ from decentral.analysis.animation.canvas import (
     Point,
     colour_of,
     fitted,
+    framed_size,
     palette_with,
 )
 from decentral.pictures import Film, Frame, Picture, Turn, film_margin
@@ -96,8 +97,7 @@ def _draw_values(canvas: Canvas, corner: Point, room: float, turn: Turn, names: 
 
 
 def _field_height(film: Film) -> int:
-    picture, margin = film.frames[0].picture, 2 * film_margin(film)
-    return round(FIELD * (picture.height + margin) / (max(picture.width, picture.height) + margin))
+    return framed_size(film.frames[0].picture, film_margin(film), FIELD)[1]
 
 
 def _body_colour(picture: Picture, agent: int) -> str | None:
