@@ -111,6 +111,22 @@ def test_a_plot_has_the_size_in_inches_that_was_asked_for(tmp_path, run, capsys)
     assert plt.rcParams["font.size"] == 10  # a style ends with its plot
 
 
+@pytest.mark.parametrize(
+    ("rates", "wanted"),
+    [
+        ([[0.0, 0.0], [0.0, 0.0]], (-0.03, 1.03)),
+        ([[0.5, 1.0], [0.5, 0.8]], (0.5 - 0.015, 1.0 + 0.015)),  # without what matplotlib and the band add above 1
+        ([[0.0, 3.0], [0.0, 2.0]], None),  # not a rate after all
+    ],
+)
+def test_a_rate_is_shown_between_nothing_and_one(run, rates, wanted):
+    rated = replace(run, steps=run.steps[:2], returns=run.returns[:, :2], reports={"win_rate": np.asarray(rates)})
+    figure = curves_figure([rated], ["a"])
+    low, high = figure.axes[1].get_ylim()
+    assert (low, high) == pytest.approx(wanted) if wanted else high > 3
+    plt.close(figure)
+
+
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_letters_that_no_font_has_are_drawn_as_boxes_without_a_warning(tmp_path, run, ending):
     with warnings.catch_warnings():

@@ -25,6 +25,7 @@ from decentral.analysis.plots.curves import (
     save,
     shown,
 )
+from decentral.analysis.plots.rates import show_rate
 from decentral.analysis.results import MARKED, Curves, shared_references, shared_reports
 from decentral.analysis.statistics import Summary, mean_band, summarise_all
 
@@ -58,12 +59,14 @@ def plot_comparison(every: list[Curves], out: Path, rows: list[ComparisonRow] | 
             draw_curve(left, run, text, values, mean_band(values), look(number))
         if others:
             _draw_others(left, others, quantity)
+        show_rate(left, quantity, tables)
         label_axes(left, runs, quantity)
         several = f"\nthe best {len(runs)} of {len(every):,} runs; grey: some of the others" if others else ""
         left.set_title(shown(f"{runs[0].environment}: mean over seeds, 95 % interval") + several)
         finals = [values[:, -1] for values in tables]
         summaries = [rows[number].summary for number in best] if quantity == "return" else summarise_all(finals)
         _draw_finals(right, finals, summaries, texts)
+        show_rate(right, quantity, finals, across=True)
         right.set_xlabel(left.get_ylabel())
     _draw_known(grid[0, 0], grid[0, 1], runs)
     _draw_legends(grid[0, 0], grid[-1, 0], grid[-1, 1], len(runs))

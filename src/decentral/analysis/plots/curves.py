@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from decentral.analysis.plots.options import PLAIN, PlotOptions, drawn_in, time_unit
+from decentral.analysis.plots.rates import show_rate
 from decentral.analysis.results import MARKED, Curves, labels, shared_references, shared_reports
 from decentral.analysis.series import load_axis, load_metric, metric_called, smoothed
 from decentral.analysis.statistics import deviation_band
@@ -69,13 +70,16 @@ def curves_figure(
     figure, (grid,) = plt.subplots(1, len(metrics), figsize=size, layout="constrained", sharex=True, squeeze=False)
     places, x_label = _horizontal(runs, options.x)
     legends = legend_texts(runs, names, options.labels)
+    drawn: dict[str, list[np.ndarray]] = {metric: [] for metric in metrics}
     for number, (run, place, legend) in enumerate(zip(runs, places, legends, strict=True)):
         gaps = {"linestyle": (0, (4, 4)), "linewidth": 2.0} if may_coincide and number % 2 else {}
         for axes, metric in zip(grid, metrics, strict=True):
             values = smoothed(load_metric(run, metric), options.smooth)
             appearance = look(number, options.colours or COLOURS) | gaps
             draw_values(axes, place, legend, values, deviation_band(values), appearance)
+            drawn[metric].append(values)
     for axes, metric in zip(grid, metrics, strict=True):
+        show_rate(axes, metric, drawn[metric])
         if metric == "return":
             draw_references(axes, runs)
         label_axes(axes, runs, metric)
