@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from decentral.environments.payoffs import payoff_name
 from decentral.errors import Refused
 from decentral.records import RunDirectory
 from decentral.records.columns import Columns, LastTest, parse_columns, read_columns
@@ -18,7 +19,7 @@ from decentral.records.lines import LARGEST, RETURN
 
 LONGEST_NAME = 300  # letters of an algorithm's or an environment's: those of code have the name of its module
 MARKED = " (not decentralised)"  # beside the name of a run whose agents learn from more than their own data
-LONGEST_VALUE = 60  # of a setting in the name of a run
+LONGEST_VALUE = 40  # letters of a setting in the name of a run
 
 
 @dataclass(frozen=True)
@@ -199,15 +200,26 @@ def names(runs: list[Curves]) -> list[str]:
     for run, kind in zip(runs, kinds, strict=True):
         where = f" on {run.environment}" if several[run.algorithm] > 1 else ""
         details = [
-            f"{key}={value!s:.{LONGEST_VALUE}}"
+            _in_name(key, value)
             for group, differing in told.items()
             if (chosen := differing[kind if group == "environment" else run.algorithm])
             for key, value in run.config[group].items()
-            if key in chosen
+            if key in chosen and key != "seeds"  # figures and tables say these by themselves
         ]
         run_names.append(", ".join([run.algorithm + where, *details]))
     unique = len(set(run_names)) == len(run_names)
     return run_names if unique else [f"{name} ({run.path})" for name, run in zip(run_names, runs, strict=True)]
+
+
+def shortened(text: str, longest: int) -> str:
+    """A long text by its beginning and its end, where names of one algorithm differ."""
+    half = longest // 2 - 1
+    return text if len(text) <= longest else f"{text[:half].rstrip()} … {text[-half:].lstrip()}"
+
+
+def _in_name(key: str, value: Any) -> str:
+    """A setting in the name of a run: a payoff by the name of its game, if it has one."""
+    return f"{key}={shortened((key == 'payoff' and payoff_name(value)) or str(value), LONGEST_VALUE)}"
 
 
 def _differing_keys(groups: Sequence[Hashable], settings: list[dict[str, Any]]) -> dict[Hashable, set[str]]:

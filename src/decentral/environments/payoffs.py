@@ -1,5 +1,8 @@
 """The payoff tables of well-known games by name, for any number of agents: `climbing`, `penalty:k=-30:agents=4`."""
 
+from contextlib import suppress
+from typing import Any
+
 import numpy as np
 
 from decentral.errors import Refused, did_you_mean
@@ -53,6 +56,25 @@ def named_payoff(words: str) -> np.ndarray:
         )
     of_two = penalty_table(given["k"], actions) if name == "penalty" else np.asarray(TABLES[name], np.float32)
     return for_agents(of_two, agents)
+
+
+def payoff_name(table: Any) -> str | None:
+    """What a table of numbers is called, if it is that of a named game: `climbing`, `penalty:k=-30:agents=4`."""
+    try:
+        payoff = np.asarray(table, np.float32)
+    except (TypeError, ValueError):
+        return None
+    if payoff.ndim < 2 or len(set(payoff.shape)) > 1 or not payoff.size:
+        return None
+    k = float(payoff[(0,) * (payoff.ndim - 1) + (-1,)])
+    given = {"k": k, "actions": len(payoff), "agents": payoff.ndim}
+    for name, game in GAMES.items():
+        usual = {**game, "agents": 2}
+        words = [f"{key}={value:g}" for key, value in given.items() if usual.get(key, value) != value]
+        with suppress(Refused):
+            if np.array_equal(named_payoff(called := ":".join([name, *words])), payoff):
+                return called
+    return None
 
 
 def _number(name: str, key: str, value: str) -> float:
