@@ -111,6 +111,14 @@ def test_a_plot_has_the_size_in_inches_that_was_asked_for(tmp_path, run, capsys)
     assert plt.rcParams["font.size"] == 10  # a style ends with its plot
 
 
+def test_a_figure_says_what_its_band_is_if_it_has_one(run):
+    one_seed = replace(run, seeds=[0], returns=run.returns[:1])
+    for runs, title in (([run, one_seed], "mean over seeds\n± one standard deviation"), ([one_seed], "")):
+        figure = curves_figure(runs, list("ab")[: len(runs)])
+        assert figure.axes[0].get_legend().get_title().get_text() == title
+        plt.close(figure)
+
+
 @pytest.mark.parametrize(
     ("rates", "wanted"),
     [

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from decentral.analysis.plots.curves import COLOURS, STYLES, draw_curve, label_axes, shown
+from decentral.analysis.plots.curves import COLOURS, STYLES, draw_curve, label_axes
+from decentral.analysis.plots.texts import shown
 from decentral.analysis.results import Curves
 from decentral.analysis.statistics import deviation_band
 

@@ -23,10 +23,10 @@ from decentral.analysis.plots.curves import (
     label_axes,
     look,
     save,
-    shown,
 )
 from decentral.analysis.plots.rates import show_rate
-from decentral.analysis.results import MARKED, Curves, shared_references, shared_reports
+from decentral.analysis.plots.texts import shown, wrapped
+from decentral.analysis.results import MARKED, Curves, shared_references, shared_reports, shortened
 from decentral.analysis.statistics import Summary, mean_band, summarise_all
 
 QUICK = 1  # the compression of a picture of many runs, which is no larger for it
@@ -34,7 +34,8 @@ QUICK = 1  # the compression of a picture of many runs, which is no larger for i
 UNHINTED: dict[Any, str] = {"text.hinting": "none"}
 LEGEND_DROP = 0.5  # inches below the panel
 LEGEND_LINES = 5  # per column
-LEGEND_LETTERS = 90  # side by side
+LEGEND_LETTERS, LEGEND_LINE = 90, 56  # letters side by side, and of one run in a line
+NAME_LETTERS, LONGEST_NAME = 28, 112  # of a run beside its final returns: in a line, and in all
 
 
 def plot_comparison(every: list[Curves], out: Path, rows: list[ComparisonRow] | None = None) -> None:
@@ -49,7 +50,9 @@ def plot_comparison(every: list[Curves], out: Path, rows: list[ComparisonRow] | 
     runs, others = [every[number].whole() for number in best], [every[number].whole() for number in sample]
     reports = shared_reports(every)
     texts = [rows[number].label + ("" if rows[number].decentralised else MARKED) for number in best]
-    height = max(4.4, 2.2 + 0.33 * len(runs)) + max(3.2, 1.2 + 0.33 * len(runs)) * len(reports)
+    beside = [wrapped(shown(shortened(text, LONGEST_NAME)), NAME_LETTERS) for text in texts]
+    line = 0.33 + 0.17 * max(text.count("\n") for text in beside)  # inches of a run
+    height = max(4.4, 2.2 + line * len(runs)) + max(3.2, 1.2 + line * len(runs)) * len(reports)
     figure, grid = plt.subplots(
         1 + len(reports), 2, figsize=(11, height), layout="constrained", width_ratios=(3, 2), squeeze=False
     )
@@ -65,7 +68,7 @@ def plot_comparison(every: list[Curves], out: Path, rows: list[ComparisonRow] | 
         left.set_title(shown(f"{runs[0].environment}: mean over seeds, 95 % interval") + several)
         finals = [values[:, -1] for values in tables]
         summaries = [rows[number].summary for number in best] if quantity == "return" else summarise_all(finals)
-        _draw_finals(right, finals, summaries, texts)
+        _draw_finals(right, finals, summaries, beside)
         show_rate(right, quantity, finals, across=True)
         right.set_xlabel(left.get_ylabel())
     _draw_known(grid[0, 0], grid[0, 1], runs)
@@ -96,7 +99,8 @@ def _draw_finals(axes: Axes, finals: list[np.ndarray], summaries: list[Summary],
     width = 0.22 * min(1, len(finals) / 5)  # of the band of dots
     for number, (values, summary) in enumerate(zip(finals, summaries, strict=True)):
         _draw_final(axes, values, summary, (number, width))
-    axes.set_yticks(range(len(finals)), [shown(text) for text in texts])
+    several = any("\n" in text for text in texts)
+    axes.set_yticks(range(len(finals)), texts, fontsize="small" if several else "medium")
     axes.set_ylim(len(finals) - 0.5, -0.5)
     axes.set_title("final test")
     axes.tick_params(axis="y", length=0)
@@ -126,6 +130,8 @@ def _draw_legends(drawn: Axes, curves: Axes, finals: Axes, runs: int) -> None:
     handles, texts = drawn.get_legend_handles_labels()
     longest = max(len(text) for text in texts[:runs])
     columns = max(1, min(-(-runs // LEGEND_LINES), LEGEND_LETTERS // (longest + 6)))
+    for handle, text in zip(handles[:runs], texts, strict=False):
+        handle.set_label(wrapped(text, LEGEND_LINE))
     marks = [
         Line2D([], [], color="dimgrey", label="interquartile mean and its 95 % interval", **_IQM | {"linestyle": "-"}),
         Line2D([], [], color="dimgrey", label="mean", **_MEAN),

@@ -6,7 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import ListedColormap
 
-from decentral.analysis.plots.curves import check_file, save, shown
+from decentral.analysis.plots.curves import check_file, save
+from decentral.analysis.plots.texts import shown
+from decentral.analysis.results import shortened
 
 MOST_NUMBERS = 12  # rows up to which every cell shows its number
 LONGEST_LABEL = 48  # letters
@@ -18,7 +20,7 @@ def plot_crossplay(labels: list[str], runs: list[int], returns: np.ndarray, titl
     """Draw the returns [teams, teams]; `labels` name the teams, `runs` say which run each belongs to."""
     check_file(out)
     teams = len(labels)
-    texts = [shown(_shortened(label)) for label in labels]
+    texts = [shown(shortened(label, LONGEST_LABEL)) for label in labels]
     side = min(14.0, 1.9 + 0.42 * teams) + INCHES_PER_LETTER * max(map(len, texts))
     figure, axes = plt.subplots(figsize=(side + 1.0, side), layout="constrained")
     one_value = returns.min() == returns.max()
@@ -39,9 +41,3 @@ def plot_crossplay(labels: list[str], runs: list[int], returns: np.ndarray, titl
     ticks = [returns.min()] if one_value else None
     figure.colorbar(image, ax=axes, label="mean return", shrink=0.8, ticks=ticks)
     save(figure, out)
-
-
-def _shortened(label: str) -> str:
-    """A long label by its beginning and its end, where labels of one algorithm differ."""
-    half = LONGEST_LABEL // 2 - 1
-    return label if len(label) <= LONGEST_LABEL else f"{label[:half]} … {label[-half:]}"

@@ -13,8 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
+from decentral.analysis.plots.legends import draw_legend, figure_size, legend_place
 from decentral.analysis.plots.options import PLAIN, PlotOptions, drawn_in, time_unit
 from decentral.analysis.plots.rates import show_rate
+from decentral.analysis.plots.texts import shown
 from decentral.analysis.results import MARKED, Curves, labels, shared_references, shared_reports
 from decentral.analysis.series import load_axis, load_metric, metric_called, smoothed
 from decentral.analysis.statistics import deviation_band
@@ -25,7 +27,6 @@ matplotlib.use("Agg")
 
 DOTS = 150  # of a PNG, per inch
 LEVEL = 6  # of its compression
-MOST_INSIDE = 5  # runs whose legend fits between the curves
 REFERENCES = {"bound": "-.", "optimal": "--", "random": ":"}
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, without the yellow, which is faint on white.
@@ -63,13 +64,13 @@ def curves_figure(
 
     Where curves may coincide every other one has wide gaps, through which the one below is seen.
     """
-    many = len(runs) > MOST_INSIDE
     named = tuple(metric_called(runs[0], name) for name in options.metrics)
     metrics = named or ("return", *shared_reports(runs))
-    size = options.size or (6.4 * len(metrics) + 3.2 * many, 4.8 if many else 4.2)
+    legends = legend_texts(runs, names, options.labels)
+    where = legend_place(legends, len(metrics), options.size)
+    size = options.size or figure_size(legends, len(metrics), where)
     figure, (grid,) = plt.subplots(1, len(metrics), figsize=size, layout="constrained", sharex=True, squeeze=False)
     places, x_label = _horizontal(runs, options.x)
-    legends = legend_texts(runs, names, options.labels)
     drawn: dict[str, list[np.ndarray]] = {metric: [] for metric in metrics}
     for number, (run, place, legend) in enumerate(zip(runs, places, legends, strict=True)):
         gaps = {"linestyle": (0, (4, 4)), "linewidth": 2.0} if may_coincide and number % 2 else {}
@@ -89,8 +90,8 @@ def curves_figure(
             axes.set_title(shown(title) if len(metrics) == 1 else "")
     if title is not None and len(metrics) > 1:
         figure.suptitle(shown(title))
-    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "fontsize": "small"} if many else {}
-    grid[-1 if many else 0].legend(frameon=False, **beside)
+    band = any(len(run.seeds) > 1 for run in runs)
+    draw_legend(figure, grid, where, band, may_grow=options.size is None)
     return figure
 
 
@@ -183,12 +184,6 @@ def _laid_out(figure: Figure, out: Path) -> Iterator[None]:
     finally:
         figure.set_layout_engine(engine)
         figure.set_dpi(dots)
-
-
-def shown(text: str) -> str:
-    """A text shown literally: a dollar starts no formula, and unprintable characters are escaped."""
-    spelled = (letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
-    return "".join(spelled).replace("$", r"\$")
 
 
 def look(number: int, colours: Sequence[str] = COLOURS) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, NullFormatter
 
 from decentral.analysis.diagnostics import GROUPS, Band, MetricGroup, load_bands, number_of_contexts
-from decentral.analysis.plots.curves import check_file, look, save, shown
+from decentral.analysis.plots.curves import check_file, look, save
 from decentral.analysis.plots.options import PLAIN, PlotOptions, drawn_in
+from decentral.analysis.plots.texts import shown
 from decentral.analysis.results import Curves, labels
 from decentral.errors import Refused
 

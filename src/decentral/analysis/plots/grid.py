@@ -8,10 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from decentral.analysis.plots.curves import draw_references, draw_values, label_axes, look, seeds_beside
+from decentral.analysis.plots.texts import HANDLE, LETTER
 from decentral.analysis.results import Panel
 from decentral.analysis.statistics import deviation_band
-
-HANDLE, LETTER = 0.65, 0.08  # inches that a legend entry takes: its line with the space around it, and each letter
 
 
 def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) -> Figure:

@@ -5,7 +5,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from decentral.analysis.plots.curves import save, shown
+from decentral.analysis.plots.curves import save
+from decentral.analysis.plots.texts import shown
 from decentral.analysis.results import MARKED
 from decentral.analysis.suite_scores import MethodScores
 
