@@ -5,6 +5,7 @@ import json
 import os
 import stat
 from collections import Counter
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from decentral.errors import Refused
@@ -12,6 +13,13 @@ from decentral.errors import Refused
 PathLike = str | os.PathLike[str]
 MOST_DIGITS = 25  # of a whole number: hashes and 64-bit counters have fewer
 MOST_NESTING = 100  # of lists and objects in data: deeper ones can't be traversed safely
+
+
+def as_path(name: str, given: Any) -> Path:
+    """A path, whatever a caller gave."""
+    if not isinstance(given, str | os.PathLike):
+        raise Refused(f"{name} must be a path, got {given!r:.80}")
+    return Path(given)
 
 
 def parse_json(text: bytes | str, non_finite: bool = False) -> Any:

@@ -2,7 +2,6 @@
 
 import os
 import warnings
-from pathlib import Path
 from typing import Any, Literal
 
 import jax
@@ -14,6 +13,7 @@ from decentral.agents.episode_buffer import EpisodeBuffer
 from decentral.agents.learner import GreedyEpisode, LearnerState, StepPercept
 from decentral.agents.storage import restore, store
 from decentral.percepts import as_flag, as_reward
+from decentral.plain_files import as_path
 from decentral.runs.memory import free_bytes, in_words
 from decentral.settings import Refused
 from decentral.training.parameters import as_arrays
@@ -131,12 +131,15 @@ class Agent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Store everything in one file, so that `load` continues exactly where `save` was called."""
-        store(Path(path), self._config, self._state, self._buffer, {"phase": self._phase, "may_learn": self._may_learn})
+        file, flags = as_path("path", path), {"phase": self._phase, "may_learn": self._may_learn}
+        if not file.name:
+            raise Refused(f"path must be that of a file, got {str(path)!r}")
+        store(file, self._config, self._state, self._buffer, flags)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Agent":
         """The agent that `save` stored."""
-        agent_config, state, buffer, flags = restore(Path(path))
+        agent_config, state, buffer, flags = restore(as_path("path", path))
         agent = object.__new__(cls)
         agent._config, agent._state, agent._buffer = agent_config, state, buffer
         agent._phase, agent._may_learn = flags["phase"], flags["may_learn"]

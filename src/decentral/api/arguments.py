@@ -1,7 +1,6 @@
 """Arguments that several verbs take: names and settings, a run on disk, listeners."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from decentral.api.places import PathLike
@@ -12,6 +11,7 @@ from decentral.environments.base import BaseEnvironment
 from decentral.environments.host.checks import build_environment
 from decentral.environments.registry import environment_class, recorded_class
 from decentral.errors import Refused
+from decentral.plain_files import as_path
 from decentral.records import RunDirectory
 from decentral.runs.listeners.progress import watcher
 from decentral.runs.listeners.trackers import trackings
@@ -33,7 +33,7 @@ def name_and_settings(environment: EnvironmentRequest) -> tuple[str | None, dict
 def open_run(run: PathLike, environment: str | None, algorithm: str | None) -> RunDirectory:
     """A run on disk, once the code is imported that the caller has named of it again, if any."""
     take_names(environment, algorithm)
-    return RunDirectory.open(Path(run))
+    return RunDirectory.open(as_path("run", run))
 
 
 def environment_of(
@@ -55,6 +55,13 @@ def check_whole(**numbers: Any) -> None:
             raise Refused(f"{word} must be a whole number, got {number!r:.40}")
 
 
+def check_objects(groups: dict[str, Any]) -> None:
+    """Refuse settings that are no object of them, by their group."""
+    for group, settings in groups.items():
+        if settings is not None and not isinstance(settings, dict):
+            raise Refused(f"{group} must be an object of settings, got {settings!r:.80}")
+
+
 def plan_of(training: dict[str, Any] | None, **short: Any) -> dict[str, Any]:
     """The plan of a training run, with its short words: `seeds`, `steps`, `seed`, `workers`, `devices`."""
     return (training or {}) | {key: value for key, value in short.items() if value is not None}
@@ -64,8 +71,9 @@ def file_settings_of(config: PathLike | None, verb: str) -> FileSettings:
     """What a configuration file asks of a verb; nothing where there is none."""
     if config is None:
         return FileSettings()
-    file_settings = read_config_file(Path(config))
-    file_settings.check_groups(verb, Path(config))
+    file = as_path("config", config)
+    file_settings = read_config_file(file)
+    file_settings.check_groups(verb, file)
     return file_settings
 
 
@@ -81,6 +89,7 @@ def resolved(
     if environment_name is None:
         environment_name = file_settings.name("environment")
         recorded_class(_given("environment", environment_name))
+    check_objects(groups)
     every = (
         file_settings.settings(group) | (groups[group] or {}) for group in ("algorithm", "environment", "training")
     )

@@ -31,6 +31,8 @@ class CallbackListener:
     """A listener that calls callbacks in the order given."""
 
     def __init__(self, callbacks: Sequence[Callback], open_run: Callable[[Path], "Run"]):
+        if isinstance(callbacks, Callback):
+            raise Refused("callbacks must be a list, as several can be given, got one callback")
         for callback in callbacks:
             if not isinstance(callback, Callback):
                 raise Refused(f"callbacks must be objects of subclasses of decentral.Callback, got {callback!r:.80}")

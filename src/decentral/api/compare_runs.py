@@ -11,10 +11,11 @@ import numpy as np
 from decentral.analysis.comparison import ComparisonRow, as_data, drawn_runs, rows_of, write_rows
 from decentral.analysis.results import Curves, load_curves, shared_references
 from decentral.analysis.run_list import runs_below
-from decentral.api.places import PathLike, place_for
+from decentral.api.places import PathLike, place_for, several
 from decentral.deviation import mean_and_spread
 from decentral.errors import Refused
 from decentral.notebook import Drawing, picture_html, table_html
+from decentral.plain_files import as_path
 from decentral.records import RunDirectory
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def compare_runs(runs: Sequence[PathLike], out: PathLike | None = None) -> Compa
     from decentral.analysis.plots.comparison import plot_comparison
 
     place = place_for(out, "comparison")
-    results, left_out = _results_of([Path(run) for run in runs])
+    results, left_out = _results_of([as_path("run", run) for run in several(runs)])
     results = _read_drawn(results, left_out)
     rows = rows_of(results)
     write_rows(as_data(results, rows), place / "comparison.json")

@@ -8,7 +8,7 @@ from typing import Any
 from decentral.analysis.comparison import write
 from decentral.analysis.results import labels
 from decentral.api.arguments import check_whole
-from decentral.api.places import PathLike, place_for
+from decentral.api.places import PathLike, place_for, several
 from decentral.api.train import Run
 from decentral.configs.registry import take_names
 from decentral.inspection.crossplay import CrossPlayResult, play_across
@@ -62,7 +62,7 @@ def crossplay(
     check_whole(episodes=episodes, seed=seed)
     take_names(environment, algorithm)
     place = place_for(out, "crossplay")
-    opened = [Run(run) for run in runs]
+    opened = [Run(run) for run in several(runs)]
     trained = [Trained.load(run.directory) for run in opened]
     result = play_across(trained, episodes, seed)
     agents = trained[0].config.setup.environment.agent_names

@@ -1,10 +1,9 @@
 """Trained agents, to take away."""
 
-from pathlib import Path
-
 from decentral.api.arguments import check_whole, open_run
 from decentral.api.places import PathLike
 from decentral.bundles.export import Bundle, export_agent
+from decentral.plain_files import as_path
 
 
 def export(
@@ -28,4 +27,4 @@ def export(
     """
     check_whole(seed=seed, episodes=episodes)
     directory = open_run(run, environment, algorithm)
-    return export_agent(directory, seed, agent, None if out is None else Path(out), episodes, format)
+    return export_agent(directory, seed, agent, None if out is None else as_path("out", out), episodes, format)

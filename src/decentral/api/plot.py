@@ -8,6 +8,7 @@ from decentral.analysis.results import Curves, load_curves
 from decentral.api.arguments import check_whole
 from decentral.api.places import PathLike, several
 from decentral.notebook import Drawing
+from decentral.plain_files import as_path
 from decentral.records import RunDirectory
 from decentral.settings import Refused
 
@@ -43,7 +44,7 @@ def plot(
     places = several(runs)
     metrics, labels = (() if given is None else tuple(map(str, several(given))) for given in (metric, label))
     options = PlotOptions(metrics, smooth, labels, title, _pair(size), style, x)
-    curves = [load_curves(RunDirectory.open(Path(run))) for run in places]
+    curves = [load_curves(RunDirectory.open(as_path("run", run))) for run in places]
     file = Path(("diagnostics.png" if diagnostics else "returns.png") if out is None else out)
     if diagnostics:
         _plot_diagnostics(curves, file, options)

@@ -14,6 +14,7 @@ from decentral.analysis.run_list import RunStatus, runs_below
 from decentral.api.places import PathLike, place_for, several
 from decentral.api.status_page import keep_status_page
 from decentral.errors import Refused
+from decentral.plain_files import as_path
 from decentral.records import RunDirectory
 
 MOST_PAGES = 24  # that an index makes by itself: each takes seconds, for the agents are played
@@ -45,10 +46,10 @@ def report(
         from decentral.configs.registry import take_names  # with JAX, which a list of runs does not need
 
         take_names(environment, algorithm)
-    places = [Path(run) for run in several(runs)]
+    places = [as_path("run", run) for run in several(runs)]
     if len(places) == 1 and places[0].is_dir() and not RunDirectory(places[0]).has_begun:
         named = environment is not None or algorithm is not None
-        return _report_directory(places[0], None if out is None else Path(out), named)
+        return _report_directory(places[0], None if out is None else as_path("out", out), named)
     directories = [RunDirectory.open(place) for place in places]
     place = directories[0].path if out is None and len(directories) == 1 else place_for(out, "report")
     curves = [load_curves(directory) for directory in directories]

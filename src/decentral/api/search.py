@@ -8,6 +8,7 @@ from decentral.api.places import PathLike, place_of
 from decentral.api.sweep_file import check_processes, run_units, teller
 from decentral.configs.registry import take_names
 from decentral.errors import Failed
+from decentral.plain_files import as_path
 from decentral.records import RunDirectory
 from decentral.runs.resume import finished_runs
 from decentral.runs.runner import PlannedRun
@@ -53,7 +54,7 @@ def search(
     take_names(environment, algorithm)
     check_processes(processes)
     resources = resources_for(backend, cpus_per_unit, gpus_per_unit)
-    space, plan = read_search(Path(file))
+    space, plan = read_search(as_path("file", file))
     place = place_of(file, out)
     tell = teller(progress)
     trials: list[Trial] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from decentral.analysis.results import Curves, shared_reports
-from decentral.api.arguments import listeners_of, plan_of
+from decentral.api.arguments import check_objects, listeners_of, plan_of
 from decentral.api.places import PathLike, place_for
 from decentral.api.train import Run
 from decentral.runs.listeners.progress import announce
@@ -56,6 +56,7 @@ def sweep(
     A setting that is a list takes its values in turn. Combinations that differ in numbers alone are trained side by
     side in one compiled program. Finished runs of the same settings that already lie in `out` are taken as they are.
     """
+    check_objects({"algorithm": algorithm, "environment": environment, "training": training})
     place = place_for(out, f"sweep-{environment_name}")
     names = [algorithm_names] if isinstance(algorithm_names, str) else algorithm_names
     plan = plan_of(training, seeds=seeds, steps=steps, seed=seed, workers=workers, devices=devices)

@@ -20,6 +20,7 @@ from decentral.api.verify import verify
 from decentral.arenas.audit import MessageAudit
 from decentral.configs.config import Config
 from decentral.notebook import Drawing, escaped, table_html
+from decentral.plain_files import as_path
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.schedule import Saving
 from decentral.runs.resume import resume_in_place
@@ -33,7 +34,7 @@ class Run:
     """A run on disk: its curves, its trained agents, its plot."""
 
     def __init__(self, path: PathLike):
-        self.directory = RunDirectory.open(Path(path))
+        self.directory = RunDirectory.open(as_path("run", path))
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r})"

@@ -108,6 +108,8 @@ def resolve(
     """
     if isinstance(algorithm, str):
         algorithm_class(algorithm)
+    elif not isinstance(algorithm, Sequence):
+        raise Refused(f"algorithm must be a name, or a list of what is asked of each agent, got {algorithm!r:.80}")
     kind = environment_class(environment)
     if "rewards" in (asked := environment_settings or {}) and all(f.name != "rewards" for f in setting_fields(kind)):
         raise Refused(
@@ -160,6 +162,8 @@ def _members(
         raise Refused(f"agents must be {built.num_agents}, one for each place of {environment}, got {len(requests)}")
     members = []
     for place, request in enumerate(requests):
+        if not isinstance(request, str | dict):
+            raise Refused(f"agents must be names or objects with a name, got {request!r:.80}")
         wish = {"name": request} if isinstance(request, str) else dict(request)
         name = str(wish.pop("name", None))
         if name.startswith("frozen:"):

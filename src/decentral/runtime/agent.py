@@ -1,7 +1,6 @@
 """An exported agent: it acts greedily on what it has learned, and learns no more."""
 
 import os
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from decentral.bounds import LARGEST, within_bounds
 from decentral.errors import Refused
 from decentral.percepts import as_available, as_observation
+from decentral.plain_files import as_path
 from decentral.runtime.models import Model, model_of
 from decentral.runtime.spec import BundleSpec, read_spec
 from decentral.runtime.trunks import LastAction
@@ -98,7 +98,7 @@ class ExportedAgent:
 
 def load(directory: str | os.PathLike[str]) -> ExportedAgent:
     """The agent of a bundle. Its files are data: reading them runs nothing, and what is not as it says is refused."""
-    place = Path(directory)
+    place = as_path("directory", directory)
     if not place.is_dir():
         raise Refused(f"a bundle must be a directory, got {place}")
     spec = read_spec(place / SPEC)
