@@ -133,7 +133,7 @@ def test_returns_in_the_cache_that_are_no_plain_file_are_worked_out_anew(tmp_pat
 def test_a_note_that_is_nested_too_deeply_is_refused_in_one_line(tmp_path, deep):
     note = json.dumps({"format": 1, "algorithm": "iql", "spec": [2, 3], "settings": 0}).replace("0}", deep + "}")
     write_arrays(tmp_path / "x", {"a": np.zeros(1, np.float32)}, {"agent": note})
-    with pytest.raises(Refused, match=r"x must be an agent stored in format 1 \(.*nested at most 100 times"):
+    with pytest.raises(Refused, match=r"x must be an agent stored in format 2 \(.*nested at most 100 times"):
         decentral.Agent.load(tmp_path / "x")
     (tmp_path / "config.json").write_text(deep)
     with pytest.raises(Refused, match=r"config\.json can't be read as JSON"):
