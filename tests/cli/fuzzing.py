@@ -52,6 +52,7 @@ WORK = (
     "decentral.api.values.value_tables",
     "decentral.reproduction.record.Record.of_piece",
     "decentral.environments.registry.PredatorPrey.references",
+    "decentral.api.oracle.hunt_returns",
     "decentral.analysis.plots.curves.plot_curves",
     "decentral.analysis.plots.diagnostics.plot_diagnostics",
 )
