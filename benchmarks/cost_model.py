@@ -31,6 +31,7 @@ FILES = {
     X86: ("bench-x86", "bench-x86-widths"),
     H200: ("bench-h200", "bench-h200-agents", "bench-h200-battles-iql", "bench-h200-battles-dac"),
 }
+MEMORY = ("bench-h200-before", *FILES[H200][1:])  # with DAC's peak of every number of seeds
 GPU_LANES = 256  # seeds side by side on one GPU, the most that was measured
 LENGTH = 100  # steps of an episode of predator-prey
 TURNS = 30_500  # of a run: 3.05 M steps of predator-prey in episodes of 100
@@ -104,15 +105,15 @@ class CostModel:
         return played + self.learning[case.algorithm, case.environment].at(case.waits, case.seeds * case.operations)
 
 
-def entries_of(device: str) -> list[dict[str, Any]]:
-    """The cases that were benchmarked on a device, as stored."""
-    return [case for file in FILES[device] for case in json.loads((RESULTS / f"{file}.json").read_text())["cases"]]
+def entries_of(files: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The cases of some benchmarks, as stored."""
+    return [case for file in files for case in json.loads((RESULTS / f"{file}.json").read_text())["cases"]]
 
 
 def measured_on(device: str) -> list[Measured]:
     """The cases that were benchmarked on a device."""
     found = []
-    for entry in entries_of(device):
+    for entry in entries_of(FILES[device]):
         case, settings = entry["case"], dict(entry["case"].get("settings", ()))
         length = float(settings.get("environment.length", LENGTH)) / LENGTH
         found.append(
@@ -145,7 +146,7 @@ class Room:
 def rooms() -> list[Room]:
     """What was measured on a GPU, wherever a case took more than those before it."""
     found = []
-    for entry in entries_of(H200):
+    for entry in entries_of(MEMORY):
         peak, case = entry["peak_memory"], Case.from_data(entry["case"])
         if peak["bytes"] <= peak["bytes_before_the_case"]:
             continue
@@ -205,7 +206,7 @@ def describe_memory() -> None:
 def study(gpus: int, runs: int = 10_000) -> tuple[int, int, float]:
     """Lanes of a program, programs one after the other on each GPU, and hours, for DAC on predator-prey."""
     cases = measured_on(H200)
-    one = cases[0]
+    one = next(case for case in cases if (case.algorithm, case.environment) == ("dac", "predator-prey"))
     per_gpu = -(-runs // gpus)
     programs = -(-per_gpu // GPU_LANES)
     lanes = -(-per_gpu // programs)

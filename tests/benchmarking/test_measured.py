@@ -23,8 +23,12 @@ def play(entry):
     return entry["play_ms"]["median"]
 
 
-def by_seeds(name, agents=2):
-    return {one["case"]["seeds"]: one for one in bench(name)["cases"] if one["case"]["agents"] == agents}
+def by_seeds(name, agents=2, algorithm=None):
+    """The cases of a benchmark, whose file has one algorithm if none is named."""
+    chosen = [one for one in bench(name)["cases"] if one["case"]["agents"] == agents]
+    chosen = [one for one in chosen if algorithm in (None, one["case"]["algorithm"])]
+    assert len({one["case"]["algorithm"] for one in chosen}) == 1
+    return {one["case"]["seeds"]: one for one in chosen}
 
 
 def test_many_agents_on_a_gpu():
@@ -91,7 +95,7 @@ def test_the_readme_tells_the_speeds_that_were_measured():
     assert f"takes {turn(iql):.0f} ms for IQL and {turn(dac):.0f} ms for DAC on two CPU cores" in readme
     pytorch = bench("cpu")["yardstick"]
     assert f"against {turn(pytorch):.0f} ms for IQL in PyTorch, written as in PyMARL." in readme
-    assert f"five runs of DAC together take {turn(by_seeds('h200')[5]):.1f} ms per turn" in readme
+    assert f"five runs of DAC together take {turn(by_seeds('h200', algorithm='dac')[5]):.1f} ms per turn" in readme
 
 
 def told(entry):
@@ -100,17 +104,41 @@ def told(entry):
     return f"{times} | {entry['steps_per_second']['in_all']:,.0f}"
 
 
-def test_dac_on_a_gpu_with_more_and_more_seeds():
-    timed, before = by_seeds("h200-timed"), by_seeds("h200-timed-before")
-    for seeds, entry in by_seeds("h200").items():
-        now = f" {turn(timed[seeds]):.2f} " if seeds in timed else " "
-        row = f"| {seeds} | {told(entry)} |{now}| {turn(before[seeds]):.2f} | {play(before[seeds]):.2f} |"
-        assert row in PAGE
+@pytest.mark.parametrize("algorithm", ["iql", "dac"])
+def test_turns_on_a_gpu_beside_those_with_more_kernels(algorithm):
+    before = by_seeds("h200-before") if algorithm == "dac" else {}
+    for seeds, entry in by_seeds("h200", algorithm=algorithm).items():
+        label = "DAC, k = 10, m = 10" if (algorithm, seeds) == ("dac", 1) else algorithm.upper()
+        earlier = f" {turn(before[seeds]):.2f} | {play(before[seeds]):.2f} |" if before else " | |"
+        assert f"| {label} | {seeds} | {told(entry)} |{earlier}\n" in PAGE
     assert f"`{bench('h200')['provenance']['command']}` (`results/bench-h200.json`)" in WORDS
 
 
+def test_what_eight_kernels_a_step_gain():
+    now, before = by_seeds("h200", algorithm="dac"), by_seeds("h200-before")
+    played = [f"{play(before[seeds]) - play(now[seeds]):.2f}" for seeds in (1, 5)]
+    learned = [f"{before[seeds]['learn_ms'] - now[seeds]['learn_ms']:.2f}" for seeds in (1, 5)]
+    assert f"takes {played[0]} ms less to play with 1 seed and {played[1]} with 5" in WORDS
+    assert f"Learning took {learned[0]} and {learned[1]} ms less, too" in WORDS
+    assert play(now[256]) == pytest.approx(play(before[256]), rel=0.01) and "nothing is gained" in WORDS
+    assert f"one of predator-prey by DAC {play(before[5]):.1f} instead of 1.7 with 11 kernels" in WORDS
+    assert f"with 11 kernels and {play(now[5]):.1f} with 8 ([figures]" in WORDS
+    compiling = [f"{one[5]['compile_seconds']['in_all']:.1f}" for one in (now, before)]
+    assert f"(five seeds of DAC {compiling[0]} instead of {compiling[1]} s)" in WORDS
+
+
+def test_dac_on_a_gpu_with_products_chosen_by_timing():
+    timed, before = by_seeds("h200-timed"), by_seeds("h200-timed-before")
+    for seeds, entry in by_seeds("h200-before").items():
+        now = f" {turn(timed[seeds]):.2f} " if seeds in timed else " "
+        row = f"| {seeds} | {told(entry)} |{now}| {turn(before[seeds]):.2f} | {play(before[seeds]):.2f} |"
+        assert row in PAGE
+    assert f"The benchmark of before, `{bench('h200-before')['provenance']['command']}`" in WORDS
+    assert bench("h200-timed")["provenance"]["source"] == bench("h200-before")["provenance"]["source"]
+
+
 def test_what_is_said_of_products_on_a_gpu():
-    now, before = by_seeds("h200"), by_seeds("h200-timed-before")
+    untimed, before = by_seeds("h200-before"), by_seeds("h200-timed-before")
     assert (
         f"the last row took {turn(before[5]):.2f} and {turn(before[20]):.2f} ms (above): a difference of some 5 %"
         in WORDS
@@ -118,7 +146,7 @@ def test_what_is_said_of_products_on_a_gpu():
     fastest = list(bench("h200-products").values())[2]["cases"]
     differences = [turn(entry) / turn(before[entry["case"]["seeds"]]) - 1 for entry in fastest]
     assert round(100 * sum(differences) / len(differences)) == 5
-    shorter = 1 - 27.76 / turn(now[256])  # of the same call; not kept
+    shorter = 1 - 27.76 / turn(untimed[256])  # of the same call; not kept
     assert f"make a turn of 256 seeds {100 * shorter:.0f} % shorter (27.76 ms" in WORDS
     assert f"Of the {turn(before[256]):.2f} ms above, {play(before[256]):.1f} are play" in WORDS
 
@@ -150,8 +178,29 @@ def test_battles_on_a_gpu():
 def test_what_fewer_kernels_gain():
     battle = [play(by_seeds(f"h200-battles-iql{when}", agents=5)[5]) for when in ("", "-before")]
     hunt = [play(by_seeds(f"h200-timed{when}")[5]) for when in ("", "-before")]
-    assert f"of `5m_vs_6m` takes {battle[0]:.1f} instead of {battle[1]:.1f} ms" in WORDS
-    assert f"one of predator-prey {hunt[0]:.1f} instead of {hunt[1]:.1f} ([figures]" in WORDS
+    one_array = play(bench("h200-battles-warps")["5m_vs_6m, 4 warps"]["cases"][0])
+    assert (
+        f"of `5m_vs_6m` takes {battle[0]:.1f} instead of {battle[1]:.1f} ms to play, and {one_array:.1f} since" in WORDS
+    )
+    assert f"one of predator-prey by DAC {hunt[0]:.1f} instead of {hunt[1]:.1f} with 11 kernels" in WORDS
+
+
+def test_battles_in_other_numbers_of_warps():
+    ways = {name: way["cases"][0] for name, way in bench("h200-battles-warps").items()}
+    four, large, eight = ways["5m_vs_6m, 4 warps"], ways["10m_vs_11m, 4 warps"], ways["10m_vs_11m, 8 warps"]
+    in_one = bench("h200-battles-one-warp")["cases"]
+    for warps, entry in ((4, four), *((1, entry) for entry in in_one)):
+        case, compiling = entry["case"], entry["compile_seconds"]["in_all"]
+        first_of_dac = (case["algorithm"], case["parameters"]) == ("dac", "own")
+        label = "DAC, k = 15, m = 20" if first_of_dac else case["algorithm"].upper()
+        assert f"| {label} | {case['parameters']} | {warps} | {told(entry)} | {compiling:.1f} |" in PAGE
+    assert f"`{bench('h200-battles-one-warp')['provenance']['command']}` (`results/bench" in WORDS
+    spreads = {id(one): f"{turn(one):.2f} ± {one['turn_ms']['spread']:.2f}" for one in (in_one[0], four, eight, large)}
+    few, many = ((in_one[0], four), (eight, large))
+    assert f"in {play(few[0]):.2f} ms with one warp and {play(few[1]):.2f} with four" in WORDS
+    assert f"`10m_vs_11m` in {play(many[0]):.2f} ms, four in {play(many[1]):.2f}" in WORDS
+    for pair in (few, many):
+        assert f"(a turn takes {spreads[id(pair[0])]} and {spreads[id(pair[1])]} ms)" in WORDS
 
 
 def test_a_turn_per_seed_and_per_agent_on_a_cpu():
@@ -199,24 +248,25 @@ def test_the_goals_on_a_cpu_tell_what_was_measured():
 
 
 def test_the_goals_on_a_gpu_tell_what_was_measured():
-    hunts, battles = by_seeds("h200"), by_seeds("h200-battles-iql", agents=5)
-    timed, before = by_seeds("h200-timed"), by_seeds("h200-timed-before")
-    few = [f"{turn(by[1]):.2f} and {turn(by[5]):.2f} ms" for by in (hunts, timed)]
-    assert f"| 1.6 and 2.0 ms | {few[0]}; with products chosen by timing {few[1]} |" in PAGE
+    hunts, before = by_seeds("h200", algorithm="dac"), by_seeds("h200-timed-before")
+    battle = bench("h200-battles-warps")["5m_vs_6m, 4 warps"]["cases"][0]
+    twenty = by_seeds("h200-battles-iql", agents=5)[20]
+    assert f"| 1.6 and 2.0 ms | {turn(hunts[1]):.2f} and {turn(hunts[5]):.2f} ms |" in PAGE
     many = [f"{by[256]['steps_per_second']['in_all'] / 1e6:.2f} million" for by in (hunts, before)]
     there = f"{many[0]}; with products chosen by timing, before fewer kernels, {many[1]}"
     assert f"| 1.6 million steps/s | {there} |" in PAGE
-    assert f"| 2 ms | {play(battles[5]):.2f} ms |" in PAGE
-    assert f"| 4 and 6 ms | {turn(battles[5]):.2f} and {turn(battles[20]):.2f} ms |" in PAGE
-    dac, shared = bench("h200-battles-lengths")["cases"]
-    assert f"| 8 ms | {turn(dac):.2f} ms |" in PAGE
-    first, second = (f"{one['compile_seconds']['in_all']:.1f} s" for one in (dac, shared))
-    assert f"| 20 s | {first} for 5 seeds, {second} with shared parameters |" in PAGE
+    assert f"| 2 ms | {play(battle):.2f} ms |" in PAGE
+    assert f"| 4 and 6 ms | {turn(battle):.2f} and, earlier, {turn(twenty):.2f} ms |" in PAGE
+    latest = bench("h200-battles-one-warp")["cases"][2:]
+    assert f"| 8 ms | {turn(latest[0]):.2f} ms, with one warp |" in PAGE
+    first, second = (f"{one['compile_seconds']['in_all']:.1f} s" for one in bench("h200-battles-lengths")["cases"])
+    later = " and ".join(f"{one['compile_seconds']['in_all']:.1f}" for one in latest)
+    assert f"| 20 s | {first} for 5 seeds, {second} with shared parameters; in a later run {later} s |" in PAGE
 
 
 def test_a_turn_per_seed_on_a_gpu():
-    each = {seeds: turn(entry) / seeds for seeds, entry in by_seeds("h200").items()}
-    assert f"the cost falls from {each[1]:.2f} to {each[256]:.2f} ms from 1 to 256 seeds." in PAGE
+    each = {seeds: turn(entry) / seeds for seeds, entry in by_seeds("h200", algorithm="dac").items()}
+    assert f"the cost of DAC falls from {each[1]:.2f} to {each[256]:.2f} ms from 1 to 256 seeds." in PAGE
 
 
 def test_what_many_replays_take():

@@ -21,7 +21,7 @@ from decentral.environments.battles.terrain import Ground
 
 LOOPS_PER_STEP = 8
 SMALLEST = 16  # the fewest units of a kernel: what a GPU multiplies at once
-WARPS = 4  # of a kernel with more units than these; one alone needs no barriers, but its registers hold no more
+WARPS = 4  # of a kernel: one is slower for few units, eight for many
 
 COLUMNS = (
     *("health", "shield", "armour", "speed", "separation", "regeneration", "period", "windup", "backswing", "slop"),
@@ -109,8 +109,7 @@ def fight_in_kernel(
         for place, value in enumerate(after[len(TIMED) :]):
             counted_out[place] = value
 
-    warps = 1 if room == SMALLEST else WARPS
-    options: dict[str, Any] = {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=warps)}
+    options: dict[str, Any] = {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=WARPS)}
     timed, counted = pallas.pallas_call(
         program,
         out_shape=[
