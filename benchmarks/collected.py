@@ -25,6 +25,7 @@ from decentral.analysis.results import Curves, Panel, load_curves
 from decentral.configs.config import Config
 from decentral.records import RunDirectory
 from decentral.reproduction.battle_pieces import battle_tests
+from decentral.sweeps.suites import VARIANTS
 
 
 def gathered(path: Path) -> dict[str, Any]:
@@ -69,7 +70,7 @@ def draw_by(setting: str, files: list[list[Curves]], out: Path) -> None:
     for run in sorted(alike, key=lambda run: run.config["environment"][setting]):
         if _part(run, "algorithm") in methods:
             bare = replace(run, config=run.config | {"references": {}})  # bounds are far from what is learned
-            shown.setdefault(run.config["environment"][setting], {})[run.config["algorithm"]["name"]] = bare
+            shown.setdefault(run.config["environment"][setting], {})[_method(run)] = bare
     figure = grid_figure({"": list(shown.values())}, [f"{setting} = {value}" for value in shown], "")
     figure.savefig(out, dpi=150)
 
@@ -77,6 +78,15 @@ def draw_by(setting: str, files: list[list[Curves]], out: Path) -> None:
 def _part(run: Curves, part: str) -> Any:
     """A part of a run's settings, with what has been added or renamed since."""
     return Config.from_data(run.config).as_data()[part]
+
+
+def _method(run: Curves) -> str:
+    """The variant whose settings a run has, otherwise its algorithm's name."""
+    own = _part(run, "algorithm")
+    for name, variant in VARIANTS.items():
+        if {"name": variant.algorithm, **variant.settings}.items() <= own.items():
+            return name
+    return own["name"]
 
 
 def main() -> None:

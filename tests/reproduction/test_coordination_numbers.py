@@ -352,21 +352,41 @@ def test_what_larger_teams_of_porters_learn_is_told_as_it_is():
     page = text("docs/environments/porters.md")
     runs = stored("porters-many.json")
     for run in runs:
-        porters, method = run["config"]["environment"]["num_porters"], run["config"]["algorithm"]["name"]
+        porters, method = run["config"]["environment"]["num_porters"], porter_method(run)
         half = np.asarray(run["returns"])[:, np.asarray(run["steps"]) * 2 == run["steps"][-1]].mean(axis=1)
         ends = [mean_and_spread(half), mean_and_spread(late_of(run))]
         assert f"| {porters} | {method} | {' | '.join(ends)} |" in page and len(run["seeds"]) == 5
         assert late_of(run).max() < 6.2  # whoever lifts alone has 5.85 with eight, and less in larger teams
-    ends = {
-        (run["config"]["algorithm"]["name"], run["config"]["environment"]["num_porters"]): late_of(run).mean()
-        for run in runs
-    }
+    ends = {(porter_method(run), run["config"]["environment"]["num_porters"]): late_of(run).mean() for run in runs}
+    assert len(ends) == len(runs)
     for method, words in (
         ("iql", "IQL comes to {:.2f} and {:.2f} in"),
         ("ippo", "with 32 and 100**: {:.2f} and {:.2f}."),
     ):
         assert words.format(ends[method, 32], ends[method, 100]) in " ".join(page.split())
-    assert abs(ends["dac", 32] - ends["iql", 32]) < 0.1 and abs(ends["dac", 8] - ends["iql", 8]) < 0.1
+    for method in ("dac", "forgiving-iql"):
+        assert all(abs(ends[method, porters] - ends["iql", porters]) < 0.1 for porters in (8, 32))
+    told = f"too: {ends['forgiving-iql', 8]:.2f} with eight and {ends['forgiving-iql', 32]:.2f} with 32."
+    assert told in page
+    seconds = [round(run["seconds"]) for run in runs]
+    assert f"one H200, {min(seconds)} to {max(seconds)} s each (`results/porters-many.json`)" in page
+
+
+def test_forgiving_porters_forgive_as_long_as_they_learn():
+    page = text("docs/environments/porters.md")
+    many = [run for run in stored("porters-many.json") if porter_method(run) == "forgiving-iql"]
+    porters = [run for run in stored("patient.json") if run["config"]["environment"]["name"] == "porters"]
+    two = [run for run in porters if porter_method(run) == "forgiving-iql"]
+    assert [run["config"]["environment"]["num_porters"] for run in (*two, *many)] == [2, 8, 32]
+    for run in (*two, *many):
+        episodes = run["config"]["training"]["steps"] / run["config"]["environment"]["length"]
+        assert run["config"]["algorithm"]["forgive"] == episodes == 10_000
+    assert "Its 10,000 episodes of forgiving are all that 500,000 steps have" in page
+
+
+def porter_method(run):
+    forgiving = run["config"]["algorithm"]["forgive"] > 0
+    return "forgiving-iql" if forgiving else run["config"]["algorithm"]["name"]
 
 
 def test_the_table_and_the_speed_of_the_family_are_those_of_the_data(monkeypatch):
