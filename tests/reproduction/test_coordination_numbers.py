@@ -17,7 +17,8 @@ from decentral.reproduction.record import Record
 from decentral.sweeps.suites import SUITES, planned_runs
 from tests.reproduction.test_documented_numbers import ROOT, text
 
-IN_THREES = ("forgiving-iql", "hysteretic", "iql", "ippo")  # trained on three predators, besides patient
+IN_THREES = ("forgiving-iql", "hysteretic", "iql")  # trained on three predators, besides patient and actor-critics
+ACTOR_CRITICS = {"ippo", "dpo", "tvpo", "ia2c"}
 HELD_OUT_HUNTS = ("visible-P0.2", "visible-P0.75", "visible-P0.5-4x4", "visible-P0.5-6x6")
 RANDOM_PORTERS, BEST_PORTERS = 0.08969, 27.76268  # both exact
 
@@ -27,6 +28,12 @@ def coordination():
     with pytest.MonkeyPatch.context() as patched:
         patched.syspath_prepend(str(ROOT / "benchmarks"))
         yield importlib.import_module("coordination")
+
+
+@pytest.fixture(scope="module")
+def curves(coordination):
+    """Of a run of a file, battles at the same steps for all seeds."""
+    return coordination.curves_of
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +62,39 @@ def test_the_table_of_the_two_games_is_that_of_the_data():
         steps, share = f"{int(run['provenance']['command'].split()[-1]):,}", run["provenance"]["earning share"]
         for method, scores in run["scores"].items():
             name = f"{method} ({share:g})" if method.startswith("earning") else method
-            cells = " | ".join(
-                f"{np.mean(scores[game]):.2f} ({min(scores[game]):.2f})" for game in ("climbing", "penalty")
-            )
-            assert f"| {name} | {steps} | {cells} |" in page
+            assert f"| {name} | {steps} | {in_games(scores)} |" in page
+
+
+def in_games(scores):
+    return " | ".join(f"{np.mean(scores[game]):.2f} ({min(scores[game]):.2f})" for game in ("climbing", "penalty"))
+
+
+def test_games_of_the_suites_own_length_are_told_as_they_are(scores):
+    page, ends, best = text("docs/results.md"), {}, {}
+    for run in stored("suite.json"):
+        if run["config"]["environment"]["name"] == "matrix-game":
+            game = {11: "climbing", 10: "penalty"}[run["config"]["environment"]["payoff"][0][0]]
+            plan = run["config"]["training"]
+            assert (plan["steps"], plan["epsilon_steps"], plan["seed"], plan["seeds"]) == (50_000, 50_000, 310, 10)
+            key = run["config"]["algorithm"]["name"], game
+            ends[key], best[key] = np.asarray(run["returns"])[:, -1], np.max(run["returns"], axis=1)
+    assert {method for method, _ in ends} == {"rac", "bql", "i2q-forward", "ma2ql"} and len(ends) == 8
+    for method, _ in ends:
+        assert f"| {method} | 50,000 | {in_games(scores[method])} |" in page
+    assert "every seed is at 10 at some test, and three of ten end at -100" in page
+    assert (best["bql", "penalty"] == 10).all() and (ends["bql", "penalty"] == -100).sum() == 3
+    told = (
+        "eight of ten seeds end at 11 and two at 7. In the penalty game, which has two best joint actions, all ten are"
+    )
+    assert f"{told} at 10 at some time, and after 50,000 steps three are at -100." in text("docs/algorithms/bql.md")
+    assert [(ends["bql", "climbing"] == end).sum() for end in (11, 7)] == [8, 2]
+    assert "in climbing, at 11. In the penalty game with k = -100 it settles for the safe 2 (ten seeds" in text(
+        "docs/algorithms/rac.md"
+    )
+    assert (ends["rac", "climbing"] == 11).all() and (ends["rac", "penalty"] == 2).all()
+    assert "in the penalty game it settles for 6 of 11 and 2 of 10 as well" in text("docs/algorithms/ma2ql.md")
+    for method in ("ma2ql", "i2q-forward"):
+        assert (ends[method, "climbing"] == 6).all() and (ends[method, "penalty"] == 2).all()
 
 
 def stored(name):
@@ -73,12 +109,12 @@ def view(run):
     return "visible" if run["config"]["environment"]["observe_teammate"] else "hidden"
 
 
-def test_the_table_of_actor_critics_is_that_of_the_data():
+def test_the_table_of_actor_critics_is_that_of_the_data(curves):
     endings, battles = {}, {}
     for run in stored("actor-critics.json"):
         method, world = run["config"]["algorithm"], run["config"]["environment"]
         if world["name"] != "predator-prey":
-            battles[world["name"]] = 100 * late_of(run | {"returns": run["reports"]["win_rate"]})
+            battles[method["name"], world["name"]] = 100 * won_late(curves(run))
             continue
         share = method["forgive_beyond"]
         name = f"{method['name']}, `forgive_beyond` {share:g}" if share else method["name"]
@@ -87,8 +123,30 @@ def test_the_table_of_actor_critics_is_that_of_the_data():
     for (name, seen), ends in endings.items():
         cells = " | ".join(mean_and_spread(ends[penalty], digits=2) for penalty in (0.0, 0.3, 0.5, 1.0))
         assert f"| {name} | {seen} | {cells} |" in page
-    wins = " % and ".join(mean_and_spread(battles[name], digits=1) for name in ("3m", "5m_vs_6m"))
-    assert f"wins {wins} %" in page
+    wins = {fight: mean_and_spread(won, digits=1) for fight, won in battles.items()}
+    assert f"wins {wins['ippo', '3m']} % and {wins['ippo', '5m_vs_6m']} % of its greedy tests" in page
+    told = f"wins {wins['dpo', '3m']} % and {wins['dpo', '5m_vs_6m']} %, and IA2C {wins['ia2c', '3m']} % of `3m`."
+    assert f"DPO, run the same way on seeds 310 to 314, {told}" in page and len(wins) == 5
+    won, highest = sorted(battles["dpo", "5m_vs_6m"]), max(battles["ippo", "5m_vs_6m"])
+    each = "{:.0f}, {:.0f}, {:.0f}, {:.0f} and {:.0f} %".format(*won)
+    assert f"they win {each}, where no seed of IPPO wins more than {highest:.0f} %" in page
+    steadiest = min(("ippo", "dpo", "ia2c"), key=lambda method: battles[method, "3m"].std(ddof=1))
+    assert steadiest == "ia2c" and "On `3m` IA2C, with one step on each batch, is the steadiest of the three." in page
+    [fight] = [
+        run
+        for run in stored("actor-critics.json")
+        if (run["config"]["algorithm"]["name"], run["config"]["environment"]["name"]) == ("dpo", "5m_vs_6m")
+    ]
+    played = np.asarray(fight["seed_steps"])[:, -1] / 1e6
+    best = played[np.argmax(battles["dpo", "5m_vs_6m"])]
+    told = f"had played {best:.1f} M steps, and the longest {played.max():.1f} M, when the shortest reached"
+    assert f"{told} {played.min():.0f} M." in page
+    own = text("docs/algorithms/dpo.md")
+    assert f"it wins {wins['dpo', '3m']} % on `3m` and {wins['dpo', '5m_vs_6m']} % on `5m_vs_6m` (five seeds" in own
+    told = f"one seed wins {won[-1]:.0f} % and two win none; IPPO wins {wins['ippo', '5m_vs_6m']} % there."
+    assert told in own and won[1] < 0.5 < won[2]
+    told = f"IPPO wins {wins['ippo', '3m']} % and IA2C {wins['ia2c', '3m']} %, on `5m_vs_6m` IPPO wins"
+    assert f"{told} {wins['ippo', '5m_vs_6m']} %" in text("docs/algorithms/ippo.md")
     [beside] = stored("iql-3m.json")
     won = 100 * late_of(beside | {"returns": beside["reports"]["win_rate"]})
     assert f"IQL wins {mean_and_spread(won, digits=1)} % of `3m` with" in page
@@ -174,8 +232,14 @@ def test_the_tables_of_the_suite_have_the_scores_of_the_data(coordination, score
     fights = {method: by_task["5m_vs_6m"].mean() for method, by_task in scores.items() if "5m_vs_6m" in by_task}
     patient = fights.pop("patient")
     least, most = min(fights.values()), max(fights.values())
-    assert f"1 M steps: {patient:.2f}, the lowest of six methods**; the others have {least:.2f} to {most:.2f}," in page
-    assert patient < least and len(fights) == 5
+    assert (
+        f"1 M steps: {patient:.2f}, the lowest of seven methods**; the others have {least:.2f} to {most:.2f}," in page
+    )
+    assert patient < least and len(fights) == 6 and max(fights, key=fights.get) == "dpo"
+    *four, one = sorted(scores["dpo"]["5m_vs_6m"])
+    assert f"One seed of DPO has {one:.2f} (its other four {four[0]:.2f} to {four[-1]:.2f})." in page
+    others = [by_task["5m_vs_6m"].max() for method, by_task in scores.items() if method in {*fights} - {"dpo"}]
+    assert max(others) < 0.6
     ends = endings_of(battle_panel(Record.read(ROOT / "results/reproduction/smac.json").results, "5m_vs_6m", False))
     won = [100 * ends[name].win_rate for name in ("iql", "hysteretic", "i2q")]
     assert f"win {min(won):.0f} to {max(won):.0f} % of their battles [after 2 M steps]" in page
@@ -187,19 +251,20 @@ def test_the_tables_of_the_suite_have_the_scores_of_the_data(coordination, score
         for means in [[scores[row.method][task].mean() for task in (*shared, "three-predators", "porters")]]
     ]
     (mean, worst), (second, second_worst), (third, third_worst), *others = told
-    assert f"patient's mean is {mean:.2f} and its worst {worst:.2f}**" in page and len(others) == 2
+    assert f"patient's mean is {mean:.2f} and its worst {worst:.2f}**" in page and len(others) == 5
     assert f"has {second:.2f} and {second_worst:.2f}, hysteretic {third:.2f} and {third_worst:.2f}." in page
     assert max(told) == told[0] and max(lowest for _, lowest in told) == worst
     everywhere = [scores["patient"][task.name].mean() for task in SUITES["coordination"]]
     assert f"battles included, it has {np.mean(everywhere):.2f} and {min(everywhere):.2f}.**" in page
 
 
-def test_patience_among_three_predators_and_in_battles_is_told_as_it_is(scores):
+def test_patience_among_three_predators_and_in_battles_is_told_as_it_is(scores, curves):
     page = text("docs/algorithms/patient.md")
     hunts = {method: by_task["three-predators"] for method, by_task in scores.items() if "three-predators" in by_task}
     best, *others = (f"{hunts.pop(name).mean():.2f}" for name in ("patient", *IN_THREES))
-    words = "where forgiving IQL has {}, hysteretic {}, IQL {} and IPPO {}.".format(*others)
-    assert f"P = 0.5: {best}**, {words}" in page and not hunts
+    low, high = (f"{end(hunt.mean() for hunt in hunts.values()):.2f}" for end in (min, max))
+    words = "where forgiving IQL has {}, hysteretic {}, IQL {} and actor-critics {} to {}.".format(*others, low, high)
+    assert f"P = 0.5: {best}**, {words}" in page and {*hunts} == ACTOR_CRITICS
     by_world = {
         run["config"]["environment"]["name"]: run
         for run in stored("suite.json")
@@ -208,15 +273,29 @@ def test_patience_among_three_predators_and_in_battles_is_told_as_it_is(scores):
     exact = next(task.best.value for task in SUITES["coordination"] if task.name == "three-predators")
     returns = mean_and_spread(late_of(by_world["predator-prey"]), digits=2)
     assert f"It returns {returns}; predators that plan all moves together could have {exact:.2f}, which" in page
-    won = mean_and_spread(
-        100 * late_of(by_world["2s3z"] | {"returns": by_world["2s3z"]["reports"]["win_rate"]}), digits=1
-    )
+    won = mean_and_spread(100 * won_late(curves(by_world["2s3z"])), digits=1)
     assert f"1 M steps: {scores['patient']['2s3z'].mean():.2f}**, and {won} % of battles won." in page
     assert [method for method, by_task in scores.items() if "2s3z" in by_task] == ["patient"]
-    fight = by_world["5m_vs_6m"]
-    course = dict(zip(np.round(np.asarray(fight["steps"]) / 1e6, 1), np.mean(fight["returns"], axis=0), strict=True))
-    assert f"falls from {course[0.4]:.1f} after 0.4 M steps to {course[0.6]:.1f} after 0.6 M before" in page
-    assert fight["config"]["training"]["epsilon_steps"] == 50_000
+    fight = curves(by_world["5m_vs_6m"])
+    course = dict(zip(fight.steps.tolist(), fight.returns.mean(axis=0), strict=True))
+    assert f"falls from {course[400_000]:.1f} after 0.4 M steps to {course[650_000]:.1f} after 0.65 M before" in page
+    assert min(course[step] for step in course if step > 400_000) == course[650_000]
+    assert fight.config["training"]["epsilon_steps"] == 50_000
+
+
+def won_late(run):
+    """The share of battles that each seed wins, mean over the tests in the last tenth of training."""
+    return run.reports["win_rate"][:, run.steps * 10 >= run.steps[-1] * 9].mean(axis=1)
+
+
+def test_battles_are_read_at_the_same_steps_for_all_seeds(curves):
+    training = {"steps": 100, "test_interval": 50}
+    entry = {"config": {"training": training}, "seeds": [0, 1], "steps": [0.0, 80.0, 150.0]}
+    entry |= {"seed_steps": [[0, 50, 100], [0, 100, 200]], "returns": [[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]]}
+    run = curves(entry | {"reports": {"win_rate": [[0.0, 0.5, 1.0], [0.0, 0.5, 1.0]]}})
+    assert run.steps.tolist() == [0, 50, 100]
+    assert run.returns.tolist() == [[0.0, 1.0, 2.0], [0.0, 0.5, 1.0]]
+    assert run.reports["win_rate"].tolist() == [[0.0, 0.5, 1.0], [0.0, 0.25, 0.5]]
 
 
 def test_of_shared_parameters_and_of_longer_battles_the_suite_counts_what_belongs_to_it(coordination, scores):
@@ -232,6 +311,12 @@ def test_the_table_of_methods_trained_on_some_tasks_is_that_of_the_data(coordina
     lines = coordination.partial_table(scores)
     assert " ".join(" ".join(lines).split()) in page
     assert {len(seeds) for line in lines[2:] for seeds in scores[line.split()[1]].values()} == {5, 10}
+    fights, threes = (
+        [by_task for by_task in scores.values() if task in by_task] for task in ("5m_vs_6m", "three-predators")
+    )
+    assert (len(fights), len(threes)) == (7, 8)
+    assert "seven of them on `5m_vs_6m` and eight on three predators" in page
+    assert "50,000 steps for `i2q-forward`, `ma2ql`, `bql` and `rac`, and 20,000 for the others." in page
     _, run = curves_in(Record.read(ROOT / "results/reproduction/extensions.json").results["optimistic target"])
     score = scale_of("visible-P1", {}, run).score(late_returns(run)).mean()
     assert (run.config["environment"]["penalty"], run.config["algorithm"]["window"], len(run.seeds)) == (1, 10, 5)
