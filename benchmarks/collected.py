@@ -24,7 +24,8 @@ from decentral.analysis.plots.grid import grid_figure
 from decentral.analysis.results import Curves, Panel, load_curves
 from decentral.configs.config import Config
 from decentral.records import RunDirectory
-from decentral.reproduction.battle_pieces import battle_tests
+from decentral.reproduction.battle_pieces import at_common_steps, battle_tests, common_steps
+from decentral.sweeps.suites import VARIANTS
 
 
 def gathered(path: Path) -> dict[str, Any]:
@@ -54,10 +55,14 @@ def _without_places(provenance: dict[str, Any]) -> dict[str, Any]:
 
 
 def curves_of(entry: dict[str, Any]) -> Curves:
-    """The learning curves of one run of a file."""
-    steps, returns = np.asarray(entry["steps"]), np.asarray(entry["returns"])
-    reports = {name: np.asarray(values) for name, values in entry.get("reports", {}).items()}
-    return Curves(Path(), entry["config"], entry["seeds"], steps, returns, reports)
+    """The learning curves of one run of a file, of battles at the same steps for all seeds."""
+    config, steps = entry["config"], entry["steps"]
+    kept = {"returns": entry["returns"]} | entry.get("reports", {})
+    if "seed_steps" in entry:
+        told = kept | {"seed_steps": entry["seed_steps"]}
+        steps, kept = common_steps(config), {name: at_common_steps(config, told, name) for name in kept}
+    reports = {name: np.asarray(values) for name, values in kept.items()}
+    return Curves(Path(), config, entry["seeds"], np.asarray(steps), reports.pop("returns"), reports)
 
 
 def draw_by(setting: str, files: list[list[Curves]], out: Path) -> None:
@@ -69,7 +74,7 @@ def draw_by(setting: str, files: list[list[Curves]], out: Path) -> None:
     for run in sorted(alike, key=lambda run: run.config["environment"][setting]):
         if _part(run, "algorithm") in methods:
             bare = replace(run, config=run.config | {"references": {}})  # bounds are far from what is learned
-            shown.setdefault(run.config["environment"][setting], {})[run.config["algorithm"]["name"]] = bare
+            shown.setdefault(run.config["environment"][setting], {})[_method(run)] = bare
     figure = grid_figure({"": list(shown.values())}, [f"{setting} = {value}" for value in shown], "")
     figure.savefig(out, dpi=150)
 
@@ -77,6 +82,15 @@ def draw_by(setting: str, files: list[list[Curves]], out: Path) -> None:
 def _part(run: Curves, part: str) -> Any:
     """A part of a run's settings, with what has been added or renamed since."""
     return Config.from_data(run.config).as_data()[part]
+
+
+def _method(run: Curves) -> str:
+    """The variant whose settings a run has, otherwise its algorithm's name."""
+    own = _part(run, "algorithm")
+    for name, variant in VARIANTS.items():
+        if {"name": variant.algorithm, **variant.settings}.items() <= own.items():
+            return name
+    return own["name"]
 
 
 def main() -> None:

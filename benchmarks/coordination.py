@@ -95,13 +95,15 @@ def scores_of_runs(suite: str) -> Scores:
 
 
 def stored_scores() -> Scores:
-    """The same of the suite `coordination`, with its games, of which scores alone are kept."""
-    scores = scores_of_runs("coordination")
+    """The same of the suite `coordination`, with shorter games of which scores alone are kept, where no run is."""
+    scores: Scores = defaultdict(dict)
     for games in json.loads((RESULTS / "coordination-games.json").read_text())["runs"]:
         for method, by_game in games["scores"].items():
             share = VARIANTS[method].settings.get("forgive_beyond", 0) if method in VARIANTS else 0
             if share in (0, games["provenance"]["earning share"]):
                 scores[method].update({game: np.asarray(each) for game, each in by_game.items()})
+    for method, by_task in scores_of_runs("coordination").items():
+        scores[method].update(by_task)
     return scores
 
 

@@ -45,7 +45,7 @@ def test_how_actor_critics_were_run_is_told_as_it_was():
 
 
 def test_the_seed_of_ippo_that_stays_behind_is_told():
-    [one] = actor_critics("3m")
+    [one] = [one for one in actor_critics("3m") if one["config"]["algorithm"]["name"] == "ippo"]
     behind, *others = sorted(100 * late_of(one | {"returns": one["reports"]["win_rate"]}))
     assert f"and one seed then stays at {behind:.0f} %." in PAGE and min(others) > 70
 
