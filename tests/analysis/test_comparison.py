@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from decentral.analysis import comparison
-from decentral.analysis.comparison import as_data, rows_of, write, write_rows
+from decentral.analysis.comparison import as_data, final_tests, rows_of, write, write_csv, write_rows
 from decentral.analysis.plots import comparison as comparison_plot
 from decentral.analysis.plots.comparison import plot_comparison
 from decentral.analysis.plots.curves import look, plot_curves
@@ -155,6 +155,18 @@ def test_the_data_are_json_and_hold_every_number(tmp_path):
         "returns": [6.0, 8.0],
     }
     assert data["rows"][1]["decentralised"] is False
+
+
+def test_every_seed_has_a_line_of_its_own(tmp_path):
+    runs = [curves(tmp_path, "iql"), curves(tmp_path, "vdn", (8.0, 8.5), strictness={"decentralised": False})]
+    write_csv(final_tests(runs, rows_of(runs)), tmp_path / "new" / "comparison.csv")
+    assert (tmp_path / "new" / "comparison.csv").read_text().splitlines() == [
+        "label,algorithm,decentralised,steps,seed,return",
+        "iql,iql,True,12,0,6.0",
+        "iql,iql,True,12,1,8.0",
+        "vdn,vdn,False,12,0,8.0",
+        "vdn,vdn,False,12,1,8.5",
+    ]
 
 
 def test_a_place_that_cannot_be_written_is_refused(tmp_path):

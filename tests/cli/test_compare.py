@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 
 import pytest
 
@@ -16,11 +17,15 @@ def test_compare_trains_each_and_shows_one_table(capsys, tmp_path, monkeypatch):
     words = ["compare", "iql,dac", "matrix-game", *FLAGS, "--algorithm.contexts", "4"]
     code, out, err = outcome(capsys, *words)
     assert (code, err) == (0, "")
-    assert sorted(os.listdir("runs/compare-matrix-game")) == ["comparison.json", "comparison.png", "dac", "iql"]
+    files = sorted(f"comparison.{kind}" for kind in ("csv", "json", "png", "tex"))
+    assert sorted(os.listdir("runs/compare-matrix-game")) == [*files, "dac", "iql"]
     table = out[out.index("greedy test after 100 steps, over seeds") :]
     assert all(heading in table for heading in ("algorithm", "decentralised", "seeds", "mean", "spread", "IQM"))
     assert "95 % interval" in table and "optimal 8.00, random -3.11" in table
-    assert "written to runs/compare-matrix-game/comparison.json" in table
+    assert "written to runs/compare-matrix-game/comparison.json, .csv, .tex and .png" in table
+    latex = pathlib.Path("runs/compare-matrix-game/comparison.tex").read_text().replace("$-$", "-")
+    printed = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines() if "│" in line]
+    assert [line.removesuffix(" \\\\").split(" & ") for line in latex.splitlines() if " & yes" in line] == printed
 
     code, again, _ = outcome(capsys, *words, "--out", "runs/compare-matrix-game")
     assert code == 0 and "step 100 of" not in again  # nothing is trained twice

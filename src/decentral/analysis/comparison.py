@@ -1,6 +1,9 @@
 """Several runs on one environment, side by side: what the final tests of each one's seeds say together."""
 
+import csv
+import io
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,8 @@ import numpy as np
 
 from decentral.analysis.results import Curves, names, shared_references, shared_reports
 from decentral.analysis.statistics import CONFIDENCE, RESAMPLES, Summary, interquartile_mean, summarise_all
+from decentral.analysis.text_table import TextTable
+from decentral.deviation import mean_and_spread
 from decentral.errors import Refused
 from decentral.records import RunDirectory
 
@@ -37,6 +42,45 @@ def rows_of(runs: list[Curves]) -> list[ComparisonRow]:
     return [
         _row(run, label, summary, reports) for run, label, summary in zip(runs, names(runs), summaries, strict=True)
     ]
+
+
+def table_of(rows: list[ComparisonRow], references: dict[str, float]) -> TextTable:
+    """The final tests of several runs, a line for each; steps are a column only where they differ."""
+    same_steps = len({row.steps for row in rows}) == 1
+    after = f" after {rows[0].steps:,} steps" if same_steps else ""
+    headings = ["algorithm", "decentralised", *([] if same_steps else ["steps"])]
+    headings += [
+        "seeds",
+        "mean",
+        "spread",
+        "IQM",
+        "95 % interval",
+        *(name.replace("_", " ") for name in rows[0].reports),
+    ]
+    cells = [
+        [
+            row.label,
+            "yes" if row.decentralised else "no",
+            *([] if same_steps else [f"{row.steps:,}"]),
+            str(row.summary.seeds),
+            *map(number_cell, (row.summary.mean, row.summary.spread, row.summary.iqm)),
+            interval_cell(row.summary.low, row.summary.high),
+            *(mean_and_spread(np.asarray(values)) for values in row.reports.values()),
+        ]
+        for row in rows
+    ]
+    known = ", ".join(f"{name} {value:.2f}" for name, value in references.items())
+    return TextTable(f"greedy test{after}, over seeds", headings, cells, 2, f"known: {known}" if known else "")
+
+
+def number_cell(number: float | None) -> str:
+    """A number with two digits; `-` for what one seed does not tell."""
+    return "-" if number is None else f"{number:.2f}"
+
+
+def interval_cell(low: float | None, high: float | None) -> str:
+    """The ends of an interval; `-` for one seed, which has none."""
+    return "-" if low is None or high is None else f"{low:.2f} to {high:.2f}"
 
 
 def drawn_runs(runs: list[Curves]) -> tuple[list[int], list[int]]:
@@ -76,22 +120,40 @@ def as_data(runs: list[Curves], rows: list[ComparisonRow]) -> dict[str, Any]:
     }
 
 
+def final_tests(runs: list[Curves], rows: list[ComparisonRow]) -> Iterable[Sequence[Any]]:
+    """The final test of every seed, as lines of a table whose first line names the columns."""
+    reports = list(rows[0].reports)
+    yield "label", "algorithm", "decentralised", "steps", "seed", "return", *reports
+    for run, row in zip(runs, rows, strict=True):
+        numbers = zip(run.seeds, row.returns, *(row.reports[name] for name in reports), strict=True)
+        for seed, *final in numbers:
+            yield row.label, run.algorithm, row.decentralised, row.steps, seed, *final
+
+
 def write(data: dict[str, Any], file: Path) -> None:
     """Write a comparison's data, in place of an earlier one."""
-    _write(json.dumps(data, indent=2), file)
+    write_text(json.dumps(data, indent=2) + "\n", file)
 
 
 def write_rows(data: dict[str, Any], file: Path) -> None:
     """The same, with a line for each of its rows: of many runs it is half as long."""
     lines = ",\n".join(f"    {json.dumps(row)}" for row in data["rows"])
     others = json.dumps({key: value for key, value in data.items() if key != "rows"}, indent=2)
-    _write(f'{others[:-2]},\n  "rows": [\n{lines}\n  ]\n}}', file)
+    write_text(f'{others[:-2]},\n  "rows": [\n{lines}\n  ]\n}}\n', file)
 
 
-def _write(text: str, file: Path) -> None:
+def write_csv(lines: Iterable[Sequence[Any]], file: Path) -> None:
+    """Write lines of cells, the first of which names the columns."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    write_text(text.getvalue(), file)
+
+
+def write_text(text: str, file: Path) -> None:
+    """Write a file of a comparison, in place of an earlier one."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text + "\n")
+        file.write_text(text)
     except OSError as error:
         raise Refused(f"out must be a directory that can be written, got {file.parent} ({error.strerror})") from None
 

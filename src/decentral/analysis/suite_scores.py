@@ -1,13 +1,15 @@
 """Scores of methods on a suite of tasks: 0 for random actions, 1 for the best return known; the mean, and the worst."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from decentral.analysis.comparison import interval_cell, number_cell
 from decentral.analysis.results import Curves, late_returns
 from decentral.analysis.statistics import CONFIDENCE, RESAMPLES
+from decentral.analysis.text_table import TextTable
 from decentral.errors import Refused
 
 
@@ -94,6 +96,43 @@ def _interval(values: np.ndarray) -> tuple[float, float]:
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(values, [tail, 1 - tail])
     return float(low), float(high)
+
+
+def tables_of(suite: str, scales: list[TaskScale], methods: list[MethodScores]) -> tuple[TextTable, TextTable]:
+    """What the scores of each method come to, the best mean first; and its score on every task."""
+    no_interval = (None, None)
+    summed = [
+        [
+            one.method,
+            "yes" if one.decentralised else "no",
+            number_cell(one.mean),
+            interval_cell(*(one.mean_interval or no_interval)),
+            number_cell(one.worst),
+            interval_cell(*(one.worst_interval or no_interval)),
+            one.worst_task,
+        ]
+        for one in sorted(methods, key=lambda method: -method.mean)
+    ]
+    headings = ["method", "decentralised", "mean", "95 % interval", "worst", "95 % interval", "worst task"]
+    means = [{task: float(np.mean(scores)) for task, scores in one.scores.items()} for one in methods]
+    by_task = [
+        [scale.task, *(number_cell(number) for number in (scale.random, scale.best, *(of[scale.task] for of in means)))]
+        for scale in scales
+    ]
+    names = ["task", "random", "best known", *(one.method for one in methods)]
+    return (
+        TextTable(f"{suite}: 0 is random play, 1 the best return known", headings, summed, 2),
+        TextTable("scores by task, mean over seeds", names, by_task),
+    )
+
+
+def every_score(methods: list[MethodScores], seeds: list[int]) -> Iterable[Sequence[Any]]:
+    """The score of every seed, the same ones on all tasks, as lines of a table whose first line names the columns."""
+    yield "method", "decentralised", "task", "seed", "score"
+    for one in methods:
+        for task, scores in one.scores.items():
+            for seed, score in zip(seeds, scores, strict=True):
+                yield one.method, one.decentralised, task, seed, score
 
 
 def as_data(suite: str, scales: list[TaskScale], methods: list[MethodScores]) -> dict[str, Any]:

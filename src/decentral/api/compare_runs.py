@@ -6,13 +6,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from decentral.analysis.comparison import ComparisonRow, as_data, drawn_runs, rows_of, write_rows
+from decentral.analysis.comparison import (
+    ComparisonRow,
+    as_data,
+    drawn_runs,
+    final_tests,
+    rows_of,
+    table_of,
+    write_csv,
+    write_rows,
+    write_text,
+)
 from decentral.analysis.results import Curves, load_curves, shared_references
 from decentral.analysis.run_list import runs_below
+from decentral.analysis.text_table import TextTable
 from decentral.api.places import PathLike, place_for, several
-from decentral.deviation import mean_and_spread
 from decentral.errors import Refused
 from decentral.notebook import Drawing, picture_html, table_html
 from decentral.plain_files import as_path
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several runs on one environment: a row of statistics each, and where comparison.json and the plot lie."""
+    """Several runs on one environment: a row of statistics each, and where the data, the table and the plot lie."""
 
     path: Path
     rows: list[ComparisonRow]
@@ -53,28 +61,22 @@ class Comparison:
         return self.path / "comparison.json"
 
     @property
+    def csv(self) -> Path:
+        return self.path / "comparison.csv"
+
+    @property
+    def latex(self) -> Path:
+        return self.path / "comparison.tex"
+
+    @property
     def plot(self) -> Drawing:
         return Drawing(self.path / "comparison.png")
 
     def _repr_html_(self) -> str:
         """The final tests of all runs, and the plot."""
-        reports = [name.replace("_", " ") for name in self.rows[0].reports]
-        headings = ("algorithm", "decentralised", "steps", "seeds", "mean", "IQM", "95 % interval", *reports)
-        known = ", ".join(f"{name} {value:.2f}" for name, value in self.references.items())
-        footer = f"known: {known}" if known else ""
-        rows = [_cells(row) for row in self.rows]
-        table = table_html("greedy test at the end, over seeds", headings, rows, footer, texts=2)
-        return f"<div>{table}{picture_html(self.plot, 'learning curves')}</div>"
-
-
-def _cells(row: ComparisonRow) -> list[str]:
-    """What a notebook shows of one run; `-` for what one seed does not tell."""
-    summary = row.summary
-    numbers = ["-" if number is None else f"{number:.2f}" for number in (summary.mean, summary.iqm)]
-    interval = "-" if summary.low is None else f"{summary.low:.2f} to {summary.high:.2f}"
-    reported = [mean_and_spread(np.asarray(values)) for values in row.reports.values()]
-    words = [row.label, "yes" if row.decentralised else "no", f"{row.steps:,}", str(summary.seeds)]
-    return [*words, *numbers, interval, *reported]
+        table = table_of(self.rows, self.references)
+        shown = table_html(table.caption, table.headings, table.rows, table.note, table.texts)
+        return f"<div>{shown}{picture_html(self.plot, 'learning curves')}</div>"
 
 
 def compare_runs(runs: Sequence[PathLike], out: PathLike | None = None) -> Comparison:
@@ -88,9 +90,12 @@ def compare_runs(runs: Sequence[PathLike], out: PathLike | None = None) -> Compa
     results, left_out = _results_of([as_path("run", run) for run in several(runs)])
     results = _read_drawn(results, left_out)
     rows = rows_of(results)
-    write_rows(as_data(results, rows), place / "comparison.json")
-    plot_comparison(results, place / "comparison.png", rows)
-    return Comparison(place, rows, results, left_out)
+    comparison = Comparison(place, rows, results, left_out)
+    write_rows(as_data(results, rows), comparison.data)
+    write_csv(final_tests(results, rows), comparison.csv)
+    write_text(table_of(rows, comparison.references).latex(), comparison.latex)
+    plot_comparison(results, comparison.plot, rows)
+    return comparison
 
 
 def _read_drawn(results: list[Curves], left_out: list[str]) -> list[Curves]:
@@ -125,3 +130,6 @@ def _results_of(places: list[Path]) -> tuple[list[Curves], list[str]]:
         results += finished.values()
         left_out += [run.name for run in found if run.name not in finished]
     return results, left_out
+
+
+__all__ = ["Comparison", "ComparisonRow", "TextTable", "compare_runs", "table_of"]

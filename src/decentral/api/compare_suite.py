@@ -5,8 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from decentral.analysis.comparison import write
-from decentral.analysis.suite_scores import MethodScores, TaskScale, as_data, method_scores, scale_of
+from decentral.analysis.comparison import write, write_csv, write_text
+from decentral.analysis.suite_scores import (
+    MethodScores,
+    TaskScale,
+    as_data,
+    every_score,
+    method_scores,
+    scale_of,
+    tables_of,
+)
+from decentral.analysis.text_table import TextTable
 from decentral.api.arguments import listeners_of, plan_of
 from decentral.api.places import PathLike, place_for
 from decentral.api.train import Run
@@ -20,7 +29,7 @@ from decentral.sweeps.suites import Task, planned_runs, settings_of_methods, tas
 
 @dataclass(frozen=True)
 class SuiteComparison:
-    """The scores of several methods on a suite, and where suite.json, the plot and the runs lie."""
+    """The scores of several methods on a suite, and where the data, the tables, the plot and the runs lie."""
 
     path: Path
     suite: str
@@ -31,6 +40,19 @@ class SuiteComparison:
     @property
     def data(self) -> Path:
         return self.path / "suite.json"
+
+    @property
+    def tables(self) -> tuple[TextTable, TextTable]:
+        """What the scores of each method come to, the best mean first; and its score on every task."""
+        return tables_of(self.suite, self.scales, self.methods)
+
+    @property
+    def csv(self) -> Path:
+        return self.path / "suite.csv"
+
+    @property
+    def latex(self) -> Path:
+        return self.path / "suite.tex"
 
     @property
     def plot(self) -> Drawing:
@@ -77,6 +99,8 @@ def compare_suite(
     scales, scored = _scores(tasks, methods, runs)
     comparison = SuiteComparison(place, suite, scales, scored, runs)
     write({"algorithm": algorithm or {}} | as_data(suite, scales, scored), comparison.data)
+    write_csv(every_score(scored, runs[0].curves.seeds), comparison.csv)
+    write_text("\n".join(table.latex() for table in comparison.tables), comparison.latex)
     plot_suite(suite, scored, comparison.plot)
     return comparison
 

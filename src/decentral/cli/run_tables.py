@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
+from decentral.api.compare_runs import TextTable, table_of
 from decentral.api.list_runs import age
 from decentral.api.sweep_status import STATES
-from decentral.cli.tables import print_references
 from decentral.deviation import mean_and_spread
 from decentral.errors import printable
 from decentral.screen import Screen
@@ -27,50 +27,21 @@ MOST_ROWS = 50  # of a table, unless more are asked for
 def print_comparison(
     console: Screen, rows: "list[ComparisonRow]", references: dict[str, float], most: int = MOST_ROWS
 ) -> None:
-    """The final tests of several runs, one line each; steps are a column only where they differ.
-
-    Of too many the best are shown, by their interquartile mean.
-    """
+    """The final tests of several runs, one line each. Of too many the best are shown, by their interquartile mean."""
     every = len(rows)
     if every > most:
         rows = sorted(rows, key=lambda row: -row.summary.iqm)[:most]
-    same_steps = len({row.steps for row in rows}) == 1
-    after = f" after {rows[0].steps:,} steps" if same_steps else ""
-    table = Table(title=f"greedy test{after}, over seeds", title_justify="left")
-    table.add_column("algorithm", overflow="fold")
-    table.add_column("decentralised", no_wrap=True)
-    numbers = ["seeds", "mean", "spread", "IQM", "95 % interval", *(name.replace("_", " ") for name in rows[0].reports)]
-    for heading in ([] if same_steps else ["steps"]) + numbers:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        steps = [] if same_steps else [f"{row.steps:,}"]
-        reported = (mean_and_spread(np.asarray(values)) for values in row.reports.values())
-        summary = _summary_cells(row)
-        table.add_row(row.label, "yes" if row.decentralised else "no", *steps, *summary, *reported)
-    console.print(table)
+    table = table_of(rows, references)
+    console.print(_as_printed(table))
     _say_folded(console, every, most, "the best")
-    print_references(console, references)
+    if table.note:
+        console.say(table.note)
 
 
 def print_suite(console: Screen, compared: "SuiteComparison") -> None:
     """The scores of methods, one line each, the best mean first; then what the scores are measured by."""
-    table = Table(title=f"{compared.suite}: 0 is random play, 1 the best return known", title_justify="left")
-    table.add_column("method", overflow="fold")
-    for heading in ("mean", "95 % interval", "worst", "95 % interval", "worst task", "decentralised"):
-        table.add_column(heading, no_wrap=True, justify="left" if heading == "decentralised" else "right")
-    for one in sorted(compared.methods, key=lambda method: -method.mean):
-        pairs = ((one.mean, one.mean_interval), (one.worst, one.worst_interval))
-        numbers = [cell for value, ends in pairs for cell in (f"{value:.2f}", _interval_cell(*(ends or (None, None))))]
-        table.add_row(one.method, *numbers, one.worst_task, "yes" if one.decentralised else "no")
-    console.print(table)
-    table = Table(title="scores by task, mean over seeds", title_justify="left")
-    table.add_column("task", overflow="fold")
-    for heading in ("random", "best known", *(one.method for one in compared.methods)):
-        table.add_column(heading, justify="right")
-    for scale in compared.scales:
-        scores = (f"{np.mean(one.scores[scale.task]):.2f}" for one in compared.methods)
-        table.add_row(scale.task, f"{scale.random:.2f}", f"{scale.best:.2f}", *scores)
-    console.print(table)
+    for table in compared.tables:
+        console.print(_as_printed(table))
 
 
 def print_tasks(console: Screen, tasks: "Sequence[Task]") -> None:
@@ -200,11 +171,16 @@ def _brief(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _summary_cells(row: "ComparisonRow") -> list[str]:
-    summary = row.summary
-    numbers = ["-" if number is None else f"{number:.2f}" for number in (summary.mean, summary.spread, summary.iqm)]
-    return [str(summary.seeds), *numbers, _interval_cell(summary.low, summary.high)]
-
-
-def _interval_cell(low: float | None, high: float | None) -> str:
-    return "-" if low is None else f"{low:.2f} to {high:.2f}"
+def _as_printed(table: TextTable) -> Table:
+    printed = Table(title=table.caption, title_justify="left")
+    for place, heading in enumerate(table.headings):
+        is_number = place >= table.texts
+        printed.add_column(
+            heading,
+            justify="right" if is_number else "left",
+            no_wrap=place > 0,
+            overflow="ellipsis" if place else "fold",
+        )
+    for row in table.rows:
+        printed.add_row(*row)
+    return printed

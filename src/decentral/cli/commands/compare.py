@@ -130,7 +130,7 @@ def _compare_on_suite(words: list[str]) -> None:
         track=args.track,
     )
     print_suite(console, comparison)
-    console.say(f"written to {comparison.data} and {comparison.plot.name}")
+    console.say(f"written to {comparison.data}, .csv, .tex and .png")
     exit_if_diverged(*comparison.runs)
 
 
@@ -161,4 +161,4 @@ def _print(comparison: Comparison, most: int = MOST_ROWS) -> None:
     print_comparison(console, comparison.rows, comparison.references, most)
     if left := comparison.left_out:
         console.say(f"left out, for they are not finished or not sound: {len(left)} ({', '.join(left[:3])} ...)")
-    console.say(f"written to {comparison.data} and {comparison.plot.name}")
+    console.say(f"written to {comparison.data}, .csv, .tex and .png")
