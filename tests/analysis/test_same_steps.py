@@ -13,11 +13,17 @@ from decentral.analysis.report.data import report_data
 from decentral.analysis.results import load_curves, load_curves_quickly, load_tests, read_config
 from decentral.analysis.series import load_axis, load_metric
 from decentral.analysis.suite_scores import method_scores, scale_of
+from decentral.bundles.card import write_card
+from decentral.bundles.parity import Parity
 from decentral.cli import main
+from decentral.configs.config import resolve
 from decentral.records import RunDirectory
 from decentral.reproduction.battle_pieces import battle_tests
 from decentral.reproduction.pieces import kept
+from decentral.runs.listeners.progress import Lines
+from decentral.runs.runner import PlannedRun
 from tests.patching import patch
+from tests.test_terminal import on_screen
 
 STEPS = np.asarray([[0, 10, 20], [0, 20, 40]])  # seed 1 has long episodes
 RETURNS = np.asarray([[0.0, 10.0, 20.0], [0.0, 2.0, 4.0]])
@@ -94,6 +100,20 @@ def test_a_comparison_its_table_and_a_list_of_runs_tell_the_same(directory, tmp_
     assert "after 20 steps" in out and "20 of 20" in out and "40" not in out
 
 
+def test_what_training_prints_at_its_end_is_what_the_tables_say(directory):
+    rows = directory.read_metrics()[-2:]
+
+    def show(screen):
+        lines, plan = Lines(screen), {"steps": 20, "seeds": 2}
+        lines.started([PlannedRun(resolve("iql", "3m", training_settings=plan), directory.path)], "")
+        lines.finished([rows], 1.0)
+
+    shown = on_screen(show)
+    assert "after 20 steps" in shown
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.splitlines() if line.startswith("│")]
+    assert cells == [["0", "20.00", "1.00", "2.00"], ["1", "2.00", "1.00", "0.20"], ["all", "11.00", "12.73", "1.10"]]
+
+
 def test_a_score_of_a_suite_counts_the_late_tests_of_the_same_steps(directory):
     run = load_curves(directory)
     scored = method_scores("dac", {"3m": run}, {"3m": scale_of("3m", {}, run)})
@@ -123,6 +143,14 @@ def test_reports_and_exports_have_the_curves_of_the_same_steps(directory, tmp_pa
     ahead = exported["battles"]["3m"]["dac"]["seed_1"]
     assert ahead["step_2"] == {"step_count": 20, "return": [2.0], "win_rate": [0.2]}
     assert ahead["absolute_metrics"] == {"return": [2.0], "win_rate": [0.2]}
+
+
+def test_the_card_of_a_bundle_says_the_step_of_its_own_seed_and_at_which_the_others_are_read(directory):
+    spec = {"algorithm": "dac", "agent": "row", "origin": {"seed": 1, "agent": 0}, "parameters": {"sha256": "0"}}
+    spec |= {"observation": {"size": 1, "entries": []}, "output": {"first": 0, "count": 1, "names": ["a1"]}}
+    card = write_card(spec, load_curves(directory), load_tests(directory), np.ones(1), Parity(1, 0.0), {})
+    assert "- training: 40 environment steps" in card and "- last test of this seed: 4.00\n" in card
+    assert "- last test over 2 seeds: 11.00 ± 12.73 (each after 20 steps)\n" in card
 
 
 def test_what_is_stored_of_runs_stays_as_it_was_recorded(directory):
