@@ -6,7 +6,7 @@
         --out docs/figures/porters-many.png
 
 The file keeps each run's configuration and provenance, and of every test of every seed the mean return and what the
-world reports besides; of battles also each seed's own steps, which differ.
+world reports besides; where seeds differ in their steps, as in battles, also each seed's own.
 """
 
 import argparse
@@ -21,26 +21,27 @@ import numpy as np
 
 from decentral.analysis.plots.curves import plot_curves
 from decentral.analysis.plots.grid import grid_figure
-from decentral.analysis.results import Curves, Panel, load_curves
+from decentral.analysis.results import Curves, Panel, load_curves, load_tests
 from decentral.configs.config import Config
 from decentral.records import RunDirectory
-from decentral.reproduction.battle_pieces import at_common_steps, battle_tests, common_steps
+from decentral.reproduction.battle_pieces import at_common_steps, common_steps
 from decentral.sweeps.suites import VARIANTS
 
 
 def gathered(path: Path) -> dict[str, Any]:
     """What a file keeps of one run."""
     directory = RunDirectory.open(path)
-    curves = load_curves(directory)
+    curves, tests = load_curves(directory), load_tests(directory)
+    steps = tests.steps.astype(int)
     return {
         "config": curves.config,
         "provenance": _without_places(directory.read_json("versions.json")),
         "seconds": directory.seconds,
         "seeds": curves.seeds,
-        "steps": curves.steps.astype(int).tolist(),
-        "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
-        "reports": {name: values.round(3).tolist() for name, values in curves.reports.items()},
-        **({"seed_steps": battle_tests(directory)["seed_steps"]} if "win_rate" in curves.reports else {}),
+        "steps": steps.mean(axis=0).astype(int).tolist(),
+        "returns": tests.returns.round(3).tolist(),  # [seeds, tests]
+        "reports": {name: values.round(3).tolist() for name, values in tests.reports.items()},
+        **({"seed_steps": steps.tolist()} if (steps != steps[0]).any() else {}),
     }
 
 
@@ -55,7 +56,7 @@ def _without_places(provenance: dict[str, Any]) -> dict[str, Any]:
 
 
 def curves_of(entry: dict[str, Any]) -> Curves:
-    """The learning curves of one run of a file, of battles at the same steps for all seeds."""
+    """The learning curves of one run of a file, at the same steps for all seeds."""
     config, steps = entry["config"], entry["steps"]
     kept = {"returns": entry["returns"]} | entry.get("reports", {})
     if "seed_steps" in entry:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from decentral.analysis.results import load_curves
+from decentral.analysis.results import load_curves, load_tests
 from decentral.bundles.card import write_card
 from decentral.bundles.parity import Parity
 from decentral.records import RunDirectory
@@ -125,12 +125,13 @@ def test_a_name_is_drawn_letter_by_letter(whole):
 def test_a_card_can_be_written_whatever_versions_are_told(whole, packages):
     spec = {"algorithm": "dac", "agent": "row", "origin": {"seed": 1, "agent": 0}, "parameters": {"sha256": "0"}}
     spec |= {"observation": {"size": 1, "entries": []}, "output": {"first": 0, "count": 1, "names": ["a1"]}}
-    curves, one = load_curves(RunDirectory(whole)), np.ones(1)
-    card = write_card(spec, curves, one, Parity(1, 0.0), {"packages": packages})
+    directory, one = RunDirectory(whole), np.ones(1)
+    curves, tests = load_curves(directory), load_tests(directory)
+    card = write_card(spec, curves, tests, one, Parity(1, 0.0), {"packages": packages})
     assert "# dac on matrix-game" in card.encode().decode()
-    curves.seeds.remove(1)
+    tests.seeds.remove(1)
     with pytest.raises(Refused, match="must have records of seed 1"):
-        write_card(spec, curves, one, Parity(1, 0.0), {})
+        write_card(spec, curves, tests, one, Parity(1, 0.0), {})
 
 
 PRETTY = '"$\\\\frac{ $ 🦊"'

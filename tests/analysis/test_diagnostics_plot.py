@@ -35,6 +35,8 @@ def test_numbers_of_seeds_and_agents_stand_side_by_side(tmp_path):
     assert found.keys() == {"kl"}
     np.testing.assert_array_equal(found["kl"][1:], [[1, np.nan, 3, 2.0**64], [7, np.nan, np.nan, np.nan]])
     assert np.isnan(found["kl"][0]).all()
+    found = load_measures(run_of(tmp_path, {"kl": None}, {"kl": [1.0, 2.0]}), ["kl"])
+    np.testing.assert_array_equal(found["kl"], [[np.nan, np.nan, 1, 2]])  # each seed has its own columns
 
 
 def test_a_panel_shows_means_over_seeds_and_agents_from_the_first_test_that_has_them(tmp_path):

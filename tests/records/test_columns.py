@@ -58,15 +58,19 @@ def test_what_is_found_by_searching_is_what_is_read_by_parsing(tmp_path, monkeyp
 @pytest.mark.parametrize("tails", [(64,), (900,), (2**13,)])
 def test_the_last_test_is_that_of_all_seeds_wherever_the_reading_begins(tmp_path, monkeypatch, tails):
     monkeypatch.setattr(columns, "TAILS", tails)
-    text = "".join(record(seed, 10 * test + seed, test + seed) for test in range(9) for seed in (1, 2, 3))
-    last = columns.LastTest({1: 81, 2: 82, 3: 83}, {1: 9.0, 2: 10.0, 3: 11.0})
-    assert last.step == 83
+    text = "".join(record(seed, 10 * test, test + seed) for test in range(9) for seed in (1, 2, 3))
+    last = columns.LastTest(80, {1: 9.0, 2: 10.0, 3: 11.0})
     assert read_last_test(written(tmp_path, text)) == last
     half = text + record(1, 90, 0.5) + record(2, 90, 0.5)[:20]
     assert read_last_test(written(tmp_path, half)) == last
     assert read_last_test(written(tmp_path, "")) is None
     (tmp_path / "metrics.jsonl").unlink()
     assert read_last_test(RunDirectory(tmp_path)) is None
+
+
+def test_the_last_test_of_seeds_that_are_ahead_is_read_where_the_slowest_stands(tmp_path):
+    text = "".join(record(seed, 10 * seed * test, 4.0 * test) for test in range(9) for seed in (1, 2, 4))
+    assert read_last_test(written(tmp_path, text)) == columns.LastTest(80, {1: 32.0, 2: 16.0, 4: 8.0})
 
 
 @pytest.mark.parametrize("diverged", [[], [{"seed": 3, "note": 'a "sha256": "'}]])

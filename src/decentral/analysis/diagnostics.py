@@ -7,6 +7,7 @@ import numpy as np
 
 from decentral.analysis.results import Curves, load_measures
 from decentral.deviation import sample_deviation
+from decentral.records.same_steps import at_steps
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,15 @@ class Band:
 
 def load_bands(run: Curves, groups: Iterable[MetricGroup]) -> dict[str, Band]:
     """Those of the groups' numbers that a run has."""
-    measured = load_measures(run, [name for group in groups for name in group.names])
-    return {name: _band(run.steps, table) for name, table in measured.items()}
+    measured = load_measures(run, ["step", *(name for group in groups for name in group.names)])
+    own = measured.pop("step").T  # [seeds, tests]
+    return {name: _band(run.steps, _at_steps(run.steps, own, table)) for name, table in measured.items()}
+
+
+def _at_steps(wanted: np.ndarray, own: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """What every agent measured at the steps of its seed [tests, seeds x agents], at those of all seeds."""
+    agents = table.shape[1] // len(own)
+    return at_steps(wanted, np.repeat(own, agents, axis=0), table.T).T
 
 
 def _band(steps: np.ndarray, table: np.ndarray) -> Band:

@@ -14,8 +14,9 @@ import numpy as np
 from decentral.environments.payoffs import payoff_name
 from decentral.errors import Refused
 from decentral.records import RunDirectory
-from decentral.records.columns import Columns, LastTest, parse_columns, read_columns
+from decentral.records.columns import Columns, LastTest, parse_columns, read_columns, tables_of
 from decentral.records.lines import LARGEST, RETURN
+from decentral.records.same_steps import at_steps, reached_by_all
 
 LONGEST_NAME = 300  # letters of an algorithm's or an environment's: those of code have the name of its module
 MARKED = " (not decentralised)"  # beside the name of a run whose agents learn from more than their own data
@@ -23,8 +24,18 @@ LONGEST_VALUE = 40  # letters of a setting in the name of a run
 
 
 @dataclass(frozen=True)
+class SeedTests:
+    """The tests of a run as they were recorded, each seed's at its own steps; all arrays are [seeds, tests]."""
+
+    seeds: list[int]
+    steps: np.ndarray
+    returns: np.ndarray
+    reports: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
 class Curves:
-    """The test returns of all seeds of one run, and what its environment reports of tests besides."""
+    """The test returns of all seeds of one run at the same steps, and what its environment reports of tests besides."""
 
     path: Path
     config: dict[str, Any]
@@ -61,9 +72,9 @@ class Curves:
         return self.config.get("strictness", {}).get("decentralised", True)
 
 
-def in_last_third(run: Curves) -> np.ndarray:
+def in_last_third(steps: np.ndarray) -> np.ndarray:
     """Which tests lie in the last third of training [tests]."""
-    return run.steps * 3 >= run.steps[-1] * 2
+    return steps * 3 >= steps[-1] * 2
 
 
 def late_returns(run: Curves) -> np.ndarray:
@@ -88,39 +99,36 @@ def load_curves_quickly(directory: RunDirectory, config: dict[str, Any]) -> Curv
 
 def last_test_curves(path: Path, config: dict[str, Any], last: LastTest) -> Curves:
     """The curves of a run of which the last test alone was read."""
-    returns = _finite(np.asarray([*last.returns.values()], dtype=float))[:, None]
-    steps = np.asarray([np.mean([*last.steps.values()])])
-    return Curves(path, config, [*last.returns], steps, returns, last_only=True)
+    returns = np.asarray([*last.returns.values()], dtype=float)[:, None]
+    returns = np.where(np.isfinite(returns), returns, np.nan)
+    return Curves(path, config, [*last.returns], np.asarray([float(last.step)]), returns, last_only=True)
+
+
+def load_tests(directory: RunDirectory) -> SeedTests:
+    """The tests of a run that every seed has done, for what asks how each seed did where it stood by itself."""
+    return _tests(directory, read_config(directory), parse_columns)
 
 
 def _curves(directory: RunDirectory, config: dict[str, Any], read: Callable[..., Columns]) -> Curves:
+    tests = _tests(directory, config, read)
+    steps = reached_by_all(tests.steps)
+    returns = at_steps(steps, tests.steps, tests.returns)
+    reports = {name: at_steps(steps, tests.steps, values) for name, values in tests.reports.items()}
+    return Curves(directory.path, config, tests.seeds, steps, returns, reports)
+
+
+def _tests(directory: RunDirectory, config: dict[str, Any], read: Callable[..., Columns]) -> SeedTests:
     try:
         reports = {name: f"test_{name}" for name in config.get("reports", [])}
         columns = read(directory, [*reports.values()])
     except (KeyError, TypeError) as error:
         raise Refused(f"{directory.path / 'metrics.jsonl'} has a record that makes no sense ({error})") from None
-    rows = _rows_by_seed(columns["seed"])
-    if not rows.size:
+    tables = tables_of(columns)
+    if not tables["seed"].size:
         raise Refused(f"{directory.path} has no records: the run has not been tested yet")
-    tables = {key: _finite(column[rows]) for key, column in columns.items()}
     seeds = [int(seed) for seed in tables["seed"][:, 0]]
     by_name = {name: tables[key] for name, key in reports.items()}
-    return Curves(directory.path, config, seeds, tables["step"].mean(axis=0), tables[RETURN], by_name)
-
-
-def _rows_by_seed(seeds: np.ndarray) -> np.ndarray:
-    """The places of each seed's records [seeds, tests], as many as every seed has."""
-    every = np.unique(seeds)
-    if len(every) and not len(seeds) % len(every) and (seeds.reshape(-1, len(every)) == every).all():
-        return np.arange(len(seeds)).reshape(-1, len(every)).T  # as runs write them, test by test
-    places = [np.flatnonzero(seeds == seed) for seed in every]
-    tests = min((len(place) for place in places), default=0)
-    return np.stack([place[:tests] for place in places]) if tests else np.empty((0, 0), int)
-
-
-def _finite(table: np.ndarray) -> np.ndarray:
-    """NaN where a number is not finite."""
-    return np.where(np.isfinite(table), table, np.nan)
+    return SeedTests(seeds, tables["step"], tables[RETURN], by_name)
 
 
 def read_config(directory: RunDirectory) -> dict[str, Any]:
@@ -247,7 +255,7 @@ def flat_settings(config: dict[str, Any]) -> dict[str, Any]:
 def load_measures(run: Curves, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Those of the named numbers that a run has: at every test [tests, seeds x agents], NaN where one is missing.
 
-    A number of the team as a whole counts as that of one agent.
+    A number of the team as a whole counts as that of one agent. The tests of each seed are at its own steps.
     """
     by_seed: dict[int, list[dict[str, Any]]] = {seed: [] for seed in run.seeds}
     for row in RunDirectory(run.path).read_metrics():
@@ -258,10 +266,10 @@ def load_measures(run: Curves, names: Iterable[str]) -> dict[str, np.ndarray]:
 
 
 def _measured_table(tests: list[list[list[float]]]) -> np.ndarray:
-    """The numbers of all seeds of a test in one row; a short one is filled up with NaN."""
-    rows = [list(chain.from_iterable(test)) for test in tests]
-    widest = max(len(row) for row in rows)
-    return np.asarray([row + [np.nan] * (widest - len(row)) for row in rows])
+    """The numbers of all seeds of a test in one row, as many of each; where a seed has fewer, NaN takes their place."""
+    widest = max(len(numbers) for test in tests for numbers in test)
+    filled = [[numbers + [np.nan] * (widest - len(numbers)) for numbers in test] for test in tests]
+    return np.asarray([list(chain.from_iterable(test)) for test in filled])
 
 
 def _numbers(run: Curves, name: str, row: dict[str, Any]) -> list[float]:

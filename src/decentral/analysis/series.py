@@ -8,6 +8,7 @@ from decentral.analysis.results import Curves, load_measures
 from decentral.errors import Refused
 from decentral.records import RunDirectory
 from decentral.records.lines import RETURN
+from decentral.records.same_steps import at_steps, reached_by_all
 
 X_AXES = ("steps", "episodes", "time")
 COUNTS = ("seed", "step", "seconds")  # of a record: where it stands, not what it measured
@@ -36,13 +37,28 @@ def check_metrics(runs: Sequence[Curves], names: Sequence[str]) -> None:
                 raise Refused(f"metric must be one of {', '.join(known)}, got {name!r:.60} for {run.path}")
 
 
-def load_metric(run: Curves, name: str) -> np.ndarray:
-    """A metric of every seed at every test [seeds, tests]; the mean over agents if each has its own. NaN: unknown."""
-    if name == "return":
+def load_metric(run: Curves, name: str, x: str = "steps") -> np.ndarray:
+    """A metric of every seed at the same places of an axis, those of `load_axis` [seeds, tests]. NaN: unknown.
+
+    It is the mean over agents if each has its own.
+    """
+    if x == "steps" and name == "return":
         return run.returns
-    if name in run.reports:
+    if x == "steps" and name in run.reports:
         return run.reports[name]
-    table = load_measures(run, [name]).get(name)
+    own = _own_places(run, x)
+    return at_steps(reached_by_all(own), own, _recorded(run, name))
+
+
+def load_axis(run: Curves, x: str) -> np.ndarray:
+    """Where every test stands [tests]: environment steps, episodes, or seconds of training, that all seeds reached."""
+    return run.steps if x == "steps" else reached_by_all(_own_places(run, x))
+
+
+def _recorded(run: Curves, name: str) -> np.ndarray:
+    """A metric of every seed at its own tests [seeds, tests]."""
+    key = RETURN if name == "return" else f"test_{name}" if name in run.reports else name
+    table = load_measures(run, [key]).get(key)
     if table is None:  # recorded, but never a number
         return np.full(run.returns.shape, np.nan)
     of_agents = table.reshape(len(table), len(run.seeds), -1)
@@ -52,19 +68,19 @@ def load_metric(run: Curves, name: str) -> np.ndarray:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan).T
 
 
-def load_axis(run: Curves, x: str) -> np.ndarray:
-    """Where every test stands [tests]: environment steps, episodes, or seconds of training, all of one seed."""
+def _own_places(run: Curves, x: str) -> np.ndarray:
+    """Where every test of every seed stands [seeds, tests]. Seeds that train side by side share the clock."""
     if x == "steps":
-        return run.steps
+        return _recorded(run, "step")
     if x == "episodes":
-        episodes = load_metric(run, "episode")
+        episodes = _recorded(run, "episode")
         if not np.isfinite(episodes).all():
             raise Refused(f"x must be steps or time for {run.path}, which recorded no episodes, got 'episodes'")
-        return episodes.mean(axis=0)
+        return episodes
     seconds = [*RunDirectory(run.path).seconds_by_step.values()]  # one for each test
     if len(seconds) < len(run.steps):
         raise Refused(f"x must be steps or episodes for {run.path}, which recorded no times, got 'time'")
-    return np.asarray(seconds[: len(run.steps)])
+    return np.tile(seconds[: len(run.steps)], (len(run.seeds), 1))
 
 
 def smoothed(values: np.ndarray, tests: int) -> np.ndarray:

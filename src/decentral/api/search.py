@@ -83,4 +83,4 @@ def worth(directory: RunDirectory) -> float | None:
     if directory.diverged:
         return None
     curves = load_curves(directory)
-    return float(curves.returns[:, in_last_third(curves)].mean())
+    return float(curves.returns[:, in_last_third(curves.steps)].mean())

@@ -81,12 +81,12 @@ class Run:
 
     @property
     def steps(self) -> np.ndarray:
-        """The environment steps of the tests [tests]."""
+        """The environment steps that every seed had reached at each test [tests]."""
         return self.curves.steps
 
     @property
     def returns(self) -> np.ndarray:
-        """The mean return of every test [seeds, tests]."""
+        """The mean return of every test, at these steps [seeds, tests]."""
         return self.curves.returns
 
     def evaluate(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from decentral.analysis.results import Curves
+from decentral.analysis.results import Curves, SeedTests
 from decentral.bundles.parity import Parity
 from decentral.bundles.policies import Policy
 from decentral.deviation import mean_and_spread
@@ -74,13 +74,14 @@ LIMITS = """\
 """
 
 
-def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity: Parity, versions: dict) -> str:
-    """The card of a bundle; `returns` are those of its team's recorded episodes."""
+def write_card(
+    spec: dict[str, Any], curves: Curves, tests: SeedTests, returns: np.ndarray, parity: Parity, versions: dict
+) -> str:
+    """The card of a bundle; `tests` are those of `curves`, `returns` those of its team's recorded episodes."""
     origin, config = spec["origin"], curves.config
-    final = curves.returns[:, -1]
-    if origin["seed"] not in curves.seeds:
+    if origin["seed"] not in tests.seeds:
         raise Refused(f"{curves.path / 'metrics.jsonl'} must have records of seed {origin['seed']}, which it has not")
-    last_return = final[curves.seeds.index(origin["seed"])]
+    lane = tests.seeds.index(origin["seed"])
     known = ", ".join(f"{name} {value:.2f}" for name, value in curves.references.items())
     known_packages = versions.get("packages")
     named = known_packages.items() if isinstance(known_packages, dict) else ()
@@ -92,13 +93,13 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
         "",
         f"- environment: {_settings(config['environment'])}",
         f"- algorithm: {_settings(member)}",
-        f"- training: {curves.steps[-1]:,.0f} environment steps; {_settings(config['training'])}",
+        f"- training: {tests.steps[lane, -1]:,.0f} environment steps; {_settings(config['training'])}",
         f"- decentralised: {'yes' if curves.decentralised else 'no'}",
         "",
         "## Results (return of the whole team)",
         "",
-        f"- last test of this seed: {last_return:.2f}",
-        *([f"- last test over {len(final)} seeds: {mean_and_spread(final)}"] if len(final) > 1 else []),
+        f"- last test of this seed: {tests.returns[lane, -1]:.2f}",
+        *_over_seeds(curves, tests),
         f"- {len(returns)} greedy episodes of this seed: {mean_and_spread(returns)}",
         *([f"- known: {known}"] if known else []),
         "",
@@ -113,6 +114,13 @@ def write_card(spec: dict[str, Any], curves: Curves, returns: np.ndarray, parity
         "",
     ]
     return "\n".join(lines).encode(errors="backslashreplace").decode()  # a command may hold bytes that are not text
+
+
+def _over_seeds(curves: Curves, tests: SeedTests) -> list[str]:
+    """What all seeds returned in the end, at the step that every one of them had reached."""
+    final, step = curves.returns[:, -1], curves.steps[-1]
+    differ = f" (each after {step:,.0f} steps)" if (tests.steps[:, -1] != step).any() else ""
+    return [f"- last test over {len(final)} seeds: {mean_and_spread(final)}{differ}"] if len(final) > 1 else []
 
 
 def _opening(spec: dict[str, Any], environment: str) -> list[str]:

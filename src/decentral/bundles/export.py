@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from decentral.analysis.results import load_curves
+from decentral.analysis.results import load_curves, load_tests
 from decentral.bundles.card import describe, write_card
 from decentral.bundles.onnx_graph import answers_of_graph, onnx_package, write_graph
 from decentral.bundles.parity import Parity, compare
@@ -66,7 +66,7 @@ def export_agent(
         parity = compare(taken, recording)
         if form == "onnx":
             _add_graph(draft / GRAPH, taken, policy.arrays, recording)
-        card = write_card(spec, curves, recording.returns, parity, _versions(directory))
+        card = write_card(spec, curves, load_tests(directory), recording.returns, parity, _versions(directory))
         (draft / CARD).write_text(card)
         draft.replace(out)
     finally:

@@ -15,6 +15,7 @@ import numpy as np
 from decentral.plain_files import read_end, read_plain
 from decentral.records.lines import LARGEST, MOST_RECORDS, RETURN
 from decentral.records.run_directory import RunDirectory
+from decentral.records.same_steps import at_steps, reached_by_all
 
 COUNTS = ("seed", "step")
 TAILS = (2**13, 2**16)  # bytes at the end of the records in which the last test is looked for
@@ -25,15 +26,10 @@ Numbers = dict[str, list[float]]  # the same; for few records quicker than array
 
 @dataclass(frozen=True)
 class LastTest:
-    """The last test that all seeds have done: where each seed stood, and its return."""
+    """The last test that all seeds have done: the step that every seed had reached, and its return there."""
 
-    steps: dict[int, int]
+    step: int
     returns: dict[int, float]
-
-    @property
-    def step(self) -> int:
-        """Where the seed stood that had come furthest."""
-        return max(self.steps.values())
 
 
 def read_columns(directory: RunDirectory, keys: Sequence[str] = ()) -> Columns:
@@ -67,9 +63,36 @@ def read_last_test(directory: RunDirectory) -> LastTest | None:
     last = slice(first, None)
     if len(seeds) - first < first - before:  # it is being written
         last = slice(before, first)
-    tested = [*map(int, seeds[last])]
-    steps = dict(zip(tested, map(int, numbers["step"][last]), strict=True))
-    return LastTest(steps, dict(zip(tested, numbers[RETURN][last], strict=True)))
+    results = {key: column[last] for key, column in numbers.items()}
+    if len({*results["step"]}) > 1:  # earlier tests of the seeds that are ahead count too
+        results = {key: column.tolist() for key, column in read_last_results(directory).items()}
+    by_seed = zip(map(int, results["seed"]), results[RETURN], strict=True)
+    return LastTest(int(results["step"][0]), dict(by_seed))
+
+
+def read_last_results(directory: RunDirectory, keys: Sequence[str] = ()) -> Columns:
+    """The seed, the step, the return and further numbers of the last test, at the step that every seed had reached."""
+    tables = tables_of(read_columns(directory, keys))
+    steps = tables["step"]
+    reached = reached_by_all(steps)
+    read = {key: at_steps(reached, steps, table)[:, -1] for key, table in tables.items()}
+    return read | {"seed": tables["seed"][:, 0], "step": np.full(len(steps), reached[-1])}
+
+
+def tables_of(columns: Columns) -> Columns:
+    """The same numbers as tables [seeds, tests] of the tests that every seed has done; NaN where one is not finite."""
+    rows = _rows_by_seed(columns["seed"])
+    return {key: np.where(np.isfinite(column), column, np.nan)[rows] for key, column in columns.items()}
+
+
+def _rows_by_seed(seeds: np.ndarray) -> np.ndarray:
+    """The places of each seed's records [seeds, tests], as many as every seed has."""
+    every = np.unique(seeds)
+    if len(every) and not len(seeds) % len(every) and (seeds.reshape(-1, len(every)) == every).all():
+        return np.arange(len(seeds)).reshape(-1, len(every)).T  # as runs write them, test by test
+    places = [np.flatnonzero(seeds == seed) for seed in every]
+    tests = min((len(place) for place in places), default=0)
+    return np.stack([place[:tests] for place in places]) if tests else np.empty((0, 0), int)
 
 
 def _beginnings(seeds: list[float]) -> list[int]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from decentral.configs.config import Config, resolve
 from decentral.records import RunDirectory
+from decentral.records.same_steps import at_steps
 from decentral.reproduction.pieces import complete_all, sweep_piece, train_one, training_piece
 from decentral.reproduction.predator_prey import EXTENDED, WEIGHTS
 from decentral.reproduction.target import Data, Done, Piece, Scale, Workplace
@@ -31,8 +32,8 @@ def common_steps(config: Data) -> np.ndarray:
 
 def at_common_steps(config: Data, result: Data, name: str) -> np.ndarray:
     """Every seed's test results at the same steps, interpolated linearly [seeds, points]."""
-    both = zip(result["seed_steps"], result[name], strict=True)
-    return np.asarray([np.interp(common_steps(config), steps, values) for steps, values in both])
+    steps, values = (np.asarray(result[key], dtype=float) for key in ("seed_steps", name))
+    return at_steps(common_steps(config), steps, values)
 
 
 MAPS = ("5m_vs_6m", "8m_vs_9m", "10m_vs_11m", "3s_vs_4z", "3s_vs_5z", "2s_vs_1sc", "3s5z")

@@ -17,7 +17,7 @@ def final_of(run: Curves) -> str:
 
 def last_third_of(run: Curves) -> str:
     """The mean return of the tests in the last third of training, mean and standard deviation over seeds."""
-    return mean_and_spread(run.returns[:, in_last_third(run)].mean(axis=1))
+    return mean_and_spread(run.returns[:, in_last_third(run.steps)].mean(axis=1))
 
 
 def learned(run: Curves) -> bool:

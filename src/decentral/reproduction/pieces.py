@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from decentral.analysis.results import Curves, in_last_third, load_curves, load_measures
+from decentral.analysis.results import Curves, in_last_third, load_curves, load_measures, load_tests
 from decentral.configs.config import Config, completed
 from decentral.records import RunDirectory
 from decentral.reproduction.target import Data, Done, Piece, Workplace
@@ -53,14 +53,18 @@ def curves_of(done: Done) -> Curves:
 
 
 def kept(directory: RunDirectory) -> Data:
-    """What is stored of a run: its learning curves, and the mean of its other metrics over the last third."""
-    curves = load_curves(directory)
-    late, measured = in_last_third(curves), load_measures(curves, MEASURES)
+    """What is stored of a run: its tests as they were recorded, and the mean of its other metrics over the last third.
+
+    A test's step is the mean over seeds.
+    """
+    curves, tests = load_curves(directory), load_tests(directory)
+    steps, measured = tests.steps.mean(axis=0), load_measures(curves, MEASURES)
+    late = in_last_third(steps)
     return {
         "references": curves.references,
         "seeds": curves.seeds,
-        "steps": curves.steps.astype(int).tolist(),
-        "returns": curves.returns.round(3).tolist(),  # [seeds, tests]
+        "steps": steps.astype(int).tolist(),
+        "returns": tests.returns.round(3).tolist(),  # [seeds, tests]
         "measures": {name: table[late].mean(axis=0).round(4).tolist() for name, table in measured.items()},
         "seconds": directory.seconds,  # until the last test, before an interruption too
     }

@@ -75,7 +75,7 @@ def curves_figure(
     for number, (run, place, legend) in enumerate(zip(runs, places, legends, strict=True)):
         gaps = {"linestyle": (0, (4, 4)), "linewidth": 2.0} if may_coincide and number % 2 else {}
         for axes, metric in zip(grid, metrics, strict=True):
-            values = smoothed(load_metric(run, metric), options.smooth)
+            values = smoothed(load_metric(run, metric, options.x), options.smooth)
             appearance = look(number, options.colours or COLOURS) | gaps
             draw_values(axes, place, legend, values, deviation_band(values), appearance)
             drawn[metric].append(values)

@@ -13,6 +13,8 @@ from rich.table import Table
 from decentral.configs.config import Config
 from decentral.deviation import spread_of
 from decentral.errors import printable
+from decentral.records import RunDirectory
+from decentral.records.columns import read_last_results
 from decentral.runs.metric_rows import Rows
 from decentral.runs.runner import Listener, PlannedRun
 from decentral.screen import Screen
@@ -76,7 +78,7 @@ class Lines:
         title = _title(self.runs[0].config)
         self._say(f"\n{title}: greedy test after {_reached(rows):,} steps, {_duration(seconds)}")
         if len(rows) == 1:
-            self.console.print(_summary(rows[0], _reports(self.runs[0].config)))
+            self.console.print(_summary(_at_same_steps(self.runs[0], rows[0]), _reports(self.runs[0].config)))
         self._say(f"written to {self.place}")
 
     def closed(self) -> None:
@@ -198,13 +200,25 @@ def _duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}"
 
 
+def _at_same_steps(run: PlannedRun, rows: Rows) -> Rows:
+    """The last test of all seeds; where they differ in their steps, at the one that all have reached."""
+    if len({row["step"] for row in rows}) == 1:
+        return rows
+    last = read_last_results(RunDirectory(run.out), _keys(_reports(run.config)))
+    return [dict(zip(last, values, strict=True)) for values in zip(*last.values(), strict=True)]
+
+
+def _keys(reports: list[str]) -> list[str]:
+    """What the table at the end shows of a record."""
+    return ["test_return_mean", "test_return_std", *(f"test_{name}" for name in reports)]
+
+
 def _summary(rows: Rows, reports: list[str]) -> Table:
     table = Table()
     for heading in ("seed", "return", "spread", *(name.replace("_", " ") for name in reports)):
         table.add_column(heading, justify="right")
-    keys = ["test_return_mean", "test_return_std", *(f"test_{name}" for name in reports)]
     for row in rows:
-        table.add_row(str(row["seed"]), *(f"{row[key]:.2f}" for key in keys))
+        table.add_row(f"{row['seed']:.0f}", *(f"{row[key]:.2f}" for key in _keys(reports)))
     returns = np.asarray([row["test_return_mean"] for row in rows])
     table.add_section()
     reported = (f"{_mean(rows, f'test_{name}'):.2f}" for name in reports)
