@@ -148,9 +148,9 @@ def test_the_table_of_actor_critics_is_that_of_the_data(curves):
     told = f"IPPO wins {wins['ippo', '3m']} % and IA2C {wins['ia2c', '3m']} %, on `5m_vs_6m` IPPO wins"
     assert f"{told} {wins['ippo', '5m_vs_6m']} %" in text("docs/algorithms/ippo.md")
     [beside] = stored("iql-3m.json")
-    won = 100 * late_of(beside | {"returns": beside["reports"]["win_rate"]})
+    won = 100 * won_late(curves(beside))
     assert f"IQL wins {mean_and_spread(won, digits=1)} % of `3m` with" in page
-    screened = [late_of(run | {"returns": run["reports"]["win_rate"]}) for run in stored("ippo-entropy.json")]
+    screened = [won_late(curves(run)) for run in stored("ippo-entropy.json")]
     words = [mean_and_spread(100 * of_seeds, digits=1) for of_seeds in screened]
     assert f"0.01, 0.03 and 0.1 win {words[0]}, {words[1]} and {words[2]} % in the last tenth" in page
 
