@@ -1,5 +1,6 @@
 """Shapes are checked at run time in every test, and no array may gain an axis by accident."""
 
+import functools
 import gc
 import os
 import signal
@@ -16,6 +17,9 @@ for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHU
 
 # Most of the tests' time goes into compiling small programs: compile them less hard, and each only once.
 FLAGS = ["--xla_backend_optimization_level=1"]
+# Passes of XLA that check its own work, or help programs alone that run for longer than they take to compile.
+LEFT_OUT = ("hlo-verifier", "tree_reduction_rewriter", "while-loop-invariant-code-motion", "small-while-loop-hoisting")
+FLAGS.append(f"--xla_disable_hlo_passes={','.join(LEFT_OUT)}")
 if version("jaxlib").startswith("0.10."):  # a flag that later versions don't know ends the process
     FLAGS.append("--xla_cpu_use_fusion_emitters=false")
     FLAGS.append("--xla_cpu_parallel_codegen_split_count=1")  # both cores are busy: in parts it takes 7% more
@@ -27,6 +31,8 @@ os.environ["JAX_COMPILATION_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"de
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
 
 os.environ["XDG_CONFIG_HOME"] = os.environ["JAX_COMPILATION_CACHE_DIR"] + "-config"  # and nobody's own is touched
+
+os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"  # nobody reads where a program's operations were written
 
 os.environ["JAX_NUM_CPU_DEVICES"] = "1"  # the workers of pytest share the cores already
 
@@ -53,7 +59,7 @@ install_import_hook([f"decentral.{name}" for name in (*CHECKED, "types")], "bear
 
 import jax  # noqa: E402 (the hook comes first)
 from jax._src import pjit  # noqa: E402
-from jax._src.interpreters import pxla  # noqa: E402
+from jax._src.interpreters import mlir, pxla  # noqa: E402
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 os.environ["DECENTRAL_CACHE_DIR"] = "off"  # the tests leave nothing in the user's
@@ -92,6 +98,9 @@ def pytest_collection_finish():
 
 MOST_MAPPINGS = 20_000  # of memory: Linux allows a process 65,530, a compiled program takes several
 LOWERED = [getattr(pjit, "_pjit_lower", None), getattr(pxla, "_cached_lowering_to_hlo", None)]  # JAX's, of each program
+if hasattr(mlir, "make_ir_context"):  # making one takes longer than writing a small program in it: one for a module
+    mlir.make_ir_context = functools.cache(mlir.make_ir_context)
+    LOWERED.append(mlir.make_ir_context)
 
 
 @pytest.fixture(scope="module", autouse=True)
