@@ -177,8 +177,9 @@ def test_how_long_the_readings_took_is_told_as_it_was():
 def test_what_the_references_end_at_in_the_matrix_game_is_told_as_it_is():
     runs = json.loads((ROOT / "results" / "family-matrix.json").read_text())["runs"]
     ends = {run["config"]["algorithm"]["name"]: np.asarray(run["returns"])[:, -1].tolist() for run in runs}
-    assert ends["vdn"] == ends["qmix"] == [6.0] * 5
+    assert ends["vdn"] == ends["qmix"] == ends["mappo"] == [6.0] * 5
     assert "Both end at 6.00 there on five of five seeds" in text("docs/algorithms/references.md")
+    assert "So does MAPPO, whose critic sees everything" in text("docs/algorithms/references.md")
     assert all(ends[name] == [6.0] * 5 for name in ("ippo", "dpo", "tvpo", "ia2c")) and ends["patient"] == [8.0] * 5
     assert "| patient | 8.00 on every seed |" in text("docs/results.md")
     assert "| ippo, dpo, tvpo, ia2c | 6.00 on every seed |" in text("docs/results.md")

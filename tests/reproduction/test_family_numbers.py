@@ -27,7 +27,7 @@ IN_MATRIX_GAME = {
     "rac": ["rac"],
     "patient": ["patient"],
     "ippo, dpo, tvpo, ia2c": ["ippo", "dpo", "tvpo", "ia2c"],
-    "vdn, qmix (not decentralised)": ["vdn", "qmix"],
+    "vdn, qmix, mappo (not decentralised)": ["vdn", "qmix", "mappo"],
     "fingerprints, importance-sampling (not decentralised)": ["fingerprints", "importance-sampling"],
 }
 SETTING = {"hysteretic": "negative_weight", "lenient": "leniency"}
