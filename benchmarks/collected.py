@@ -1,7 +1,7 @@
 """Several runs in one compact file, and the picture of it.
 
     python benchmarks/collected.py gather RUN ... --out results/family.json
-    python benchmarks/collected.py draw results/family.json --out docs/figures/family.png
+    python benchmarks/collected.py draw results/family.json --out family.png
     python benchmarks/collected.py draw results/{patient,porters,porters-many}.json --by num_porters \
         --title "{} porters" --line "each for itself" 7.07,5.85,5.52,5.40 --out docs/figures/porters-many.png
 

@@ -565,6 +565,24 @@ def porter_method(run):
     return "forgiving-iql" if forgiving else run["config"]["algorithm"]["name"]
 
 
+def test_the_familys_figure_has_each_method_in_one_panel_and_no_look_twice_there(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    program = importlib.import_module("family")
+    runs = program.family()
+    figure = program.figure(runs)
+    assert figure.get_suptitle().startswith("predator-prey, P = 0, teammate visible")
+    methods = []
+    for axes in figure.axes:
+        named = {line.get_label(): line for line in axes.get_lines()}
+        shown = [entry.get_text() for entry in axes.get_legend().get_texts()]
+        looks = {(named[method].get_color(), named[method].get_linestyle()) for method in shown}
+        assert len(looks) == len(shown) and len(axes.get_lines()) == len(runs) + 2  # optimal and random play
+        methods += shown
+    assert sorted(methods) == sorted(run.algorithm for run in runs)
+    assert {run.algorithm for run in runs if not run.decentralised} == set(program.KINDS["not decentralised"])
+    plt.close(figure)
+
+
 def test_the_table_and_the_speed_of_the_family_are_those_of_the_data(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     program, page = importlib.import_module("family"), text("docs/results.md")
