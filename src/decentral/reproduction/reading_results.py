@@ -221,6 +221,8 @@ class ReadingsComparison(Target):
         drawn = sorted(_drawn(results), key=lambda told: any(each.screened for each in told[1]))
         places = [place for place, _ in enumerate(PENALTIES) if any(own[place].runs for _, own in drawn)]
         rows = {_title(reading, own): [_panel(own[place]) for place in places] for reading, own in drawn}
+        if not rows:  # Table 1 alone, or I2Q
+            return grid_figure({"": [{}]}, [""], self.title)
         return grid_figure(rows, columns_of(PENALTIES[place] for place in places), self.title)
 
     def tabulate(self, results: Results) -> str:

@@ -40,7 +40,7 @@ def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) ->
     figure.suptitle(title)
     if shared:
         handles, labels = _entries(axes.flat, [panel for panels in rows.values() for panel in panels])
-        columns_fit = max(1, int(width / (HANDLE + LETTER * max(map(len, labels)))))
+        columns_fit = max(1, int(width / (HANDLE + LETTER * max(map(len, labels), default=0))))
         figure.legend(handles, labels, loc="outside lower center", ncols=min(4, columns_fit), frameon=False)
     return figure
 
