@@ -20,6 +20,7 @@ from decentral.records import RunDirectory
 from decentral.reproduction.target import markdown_table
 
 CONFIDENCE = 0.95
+SIDES = {"torch": "PyTorch", "library": "library"}
 SAME = ("steps", "epsilon_steps", "test_interval", "test_episodes")
 PER_FILE = ("seed", "seeds", "threads")
 
@@ -92,21 +93,26 @@ def table_of(pairs: list[dict]) -> str:
 def draw(pairs: list[dict], file: Path) -> None:
     """A panel for each case: means and their 95 % intervals over seeds."""
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import EngFormatter
 
-    figure, panels = plt.subplots(1, len(pairs), figsize=(3.6 * len(pairs), 3.2), layout="constrained", squeeze=False)
+    from decentral.analysis.plots.curves import draw_values, look
+
+    figure, panels = plt.subplots(1, len(pairs), figsize=(3.6 * len(pairs), 3.6), layout="constrained", squeeze=False)
     for axes, pair in zip(panels[0], pairs, strict=True):
-        for name, label in (("torch", "PyTorch"), ("library", "library")):
+        for number, (name, label) in enumerate(SIDES.items()):
             returns = np.asarray(pair[name])
             middle = returns.mean(axis=0)
             reach = stdtrit(len(returns) - 1, (1 + CONFIDENCE) / 2) * np.sqrt(
                 sample_variance(returns, axis=0) / len(returns)
             )
-            axes.plot(pair["steps"], middle, label=f"{label}, {len(returns)} seeds")
-            axes.fill_between(pair["steps"], middle - reach, middle + reach, alpha=0.2)
-        axes.set_title(f"{pair['method'].upper()}, P = {pair['penalty']:g}")
+            draw_values(axes, pair["steps"], label, returns, (middle - reach, middle + reach), look(number))
+        seeds = " and ".join(dict.fromkeys(str(len(pair[name])) for name in SIDES))
+        axes.set_title(f"{pair['method'].upper()}, P = {pair['penalty']:g} ({seeds} seeds)")
         axes.set_xlabel("environment steps")
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False)  # of each: the seeds may differ
+    entries, title = axes.get_legend_handles_labels(), f"mean over seeds, {100 * CONFIDENCE:.0f} % interval"
+    figure.legend(*entries, loc="outside lower center", ncols=len(SIDES), title=title, frameon=False)
     panels[0, 0].set_ylabel("greedy return")
     figure.savefig(file, dpi=130)
 

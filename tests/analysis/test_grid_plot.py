@@ -33,6 +33,17 @@ def test_what_was_not_run_says_so_and_the_legend_tells_the_seeds_of_all_panels()
     assert colours(figure.axes[0])["a"] == colours(figure.axes[1])["a"]
 
 
+def test_what_was_not_run_has_no_axes_and_the_panels_beside_and_above_it_have_numbers():
+    figure = grid_figure({"all": [panel("a"), panel("a")], "some": [panel(), panel("a")]}, ["left", "right"], "title")
+    numbered = [
+        [axes.xaxis.get_tick_params()["labelbottom"], axes.yaxis.get_tick_params()["labelleft"]] for axes in figure.axes
+    ]
+    assert numbered == [[True, True], [False, False], [False, False], [True, True]]
+    assert [axes.get_xlabel() for axes in figure.axes] == ["environment steps", "", "", "environment steps"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["all\ntest return", "", "some\ntest return", ""]
+    assert [axes.spines["left"].get_visible() for axes in figure.axes] == [True, True, False, True]
+
+
 def test_rows_of_other_names_have_legends_of_their_own():
     figure = grid_figure({"first": [panel("a", "b")], "second": [panel("c", "d")]}, ["only"], "title")
     shown = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in figure.axes]

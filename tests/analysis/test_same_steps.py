@@ -96,7 +96,7 @@ def test_a_comparison_its_table_and_a_list_of_runs_tell_the_same(directory, tmp_
     assert (listed.step, listed.final.tolist(), listed.result) == (20, [20.0, 2.0], "11.00 ± 12.73")
     main(["compare", "--runs", str(directory.path), "--out", str(tmp_path / "compared")])
     main(["runs", str(tmp_path / "runs")])
-    out = capsys.readouterr().out
+    out = capsys.readouterr().out.replace(str(tmp_path), "")  # whose own name may have a 40
     assert "after 20 steps" in out and "20 of 20" in out and "40" not in out
 
 

@@ -114,12 +114,41 @@ def test_levels_with_shared_parameters_in_words():
     assert f"at 1 M IQL wins {means['3s5z']['iql'][1]} % shared and {separate:.0f} % separate, live 5 %." in page
 
 
+def ended(team):
+    """Of a team that plays under other rules: the last step of each seed, and the percentage won in its last test."""
+    battle, method = team.lower().split(", ")
+    if method == "iql":
+        done = RESULTS[f"{battle}-iql-shared"].result
+        steps, won = done["seed_steps"], done["win_rates"]
+    else:
+        runs = json.loads((ROOT / "results" / "battles-shared.json").read_text())["runs"]
+        names = [(one["config"]["environment"]["name"], one["config"]["algorithm"]["name"]) for one in runs]
+        run = runs[names.index((battle, method))]
+        steps, won = run["seed_steps"], run["reports"]["win_rate"]
+    return np.asarray(steps)[:, -1], 100 * np.asarray(won)[:, -1]
+
+
 def test_trained_teams_under_other_rules():
     page = text("docs/environments/battles.md")
     for team, rules in json.loads((ROOT / "results" / "trained-under-rules.json").read_text())["teams"].items():
-        battle, rest = team.split(", ", 1)
+        battle, method = team.split(", ")
+        steps, last = ended(team)
+        unit = " steps" if method == "VDN" else ""
         won = " | ".join(f"{100 * played['won']:.0f}" for played in rules.values())
-        assert f"| `{battle}`, {rest} | {won} |" in page
+        told = f"{method} ({steps.min() / 1e6:.2f} to {steps.max() / 1e6:.2f} M{unit})"
+        assert f"| `{battle}`, {told} | {won} |" in page
+        assert abs(last.mean() - 100 * rules["default"]["won"]) < 7  # of 160 battles and of 320
+
+
+def test_why_trained_teams_win_more_than_at_the_step_of_the_levels():
+    teams = ("3s_vs_5z", "3s5z")
+    more = np.concatenate([ended(f"{battle}, IQL")[0] for battle in teams]) / 1e6 - 2
+    early = [win_percentages(f"{battle}-iql-shared", 2_000_000).mean() for battle in teams]
+    late = [ended(f"{battle}, IQL")[1].mean() for battle in teams]
+    page = text("docs/environments/battles.md")
+    assert "(#the-look-at-what-was-held-out), {:.0f} and {:.0f} %: these agents".format(*early) in page
+    assert f"learned for {more.min():.2f} to {more.max():.2f} M steps more" in page
+    assert "of 32 battles each, they won {:.0f} and {:.0f} %.".format(*late) in page
 
 
 def test_returns_where_levels_agree():

@@ -2,8 +2,10 @@
 
 import importlib
 import json
+import re
 from functools import cache
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -526,6 +528,26 @@ def test_what_larger_teams_of_porters_learn_is_told_as_it_is():
     assert f"one H200, {min(seconds)} to {max(seconds)} s each (`results/porters-many.json`)" in page
 
 
+def test_the_figure_of_porters_has_the_script_at_its_return_in_the_table(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    program = importlib.import_module("collected")
+    page = (ROOT / "docs" / "environments" / "porters.md").read_text()
+    table = re.findall(r"^\| (\d+) \| 0\.\d\d[^|]* \| (\d\.\d\d) \| \d", page, flags=re.MULTILINE)
+    [told] = re.findall(r'--line "each for itself" (\S+)', program.__doc__)
+    files = [
+        [program.curves_of(run) for run in stored(file)]
+        for file in ("patient.json", "porters.json", "porters-many.json")
+    ]
+    lines = {"each for itself": [float(value) for value in told.split(",")]}
+    figure = program.figure_by("num_porters", files, "{} porters", lines)
+    assert [axes.get_title() for axes in figure.axes] == [f"{porters} porters" for porters, _ in table]
+    drawn = [{line.get_label(): line.get_ydata()[0] for line in axes.get_lines()} for axes in figure.axes]
+    assert [f"{panel['each for itself']:.2f}" for panel in drawn] == [alone for _, alone in table]
+    assert [f"optimal: {BEST_PORTERS:.2f}" in panel for panel in drawn] == [True, False, False, False]
+    assert all(axes.get_ylim()[1] < 7 for axes in figure.axes[1:])  # their curves would be flat on the axis of two
+    plt.close(figure)
+
+
 def test_forgiving_porters_forgive_as_long_as_they_learn():
     page = text("docs/environments/porters.md")
     many = [run for run in stored("porters-many.json") if porter_method(run) == "forgiving-iql"]
@@ -541,6 +563,24 @@ def test_forgiving_porters_forgive_as_long_as_they_learn():
 def porter_method(run):
     forgiving = run["config"]["algorithm"]["forgive"] > 0
     return "forgiving-iql" if forgiving else run["config"]["algorithm"]["name"]
+
+
+def test_the_familys_figure_has_each_method_in_one_panel_and_no_look_twice_there(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    program = importlib.import_module("family")
+    runs = program.family()
+    figure = program.figure(runs)
+    assert figure.get_suptitle().startswith("predator-prey, P = 0, teammate visible")
+    methods = []
+    for axes in figure.axes:
+        named = {line.get_label(): line for line in axes.get_lines()}
+        shown = [entry.get_text() for entry in axes.get_legend().get_texts()]
+        looks = {(named[method].get_color(), named[method].get_linestyle()) for method in shown}
+        assert len(looks) == len(shown) and len(axes.get_lines()) == len(runs) + 2  # optimal and random play
+        methods += shown
+    assert sorted(methods) == sorted(run.algorithm for run in runs)
+    assert {run.algorithm for run in runs if not run.decentralised} == set(program.KINDS["not decentralised"])
+    plt.close(figure)
 
 
 def test_the_table_and_the_speed_of_the_family_are_those_of_the_data(monkeypatch):

@@ -212,6 +212,12 @@ def test_the_table_and_the_figure_show_what_there_is():
     assert late_returns(pieces_module.runs_of(results["screen-separate-visible-dac"])[0]).shape == (2,)
 
 
+def test_the_figure_says_that_nothing_was_run_while_there_is_nothing_to_compare():
+    said = as_said(reading_of("separate-visible"), SAID)
+    figure = TARGET.draw({name: piece for name, piece in said.items() if name.endswith("i2q")})
+    assert [[text.get_text() for text in axes.texts] for axes in figure.axes] == [[NOT_RUN]]
+
+
 @pytest.mark.parametrize("name", FINALISTS)
 def test_finalists_are_screened(name):
     for program in PROGRAMS:

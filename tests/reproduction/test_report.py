@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ from decentral.reproduction.pieces import curves_of
 from decentral.reproduction.predator_prey import CLAIMED
 from decentral.reproduction.reading_measures import kl_weights_under, promises_of
 from decentral.reproduction.reading_pieces import SHARED_GAMES, choice_of, penalty_of, runs_of
-from decentral.reproduction.reading_results import evidence_of, has_learned
+from decentral.reproduction.reading_results import ReadingsComparison, evidence_of, has_learned
 from decentral.reproduction.readings import READINGS, reading_of
 from decentral.reproduction.smac import PLACES, STRUGGLES
 from decentral.reproduction.table_1 import compared_with_payoff, untrained_gaps
@@ -115,6 +116,33 @@ def test_iql_learns_where_the_time_limit_ends_the_task_as_is_told():
         for penalty in PENALTIES[1:]:
             run = told(name, penalty, method)
             assert has_learned(run, reading_of(name), penalty) == ((method, penalty) in learned)
+
+
+def test_one_weight_of_hysteretic_is_told_beside_the_best_at_each_penalty():
+    page = text("docs/reproduction.md")
+    assert row_of("one-weight", "hysteretic", "Hysteretic") in page
+    runs = [told("one-weight", penalty, "hysteretic") for penalty in PENALTIES[1:]]
+    [weight] = {run.config["algorithm"]["negative_weight"] for run in runs}
+    ends = "{:.1f}, {:.1f} and {:.1f}".format(*(late_returns(run).mean() for run in runs))
+    best = [late_returns(told("same-context", penalty, "hysteretic")).mean() for penalty in PENALTIES[1:]]
+    words = "{:.1f}, {:.1f} and {:.1f}".format(*best)
+    assert f"a weight of {weight:g} comes to {ends}, the best at each penalty to {words} on the same seeds" in page
+    report = f"for all penalties, {weight:g}, comes to {ends} on the two seeds, the best at each to {words}."
+    assert report in text(REPORT)
+    assert has_learned(runs[-1], reading_of("one-weight"), 1.0)
+
+
+def test_the_figure_of_readings_has_those_of_the_tables_the_ones_on_fresh_seeds_first():
+    figure = ReadingsComparison().draw(results("readings"))
+    labels = [axes.get_ylabel().split("\n") for axes in figure.axes[:: len(PENALTIES)]]
+    screened = ["centred", "time-limit-ends", "value-trains-encoder", "same-context"]
+    assert [name for name, *_ in labels] == [*ON_FRESH_SEEDS, *screened]
+    assert [name for name, *words in labels if "screened" in words] == screened
+    page = text("docs/reproduction.md")
+    assert all(f"| `{name}` |" in page for name, *_ in labels)
+    empty = [axes for axes in figure.axes if not axes.get_lines()]
+    assert empty == figure.axes[:: len(PENALTIES)][4:] and "for which P = 0 was not run" in page
+    plt.close(figure)
 
 
 @pytest.mark.parametrize("name", ["separate-hidden", "separate-visible"])

@@ -218,16 +218,12 @@ class ReadingsComparison(Target):
     def draw(self, results: Results) -> "Figure":
         from decentral.analysis.plots.grid import grid_figure
 
-        penalties = [penalty for penalty in PENALTIES if _panels(results, penalty)]
-        shown = {_title(reading): reading for reading in READINGS if _has_dac(results, reading)}
-        rows = {
-            name: [
-                {METHODS[method]: run for method, run in evidence_of(results, reading, penalty).runs.items()}
-                for penalty in penalties
-            ]
-            for name, reading in shown.items()
-        }
-        return grid_figure(rows, columns_of(penalties), self.title)
+        drawn = sorted(_drawn(results), key=lambda told: any(each.screened for each in told[1]))
+        places = [place for place, _ in enumerate(PENALTIES) if any(own[place].runs for _, own in drawn)]
+        rows = {_title(reading, own): [_panel(own[place]) for place in places] for reading, own in drawn}
+        if not rows:  # Table 1 alone, or I2Q
+            return grid_figure({"": [{}]}, [""], self.title)
+        return grid_figure(rows, columns_of(PENALTIES[place] for place in places), self.title)
 
     def tabulate(self, results: Results) -> str:
         rows = [
@@ -261,13 +257,24 @@ def _measured_tables(results: Results) -> list[str]:
     return tables
 
 
-def _panels(results: Results, penalty: float) -> bool:
-    return any(evidence_of(results, reading, penalty).runs for reading in READINGS)
+def _drawn(results: Results) -> list[tuple[PaperReading, list[Evidence]]]:
+    """The readings in the figure with their evidence at every penalty: those with a method whose returns are compared.
+
+    One weight for all penalties is a choice among the runs of another reading, and is not drawn.
+    """
+    every = [
+        (reading, [evidence_of(results, reading, penalty) for penalty in PENALTIES])
+        for reading in READINGS
+        if not reading.one_weight
+    ]
+    return [(reading, own) for reading, own in every if any(COMPARED & each.runs.keys() for each in own)]
 
 
-def _has_dac(results: Results, reading: PaperReading) -> bool:
-    return any("dac" in evidence_of(results, reading, penalty).runs for penalty in PENALTIES)
+def _panel(evidence: Evidence) -> Panel:
+    return {METHODS[method]: run for method, run in evidence.runs.items()}
 
 
-def _title(reading: PaperReading) -> str:
-    return f"{reading.name} (not decentralised)" if reading.is_shared else reading.name
+def _title(reading: PaperReading, evidence: list[Evidence]) -> str:
+    """The name of a reading and, below it, what its curves must be marked with."""
+    [*words] = dict.fromkeys(each.screened_words.removeprefix(", ") for each in evidence if each.screened)
+    return "\n".join([reading.name, *["(not decentralised)"] * reading.is_shared, *words])

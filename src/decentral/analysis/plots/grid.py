@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,6 +12,8 @@ from decentral.analysis.plots.curves import draw_references, draw_values, label_
 from decentral.analysis.plots.texts import HANDLE, LETTER
 from decentral.analysis.results import Panel
 from decentral.analysis.statistics import deviation_band
+
+HIGH, LOW, MANY = 2.9, 2.3, 5  # inches of a row, and of one of this many or more
 
 
 def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) -> Figure:
@@ -21,7 +24,7 @@ def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) ->
     first, *others = [_names(panels) for panels in rows.values()]
     shared = all(set(names) <= set(first) for names in others)
     width = max(3.2 * len(columns), 6.4) if shared else 3.2 * len(columns) + 2.4  # a legend below or beside
-    size = (width, 2.9 * len(rows) + 0.8)
+    size = (width, (HIGH if len(rows) < MANY else LOW) * len(rows) + 0.8)
     figure, axes = plt.subplots(
         len(rows), len(columns), figsize=size, layout="constrained", sharex=True, sharey="row", squeeze=False
     )
@@ -29,15 +32,15 @@ def grid_figure(rows: dict[str, list[Panel]], columns: list[str], title: str) ->
         for column, curves, panel in zip(columns, panels, axes_row, strict=True):
             _draw(panel, curves, first if shared else _names(panels))
             panel.set_title(column)
-            panel.label_outer()
         axes_row[0].set_ylabel(f"{row}\ntest return")
         if not shared:
             entries = _entries(axes_row, panels)
             axes_row[-1].legend(*entries, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    _keep_outer_labels(axes)
     figure.suptitle(title)
     if shared:
         handles, labels = _entries(axes.flat, [panel for panels in rows.values() for panel in panels])
-        columns_fit = max(1, int(width / (HANDLE + LETTER * max(map(len, labels)))))
+        columns_fit = max(1, int(width / (HANDLE + LETTER * max(map(len, labels), default=0))))
         figure.legend(handles, labels, loc="outside lower center", ncols=min(4, columns_fit), frameon=False)
     return figure
 
@@ -55,6 +58,25 @@ def _draw(panel: Axes, curves: Panel, names: list[str]) -> None:
     else:
         panel.text(0.5, 0.5, "not run", color="grey", ha="center", va="center", transform=panel.transAxes)
     label_axes(panel, list(curves.values()))
+
+
+def _keep_outer_labels(axes: np.ndarray) -> None:
+    """Of the panels [rows, columns], number the first that has curves in each row and the last in each column.
+
+    One without curves has a place, but no axes.
+    """
+    drawn = np.asarray([[bool(panel.get_lines()) for panel in row] for row in axes])
+    for (row, column), panel in np.ndenumerate(axes):
+        first, last = not drawn[row, :column].any(), not drawn[row + 1 :, column].any()
+        if drawn[row, column]:
+            panel.tick_params(labelleft=first, labelbottom=last)
+        else:
+            panel.spines[:].set_visible(False)
+            panel.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
+        if not (drawn[row, column] and last):
+            panel.set_xlabel("")
+        if column:
+            panel.set_ylabel("")
 
 
 def _entries(axes: Iterable[Axes], panels: list[Panel]) -> tuple[list[Artist], list[str]]:
