@@ -338,6 +338,10 @@ def test_the_scores_on_held_out_tasks_are_told_as_they_are(coordination):
     assert f"scores {best[0]} on the mean and {best[1]} on the worst task.**" in page
     presets = told.pop("hysteretic")
     assert f"Hysteretic has {presets[0]} and {presets[1]}, with one preset for games and another for" in page
+    low, high = coordination.difference(scores, "patient", "hysteretic", [task.name for task in SUITES["held-out"]])
+    assert f"the difference may be chance (its 95 % interval is {low:.3f} to {high:.3f})" in page and low < 0 < high
+    rows = {row.method: row for row in coordination.summaries(scores, coordination.HELD_OUT)}
+    assert rows["patient"].worst_interval[0] > rows["hysteretic"].worst_interval[1]
     assert f"Forgiving IQL has {second[0]} and {second[1]}: with three agents" in page
     readme = "of twelve on eight further tasks that nothing was chosen on, where it scores"
     assert f"{readme} {best[1]} or more on each." in " ".join(text("README.md").split()) and len(whole) == 12
