@@ -74,7 +74,11 @@ def begun(run: Curves) -> Curves:
     first = run.steps <= FIGHT["steps"]
     training = run.config["training"] | {"steps": min(FIGHT["steps"], run.config["training"]["steps"])}
     return replace(
-        run, config=run.config | {"training": training}, steps=run.steps[first], returns=run.returns[:, first]
+        run,
+        config=run.config | {"training": training},
+        steps=run.steps[first],
+        returns=run.returns[:, first],
+        reports={name: values[:, first] for name, values in run.reports.items()},
     )
 
 
