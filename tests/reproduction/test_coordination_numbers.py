@@ -319,6 +319,50 @@ def test_where_others_are_ahead_of_patience_is_told(coordination, scores, held_o
     assert found == [38, 40, 40] and "the best joint action in all 40 runs, patient in 38." in page
 
 
+def test_what_each_part_of_patience_does_is_told_as_it_is(coordination, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    parts, page = importlib.import_module("patient_parts"), text(PATIENT)
+    assert " ".join(" ".join(parts.table()).split()) in page
+    scores = parts.scores_of_parts()
+    whole, forgiving, unending, patience, _ = scores.values()
+    hunts, games = parts.TASKS[:4], parts.TASKS[4:]
+    played = [game for game in games if game in patience]
+    assert {task: patience[task].size for task in patience} == dict.fromkeys(hunts, 2) | dict.fromkeys(played, 10)
+    assert {unending[task].size for task in hunts} == {2} and not {*unending} & {*games}
+    assert {by_task[task].size for by_task in (whole, forgiving) for task in parts.TASKS} == {10}
+    less = [forgiving[game].mean() for game in games if forgiving[game].mean() < 0.9]
+    assert f"settles for less in five of six ({min(less):.2f} to {max(less):.2f})" in page and len(less) == 5
+    gain = {hunt: whole[hunt].mean() - forgiving[hunt].mean() for hunt in hunts}
+    assert f"at P = 1.0 it adds {gain['hidden-P1']:.2f} to the score" in page and gain["hidden-P0.3"] > 0
+    assert "it adds less than 0.01." in page and 0 < max(gain["visible-P0.3"], gain["visible-P1"]) < 0.01
+    lost = [whole[hunt].mean() - unending[hunt].mean() for hunt in hunts]
+    assert f"all four hunts come out lower, by {min(lost):.2f} to {max(lost):.2f}." in page
+    assert patience["hidden-P1"].max() < 0.56  # who never dares has 0.55
+
+
+def test_the_games_of_patience_that_forgives_nothing_are_told_as_they_are():
+    page, names, rows = text(EVIDENCE), {11: "climbing", 10: "penalty", 8: "the paper's"}, []
+    for run in stored("patient-ablation.json"):
+        payoff, plan = np.asarray(run["config"]["environment"]["payoff"]), run["config"]["training"]
+        own = {"name": "patient", "forgive_beyond": 0, "negative_weight": 0.1, "patience": 1}
+        assert own.items() <= run["config"]["algorithm"].items() and len(run["seeds"]) == 10
+        large = payoff.ndim == 3 or (payoff.min() == -30 and payoff.max() == 10)
+        suffix = ", three agents" if payoff.ndim == 3 else ", k = -30" if large else ""
+        steps = (330, 20_000, 10_000, 2_000) if large else (310, 8_000, 4_000, 800)
+        assert tuple(plan[name] for name in ("seed", "steps", "epsilon_steps", "test_interval")) == steps
+        [end] = {returns[-1] for returns in run["returns"]}
+        row = f"| {names[payoff.max()]}{suffix} | {plan['seed']} | {payoff.max():g} | {end:g} |"
+        assert row in page
+        rows.append(row)
+    assert len(rows) == len({*rows}) == 4
+    seconds = [round(run["seconds"]) for run in stored("patient-ablation.json")]
+    assert f"{min(seconds)} to {max(seconds)} s each." in page
+    told = "in both penalty games at -100 all ten seeds settle for 2 of 10."
+    assert (
+        told in text(PATIENT) and sum(row.startswith("| penalty") and row.endswith("| 10 | 2 |") for row in rows) == 2
+    )
+
+
 def test_how_many_battles_each_method_wins_is_told_as_it_is(coordination, curves):
     won = {}
     for run in [*stored("suite.json"), *stored("actor-critics.json")]:
