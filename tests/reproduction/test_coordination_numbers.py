@@ -324,7 +324,10 @@ def test_what_each_part_of_patience_does_is_told_as_it_is(coordination, monkeypa
     parts, page = importlib.import_module("patient_parts"), text(PATIENT)
     assert " ".join(" ".join(parts.table()).split()) in page
     scores = parts.scores_of_parts()
-    whole, forgiving, unending, patience, _ = scores.values()
+    whole, forgiving, unending, patience, iql = scores.values()
+    assert {iql[hunt].size for hunt in parts.TASKS[:4]} == {5} and "`iql` has five other seeds in hunts" in text(
+        EVIDENCE
+    )
     hunts, games = parts.TASKS[:4], parts.TASKS[4:]
     played = [game for game in games if game in patience]
     assert {task: patience[task].size for task in patience} == dict.fromkeys(hunts, 2) | dict.fromkeys(played, 10)
