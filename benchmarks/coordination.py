@@ -3,24 +3,25 @@
     python benchmarks/coordination.py --out docs/figures/coordination.png
 
 prints and draws the methods that have been trained on all of `SHARED`, and prints what the others have; then the suite
-of held-out tasks. A run of `GATHERED` or `REPRODUCED` belongs to a suite if its settings are a method's on a task, and
-if it had no more steps than the suite gives; longer battles count up to there. Runs that were made to choose a setting
-lie elsewhere.
+of held-out tasks, and a summary of both with 95 % intervals in brackets. A run of `GATHERED` or `REPRODUCED` belongs to
+a suite if its settings are a method's on a task, and if it had no more steps than the suite gives; longer battles count
+up to there. Runs that were made to choose a setting lie elsewhere.
 """
 
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from collected import curves_of
 
+from decentral.analysis.comparison import interval_cell
 from decentral.analysis.plots.suite import plot_suite
 from decentral.analysis.results import MARKED, Curves, late_returns
-from decentral.analysis.suite_scores import MethodScores, scale_of, summed_up
+from decentral.analysis.suite_scores import MethodScores, interval_of, resampled, scale_of, summed_up
 from decentral.configs.config import Config
 from decentral.configs.registry import CENTRALISED, EVERY_ALGORITHM
 from decentral.reproduction.battle_pieces import at_common_steps, common_steps
@@ -40,6 +41,7 @@ SHARED = (
 
 BATTLES = ("5m_vs_6m", "2s3z")
 BESIDE = ("three-predators", "porters", "5m_vs_6m", "2s3z")  # which not all of these methods have been trained on
+HELD_OUT = tuple(task.name for task in SUITES["held-out"])
 
 Scores = dict[str, dict[str, np.ndarray]]  # of every seed, by method and task
 
@@ -72,7 +74,11 @@ def begun(run: Curves) -> Curves:
     first = run.steps <= FIGHT["steps"]
     training = run.config["training"] | {"steps": min(FIGHT["steps"], run.config["training"]["steps"])}
     return replace(
-        run, config=run.config | {"training": training}, steps=run.steps[first], returns=run.returns[:, first]
+        run,
+        config=run.config | {"training": training},
+        steps=run.steps[first],
+        returns=run.returns[:, first],
+        reports={name: values[:, first] for name, values in run.reports.items()},
     )
 
 
@@ -107,53 +113,88 @@ def stored_scores() -> Scores:
     return scores
 
 
-def summaries(scores: Scores) -> list[MethodScores]:
-    """The methods that have been trained on all shared tasks, best mean first."""
-    whole = {method: by_task for method, by_task in scores.items() if set(SHARED) <= set(by_task)}
+def summaries(scores: Scores, tasks: Sequence[str] = SHARED) -> list[MethodScores]:
+    """The methods that have been trained on all of these tasks, best mean first."""
+    whole = {method: by_task for method, by_task in scores.items() if set(tasks) <= set(by_task)}
     rows = [
-        summed_up(method, method not in CENTRALISED, {task: by_task[task] for task in SHARED})
+        summed_up(method, method not in CENTRALISED, {task: by_task[task] for task in tasks})
         for method, by_task in whole.items()
     ]
     return sorted(rows, key=lambda row: -row.mean)
 
 
+def summary_cells(row: MethodScores | None) -> list[str]:
+    """The mean over tasks and the worst task, each with its 95 % interval; blank where a method lacks tasks."""
+    if row is None:
+        return ["", ""]
+    ends = (row.mean, row.mean_interval), (row.worst, row.worst_interval)
+    return [f"{value:.2f} ({interval_cell(*(interval or (None, None)))})" for value, interval in ends]
+
+
+def means_of(by_task: dict[str, np.ndarray], tasks: Sequence[str]) -> list[str]:
+    """The mean score on each task; blank where the method has not been trained."""
+    return [f"{by_task[task].mean():.2f}" if task in by_task else "" for task in tasks]
+
+
+def in_markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table."""
+    return [f"| {' | '.join(headings)} |", "|---" * len(headings) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
+
+
 def table(scores: Scores) -> list[str]:
-    """Rows of Markdown: a column for each shared task, their mean, the worst of them, then the tasks `BESIDE`."""
-    lines = []
-    for row in summaries(scores):
-        cells = [np.mean(row.scores[task]) for task in SHARED] + [row.mean, row.worst]
-        own = scores[row.method]
-        last = [f"{own[task].mean():.2f}" if task in own else "" for task in BESIDE]
-        lines.append(f"| {row.method} | {' | '.join([*(f'{cell:.2f}' for cell in cells), *last])} |")
-    return lines
+    """Markdown: a column for each shared task, the mean and the worst of them, then the tasks `BESIDE`."""
+    rows = [
+        [row.method, *means_of(scores[row.method], SHARED), *summary_cells(row), *means_of(scores[row.method], BESIDE)]
+        for row in summaries(scores)
+    ]
+    return in_markdown(["method", *SHARED, "mean", "worst", *BESIDE], rows)
 
 
 def partial_table(scores: Scores) -> list[str]:
     """Markdown: a column for each task that a method has which has not been trained on all shared ones; no means."""
     some = [method for method in [*EVERY_ALGORITHM, *VARIANTS] if not set(SHARED) <= set(scores.get(method, SHARED))]
     tasks = [task.name for task in SUITES["coordination"] if any(task.name in scores[method] for method in some)]
-    lines = [f"| method | {' | '.join(tasks)} |", "|---" * (1 + len(tasks)) + "|"]
-    for method in sorted(some, key=lambda method: method in CENTRALISED):
-        name = method + (MARKED if method in CENTRALISED else "")
-        cells = [f"{np.mean(scores[method][task]):.2f}" if task in scores[method] else "" for task in tasks]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return lines
+    rows = [
+        [method + (MARKED if method in CENTRALISED else ""), *means_of(scores[method], tasks)]
+        for method in sorted(some, key=lambda method: method in CENTRALISED)
+    ]
+    return in_markdown(["method", *tasks], rows)
 
 
 def held_out_table(scores: Scores) -> list[str]:
     """Markdown: a column for each held-out task, then the mean and the worst of methods that have all; best first."""
-    tasks = [task.name for task in SUITES["held-out"]]
+    whole = {row.method: row for row in summaries(scores, HELD_OUT)}
+    some = sorted(scores.keys() - whole.keys(), key=lambda method: (-mean_of_tasks(scores[method]), method))
+    rows = [
+        [method, *means_of(scores[method], HELD_OUT), *summary_cells(whole.get(method))] for method in [*whole, *some]
+    ]
+    return in_markdown(["method", *HELD_OUT, "mean", "worst"], rows)
 
-    def means(method: str) -> list[float]:
-        return [float(np.mean(scores[method][task])) for task in tasks if task in scores[method]]
 
-    lines = [f"| method | {' | '.join(tasks)} | mean | worst |", "|---" * (3 + len(tasks)) + "|"]
-    for method in sorted(scores, key=lambda method: (-len(means(method)), -np.mean(means(method)))):
-        cells = [f"{np.mean(scores[method][task]):.2f}" if task in scores[method] else "" for task in tasks]
-        whole = len(means(method)) == len(tasks)
-        cells += [f"{np.mean(means(method)):.2f}", f"{min(means(method)):.2f}"] if whole else ["", ""]
-        lines.append(f"| {method} | {' | '.join(cells)} |")
-    return lines
+def mean_of_tasks(by_task: dict[str, np.ndarray]) -> float:
+    return float(np.mean([score.mean() for score in by_task.values()]))
+
+
+def summary_table(scores: Scores, held_out: Scores) -> list[str]:
+    """Markdown: the mean and the worst of the shared and of the held-out tasks, then the tasks `BESIDE`."""
+    shared, others = ({row.method: row for row in rows} for rows in (summaries(scores), summaries(held_out, HELD_OUT)))
+    rows = [
+        [
+            method,
+            *summary_cells(shared.get(method)),
+            *summary_cells(others.get(method)),
+            *means_of(scores[method], BESIDE),
+        ]
+        for method in [*shared, *(name for name in others if name not in shared)]
+    ]
+    kinds = [f"{end}, {kind}" for kind in ("ten tasks", "held-out") for end in ("mean", "worst")]
+    return in_markdown(["method", *kinds, *BESIDE], rows)
+
+
+def difference(scores: Scores, one: str, other: str, tasks: Sequence[str]) -> tuple[float, float]:
+    """The 95 % interval of how far one method's mean over tasks is ahead of another's."""
+    drawn = [resampled([scores[method][task] for task in tasks])[0] for method in (one, other)]
+    return interval_of(drawn[0] - drawn[1])
 
 
 def main() -> None:
@@ -161,8 +202,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="draw the shared tasks into this PNG")
     asked = parser.parse_args()
     scores = stored_scores()
-    held_out = held_out_table(scores_of_runs("held-out"))
-    print("\n".join([*table(scores), "", *partial_table(scores), "", *held_out]))
+    held_out = scores_of_runs("held-out")
+    tables = table(scores), partial_table(scores), held_out_table(held_out), summary_table(scores, held_out)
+    print("\n\n".join("\n".join(lines) for lines in tables))
+    low, high = difference(held_out, "patient", "hysteretic", HELD_OUT)
+    print(f"\nheld-out, mean: patient is ahead of hysteretic by {low:.3f} to {high:.3f}")
     if asked.out is not None:
         plot_suite("coordination", summaries(scores), asked.out)
 

@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+from dataclasses import replace
 from functools import cache
 
 import matplotlib.pyplot as plt
@@ -14,6 +15,7 @@ from decentral.analysis.suite_scores import scale_of
 from decentral.configs.config import Config
 from decentral.deviation import mean_and_spread
 from decentral.reproduction.battle_curves import battle_panel, endings_of
+from decentral.reproduction.battle_pieces import at_common_steps
 from decentral.reproduction.pieces import curves_in
 from decentral.reproduction.record import Record
 from decentral.sweeps.suites import SUITES, planned_runs
@@ -21,6 +23,7 @@ from tests.reproduction.test_documented_numbers import ROOT, text
 
 IN_THREES = ("forgiving-iql", "hysteretic", "iql")  # trained on three predators, besides patient and actor-critics
 ACTOR_CRITICS = {"ippo", "dpo", "tvpo", "ia2c"}
+PATIENT, EVIDENCE = "docs/algorithms/patient.md", "docs/algorithms/patient-evidence.md"
 HELD_OUT_HUNTS = ("visible-P0.2", "visible-P0.75", "visible-P0.5-4x4", "visible-P0.5-6x6")
 RANDOM_PORTERS, BEST_PORTERS = 0.08969, 27.76268  # both exact
 
@@ -158,7 +161,7 @@ def test_the_table_of_actor_critics_is_that_of_the_data(curves):
 
 
 def test_what_patience_reaches_is_told_as_it_is():
-    page = text("docs/algorithms/patient.md")
+    page = text(EVIDENCE)
     endings = {}
     for run in stored("patient.json"):
         method, world = run["config"]["algorithm"], run["config"]["environment"]
@@ -182,7 +185,7 @@ def test_what_patience_reaches_is_told_as_it_is():
 
 
 def test_the_optimum_and_the_planner_beside_patience_are_those_of_the_data():
-    page, optimal = text("docs/algorithms/patient.md"), {}
+    page, optimal = text(EVIDENCE), {}
     for run in stored("patient.json"):
         if run["config"]["environment"]["name"] == "predator-prey":
             optimal[run["config"]["environment"]["penalty"]] = run["config"]["references"]["optimal"]
@@ -200,18 +203,27 @@ def test_where_patience_is_not_best_is_told_as_it_is():
             ends[method["name"], bool(method["forgive"])] = late_of(run)
     schedule, patient = ends["iql", True], ends["patient", False]
     ahead = f"the tuned schedule is ahead by {schedule.mean() - patient.mean():.1f} (both vary by 2 from seed to seed)"
-    assert f"hidden at P = 1.0 {ahead}" in text("docs/algorithms/patient.md")
+    assert f"Hidden at P = 1.0 {ahead}" in text(EVIDENCE)
     assert {round(scores.std(ddof=1)) for scores in (schedule, patient)} == {2}
+    free = {
+        run["config"]["algorithm"]["name"]: late_of(run).mean()
+        for run in stored("patient.json")
+        if run["config"]["environment"].get("penalty") == 0 and view(run) == "hidden"
+    }
+    assert "costs half a point at P = 0 with the teammate hidden" in text(EVIDENCE)
+    assert round(free["iql"] - free["patient"], 1) == 0.5  # IQL forgives nothing where there is no penalty
 
 
 def test_the_scores_of_the_suite_are_told_as_they_are(coordination, scores):
     best, second, *others = coordination.summaries(scores)
-    page = text("docs/algorithms/patient.md")
-    assert f"best on the mean, {best.mean:.2f}, and on the worst task, {best.worst:.2f}" in page
-    assert f"predator-prey, has {second.mean:.2f} and {second.worst:.2f}; no other method is above 0.6 on" in page
+    page = text(EVIDENCE)
+    assert f"on ten tasks of hunts and games** ({best.mean:.2f} and {best.worst:.2f})" in text(PATIENT)
+    assert "is next. No other method is above 0.6 on its worst task." in text(PATIENT)
+    assert best.mean >= 0.95 and best.worst >= 0.85 and best.worst == max(row.worst for row in (best, second, *others))
     assert (best.method, second.method) == ("patient", "forgiving-iql") and all(row.worst < 0.6 for row in others)
     porters = scores["patient"]["porters"]
     assert f"two of them: {porters.mean():.2f}." in page and (porters > 0.9).sum() == 3
+    assert f"**Porters: {porters.mean():.2f}.** Three of ten seeds learn to lift heavy loads together;" in text(PATIENT)
     *alone, low, _, high = sorted(porters)
     assert f"Three of ten seeds learn to lift heavy loads together and reach {low:.2f} to {high:.2f};" in page
     assert f"the others stay at {np.mean(alone):.2f}." in page and np.ptp(alone) < 0.02
@@ -224,12 +236,12 @@ def test_the_scores_of_the_suite_are_told_as_they_are(coordination, scores):
         returns = RANDOM_PORTERS + score * (BEST_PORTERS - RANDOM_PORTERS)
         row = f"| {method} | {mean_and_spread(returns, digits=2)} | {score.mean():.2f} |"
         assert row in text("docs/environments/porters.md")
-    assert (2 + len(others), len(best.scores)) == (11, 10) and "Scores of eleven methods on ten tasks" in page
+    assert (2 + len(others), len(best.scores)) == (11, 10) and "Scores of eleven methods on ten tasks" in text(PATIENT)
     assert "of eleven decentralised methods on ten tasks" in text("README.md")
 
 
 def test_the_tables_of_the_suite_have_the_scores_of_the_data(coordination, scores):
-    page = text("docs/algorithms/patient.md")
+    page = text(EVIDENCE)
     assert " ".join(" ".join(coordination.table(scores)).split()) in page
     fights = {method: by_task["5m_vs_6m"].mean() for method, by_task in scores.items() if "5m_vs_6m" in by_task}
     patient = fights.pop("patient")
@@ -237,6 +249,7 @@ def test_the_tables_of_the_suite_have_the_scores_of_the_data(coordination, score
     assert (
         f"1 M steps: {patient:.2f}, the lowest of seven methods**; the others have {least:.2f} to {most:.2f}," in page
     )
+    assert f"**Battles: the lowest of seven methods on `5m_vs_6m`**, {patient:.2f}." in text(PATIENT)
     assert patient < least and len(fights) == 6 and max(fights, key=fights.get) == "dpo"
     *four, one = sorted(scores["dpo"]["5m_vs_6m"])
     assert f"One seed of DPO has {one:.2f} (its other four {four[0]:.2f} to {four[-1]:.2f})." in page
@@ -256,12 +269,126 @@ def test_the_tables_of_the_suite_have_the_scores_of_the_data(coordination, score
     assert f"patient's mean is {mean:.2f} and its worst {worst:.2f}**" in page and len(others) == 5
     assert f"has {second:.2f} and {second_worst:.2f}, hysteretic {third:.2f} and {third_worst:.2f}." in page
     assert max(told) == told[0] and max(lowest for _, lowest in told) == worst
-    everywhere = [scores["patient"][task.name].mean() for task in SUITES["coordination"]]
-    assert f"battles included, it has {np.mean(everywhere):.2f} and {min(everywhere):.2f}.**" in page
+
+
+def test_the_goal_is_told_as_reached_and_as_missed(coordination, scores, held_out):
+    page, (_, seeds) = text(PATIENT), held_out
+    assert " ".join(" ".join(coordination.summary_table(scores, seeds)).split()) in page
+    everything = [task.name for task in SUITES["coordination"]]
+    [of_all] = coordination.summaries({"patient": scores["patient"]}, everything)
+    best, *others = coordination.summaries(seeds, coordination.HELD_OUT)
+    assert f"**and on the held-out suite** ({best.mean:.2f} and {best.worst:.2f})" in page
+    assert best.method == "patient" and best.mean >= 0.95 and best.worst >= 0.85
+    assert best.worst > max(row.worst for row in others) and len(others) == 11
+    assert f"**missed on all fourteen tasks of the suite** ({of_all.mean:.2f} and {of_all.worst:.2f})" in page
+    assert len(everything) == 14 and of_all.mean < 0.95 and of_all.worst < 0.85
+    below = {task for task in everything if scores["patient"][task].mean() < 0.85}
+    assert below == {"three-predators", "porters", "5m_vs_6m", "2s3z"}
+    told = f"porters and battles; three predators, at {scores['patient']['three-predators'].mean():.2f}, are below 0.85"
+    assert told in page
+    mean, worst = coordination.summary_cells(of_all)
+    assert f"battles included, it has {mean} and {worst}.**" in text(EVIDENCE)
+    [hysteretic] = [row for row in others if row.method == "hysteretic"]
+    low, high = coordination.difference(seeds, "patient", "hysteretic", coordination.HELD_OUT)
+    told = f"of {best.mean:.2f} against hysteretic's {hysteretic.mean:.2f} may be chance: the 95 % interval of the"
+    assert f"{told} difference is {low:.3f} to {high:.3f}." in page and low < 0 < high
+
+
+def test_where_others_are_ahead_of_patience_is_told(coordination, scores, held_out):
+    page, patient = text(PATIENT), scores["patient"]
+    decentralised = {method: by_task for method, by_task in scores.items() if method not in coordination.CENTRALISED}
+    ahead = {
+        task: {
+            method: by_task[task].mean() - patient[task].mean()
+            for method, by_task in decentralised.items()
+            if task in by_task and by_task[task].mean() > patient[task].mean()
+        }
+        for task in patient
+    }
+    ahead = {task: methods for task, methods in ahead.items() if methods}
+    assert {*ahead} == {"visible-P0", "hidden-P0", "hidden-P1", "5m_vs_6m"} and len(ahead["5m_vs_6m"]) == 6
+    assert {*ahead["visible-P0"]} == {"hysteretic", "i2q", "iql", "lenient"}
+    assert {*ahead["hidden-P0"]} == {"i2q", "iql", "forgiving-iql", "earning-iql"}
+    little, hidden = max(ahead["visible-P0"].values()), ahead["hidden-P0"].values()
+    assert f"IQL and lenient are ahead of it by up to {little:.2f} with the teammate visible" in page
+    assert f"earning IQL by {min(hidden):.2f} to {max(hidden):.2f} with the teammate hidden" in page
+    assert f"forgiving IQL is ahead by {ahead['hidden-P1']['forgiving-iql']:.2f}, and" in page
+    assert {*ahead["hidden-P1"]} == {"forgiving-iql"} and "all six other methods are." in page
+    games = [task for task in coordination.HELD_OUT if task not in HELD_OUT_HUNTS]
+    found = [
+        sum((held_out[1][name][game] == 1).sum() for game in games) for name in ("patient", "hysteretic", "lenient")
+    ]
+    assert found == [38, 40, 40] and "the best joint action in all 40 runs, patient in 38." in page
+
+
+def test_what_each_part_of_patience_does_is_told_as_it_is(coordination, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    parts, page = importlib.import_module("patient_parts"), text(PATIENT)
+    assert " ".join(" ".join(parts.table()).split()) in page
+    scores = parts.scores_of_parts()
+    whole, forgiving, unending, patience, iql = scores.values()
+    assert {iql[hunt].size for hunt in parts.TASKS[:4]} == {5} and "`iql` has five other seeds in hunts" in text(
+        EVIDENCE
+    )
+    hunts, games = parts.TASKS[:4], parts.TASKS[4:]
+    played = [game for game in games if game in patience]
+    assert {task: patience[task].size for task in patience} == dict.fromkeys(hunts, 2) | dict.fromkeys(played, 10)
+    assert {unending[task].size for task in hunts} == {2} and not {*unending} & {*games}
+    assert {by_task[task].size for by_task in (whole, forgiving) for task in parts.TASKS} == {10}
+    less = [forgiving[game].mean() for game in games if forgiving[game].mean() < 0.9]
+    assert f"settles for less in five of six ({min(less):.2f} to {max(less):.2f})" in page and len(less) == 5
+    gain = {hunt: whole[hunt].mean() - forgiving[hunt].mean() for hunt in hunts}
+    assert f"at P = 1.0 it adds {gain['hidden-P1']:.2f} to the score" in page and gain["hidden-P0.3"] > 0
+    assert "it adds less than 0.01." in page and 0 < max(gain["visible-P0.3"], gain["visible-P1"]) < 0.01
+    lost = [whole[hunt].mean() - unending[hunt].mean() for hunt in hunts]
+    assert f"all four hunts come out lower, by {min(lost):.2f} to {max(lost):.2f}." in page
+    assert patience["hidden-P1"].max() < 0.56  # who never dares has 0.55
+
+
+def test_the_games_of_patience_that_forgives_nothing_are_told_as_they_are():
+    page, names, rows = text(EVIDENCE), {11: "climbing", 10: "penalty", 8: "the paper's"}, []
+    for run in stored("patient-ablation.json"):
+        payoff, plan = np.asarray(run["config"]["environment"]["payoff"]), run["config"]["training"]
+        own = {"name": "patient", "forgive_beyond": 0, "negative_weight": 0.1, "patience": 1}
+        assert own.items() <= run["config"]["algorithm"].items() and len(run["seeds"]) == 10
+        large = payoff.ndim == 3 or (payoff.min() == -30 and payoff.max() == 10)
+        suffix = ", three agents" if payoff.ndim == 3 else ", k = -30" if large else ""
+        steps = (330, 20_000, 10_000, 2_000) if large else (310, 8_000, 4_000, 800)
+        assert tuple(plan[name] for name in ("seed", "steps", "epsilon_steps", "test_interval")) == steps
+        [end] = {returns[-1] for returns in run["returns"]}
+        row = f"| {names[payoff.max()]}{suffix} | {plan['seed']} | {payoff.max():g} | {end:g} |"
+        assert row in page
+        rows.append(row)
+    assert len(rows) == len({*rows}) == 4
+    seconds = [round(run["seconds"]) for run in stored("patient-ablation.json")]
+    assert f"{min(seconds)} to {max(seconds)} s each." in page
+    told = "in both penalty games at -100 all ten seeds settle for 2 of 10."
+    assert (
+        told in text(PATIENT) and sum(row.startswith("| penalty") and row.endswith("| 10 | 2 |") for row in rows) == 2
+    )
+
+
+def test_how_many_battles_each_method_wins_is_told_as_it_is(coordination, curves):
+    won = {}
+    for run in [*stored("suite.json"), *stored("actor-critics.json")]:
+        if run["config"]["environment"]["name"] == "5m_vs_6m":
+            won[run["config"]["algorithm"]["name"]] = 100 * won_late(coordination.begun(curves(run)))
+    for name, piece in Record.read(ROOT / "results/reproduction/smac.json").results.items():
+        if name.startswith("5m_vs_6m") and not name.endswith(("weights", "shared")):
+            run = coordination.battle_of(piece)
+            wins = {"win_rate": at_common_steps(run.config, piece.result, "win_rates")}
+            won[name.removeprefix("5m_vs_6m-")] = 100 * won_late(coordination.begun(replace(run, reports=wins)))
+    assert len(won) == 7 and {len(seeds) for seeds in won.values()} == {5, 10}
+    patient = mean_and_spread(won.pop("patient"), digits=1)
+    assert f"It wins {patient} % of its battles in the last tenth" in text(PATIENT)
+    assert f"It wins {patient} % of its battles in the last tenth." in text(EVIDENCE)
+    means = {method: seeds.mean() for method, seeds in won.items()}
+    told = f"of the others DAC wins fewest, {means['dac']:.1f} %, and DPO most, {means['dpo']:.1f} %."
+    assert told in text(PATIENT) and (min(means, key=means.get), max(means, key=means.get)) == ("dac", "dpo")
 
 
 def test_patience_among_three_predators_and_in_battles_is_told_as_it_is(scores, curves):
-    page = text("docs/algorithms/patient.md")
+    page = text(EVIDENCE)
     hunts = {method: by_task["three-predators"] for method, by_task in scores.items() if "three-predators" in by_task}
     best, *others = (f"{hunts.pop(name).mean():.2f}" for name in ("patient", *IN_THREES))
     low, high = (f"{end(hunt.mean() for hunt in hunts.values()):.2f}" for end in (min, max))
@@ -280,6 +407,7 @@ def test_patience_among_three_predators_and_in_battles_is_told_as_it_is(scores, 
     assert [method for method, by_task in scores.items() if "2s3z" in by_task] == ["patient"]
     fight = curves(by_world["5m_vs_6m"])
     course = dict(zip(fight.steps.tolist(), fight.returns.mean(axis=0), strict=True))
+    assert "On `2s3z` it has {:.2f}; no other".format(scores["patient"]["2s3z"].mean()) in text(PATIENT)
     assert f"falls from {course[400_000]:.1f} after 0.4 M steps to {course[650_000]:.1f} after 0.65 M before" in page
     assert min(course[step] for step in course if step > 400_000) == course[650_000]
     assert fight.config["training"]["epsilon_steps"] == 50_000
@@ -330,7 +458,7 @@ def test_the_table_of_methods_trained_on_some_tasks_is_that_of_the_data(coordina
 
 
 def test_the_scores_on_held_out_tasks_are_told_as_they_are(coordination):
-    page, scores = text("docs/algorithms/patient.md"), coordination.scores_of_runs("held-out")
+    page, scores = text(EVIDENCE), coordination.scores_of_runs("held-out")
     assert " ".join(" ".join(coordination.held_out_table(scores)).split()) in page
     assert {len(seeds) for by_task in scores.values() for seeds in by_task.values()} == {10}
     whole = {method: by_task for method, by_task in scores.items() if len(by_task) == 8}
@@ -340,9 +468,13 @@ def test_the_scores_on_held_out_tasks_are_told_as_they_are(coordination):
     assert f"scores {best[0]} on the mean and {best[1]} on the worst task.**" in page
     presets = told.pop("hysteretic")
     assert f"Hysteretic has {presets[0]} and {presets[1]}, with one preset for games and another for" in page
+    low, high = coordination.difference(scores, "patient", "hysteretic", [task.name for task in SUITES["held-out"]])
+    assert f"the difference may be chance (its 95 % interval is {low:.3f} to {high:.3f})" in page and low < 0 < high
+    rows = {row.method: row for row in coordination.summaries(scores, coordination.HELD_OUT)}
+    assert rows["patient"].worst_interval[0] > rows["hysteretic"].worst_interval[1]
     assert f"Forgiving IQL has {second[0]} and {second[1]}: with three agents" in page
-    readme = "of twelve on eight further tasks that nothing was chosen on, where it scores"
-    assert f"{readme} {best[1]} or more on each." in " ".join(text("README.md").split()) and len(whole) == 12
+    readme = f"that nothing was chosen on its worst case is the best of twelve, {best[1]}, and its mean is level with"
+    assert readme in " ".join(text("README.md").split()) and len(whole) == 12
     assert "Both are the highest of twelve methods." in page
     assert max(means, key=lambda method: np.mean(means[method])) == "patient"
     assert max(means, key=lambda method: min(means[method])) == "patient"
@@ -384,7 +516,7 @@ def held_out(coordination):
 
 
 def test_where_patience_is_not_best_on_held_out_tasks_is_told(held_out):
-    page, (means, _) = text("docs/algorithms/patient.md"), held_out
+    page, (means, _) = text(EVIDENCE), held_out
     patient, earning, lenient = (means[method] for method in ("patient", "earning-iql", "lenient"))
     ahead = [max(means, key=lambda method: means[method].get(hunt, 0)) for hunt in HELD_OUT_HUNTS]
     assert ahead == ["lenient", "patient", "earning-iql", "patient"]
@@ -408,7 +540,7 @@ def test_where_patience_is_not_best_on_held_out_tasks_is_told(held_out):
 
 
 def test_what_other_methods_reach_on_held_out_tasks_is_told_as_it_is(held_out):
-    page, (means, seeds) = text("docs/algorithms/patient.md"), held_out
+    page, (means, seeds) = text(EVIDENCE), held_out
     games = [task for task in seeds["patient"] if task not in HELD_OUT_HUNTS]
     for hunt in ("visible-P0.75", "visible-P0.5-6x6"):
         assert all((seeds[method][hunt] < 0.5).all() for method in ("lenient", "iql", "i2q"))
@@ -450,7 +582,7 @@ def planned(suite, methods):
 
 
 def test_what_more_patience_gives_is_told_as_it_is():
-    page, ends, games = text("docs/algorithms/patient.md"), {}, {}
+    page, ends, games = text(EVIDENCE), {}, {}
     for run in stored("patience.json"):
         method = run["config"]["algorithm"]
         if run["config"]["environment"]["name"] == "porters":
@@ -480,7 +612,7 @@ def test_what_more_patience_gives_is_told_as_it_is():
 
 
 def test_what_more_patience_costs_where_prey_is_hunted_is_told_as_it_is():
-    page, rows, halfway = text("docs/algorithms/patient.md"), {}, {}
+    page, rows, halfway = text(EVIDENCE), {}, {}
     for run in stored("patience-hunts.json"):
         method, penalty = run["config"]["algorithm"], run["config"]["environment"]["penalty"]
         setting = method["negative_weight"], method["patience"]

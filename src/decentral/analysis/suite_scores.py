@@ -71,28 +71,29 @@ def summed_up(method: str, decentralised: bool, scores: Mapping[str, np.ndarray]
     """What the scores of every seed on every task come to."""
     by_task = {task: float(each.mean()) for task, each in scores.items()}
     worst = min(by_task, key=lambda task: by_task[task])
-    means, worsts = _resampled(list(scores.values()))
+    means, worsts = resampled(list(scores.values()))
     several = len(scores[worst]) > 1
     return MethodScores(
         method,
         decentralised,
         {task: each.tolist() for task, each in scores.items()},
         float(np.mean(list(by_task.values()))),
-        _interval(means) if several else None,
+        interval_of(means) if several else None,
         by_task[worst],
-        _interval(worsts) if several else None,
+        interval_of(worsts) if several else None,
         worst,
     )
 
 
-def _resampled(scores: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def resampled(scores: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """The mean over tasks and the worst task, of seeds drawn with replacement within each task [resamples]."""
     generator = np.random.default_rng(0)
     drawn = [each[generator.integers(len(each), size=(RESAMPLES, len(each)))].mean(axis=1) for each in scores]
     return np.mean(drawn, axis=0), np.min(drawn, axis=0)
 
 
-def _interval(values: np.ndarray) -> tuple[float, float]:
+def interval_of(values: np.ndarray) -> tuple[float, float]:
+    """The ends between which the middle 95 % of what was drawn lies."""
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(values, [tail, 1 - tail])
     return float(low), float(high)
