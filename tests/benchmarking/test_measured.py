@@ -99,46 +99,75 @@ def test_the_readme_tells_the_speeds_that_were_measured():
 
 
 def told(entry):
-    """A turn, its halves and the speed of all seeds, as tables of a GPU tell them."""
+    """A turn, its halves, the speed of all seeds and compiling, as tables of a GPU tell them."""
     times = f"{turn(entry):.2f} | {play(entry):.2f} | {entry['learn_ms']:.2f}"
-    return f"{times} | {entry['steps_per_second']['in_all']:,.0f}"
+    return f"{times} | {entry['steps_per_second']['in_all']:,.0f} | {entry['compile_seconds']['in_all']:.1f}"
 
 
-@pytest.mark.parametrize("algorithm", ["iql", "dac"])
-def test_turns_on_a_gpu_beside_those_with_more_kernels(algorithm):
-    before = by_seeds("h200-before") if algorithm == "dac" else {}
-    for seeds, entry in by_seeds("h200", algorithm=algorithm).items():
-        label = "DAC, k = 10, m = 10" if (algorithm, seeds) == ("dac", 1) else algorithm.upper()
-        earlier = f" {turn(before[seeds]):.2f} | {play(before[seeds]):.2f} |" if before else " | |"
-        assert f"| {label} | {seeds} | {told(entry)} |{earlier}\n" in PAGE
-    assert f"`{bench('h200')['provenance']['command']}` (`results/bench-h200.json`)" in WORDS
+HUNTS = {  # the programs by their names on the page, newest first, and the files of their benchmarks
+    "now": "h200",
+    "11 kernels": "h200-before",
+    "11 kernels, timed": "h200-timed",
+    "14 kernels, timed": "h200-timed-before",
+}
+FIGHTS = {
+    "now": "h200-battles-warps",
+    "one warp": "h200-battles-one-warp",
+    "three lengths": "h200-battles-lengths",
+    "five lengths": "h200-battles-iql h200-battles-dac",
+    "more kernels": "h200-battles-shared",
+    "more kernels, timed": "h200-battles-iql-before h200-battles-dac-before",
+    "no kernel for wide outputs": "h200-battles-shared-loop",
+}
+
+
+def rows_of(programs, named_parameters):
+    """The rows of a task's table: sorted by method, parameters and seeds, and then by program, as they are named."""
+    rows = []
+    for place, (program, names) in enumerate(programs.items()):
+        for name in names.split():
+            measured = bench(name)
+            cases = measured["5m_vs_6m, 4 warps"]["cases"] if name.endswith("-warps") else measured["cases"]
+            for entry in cases:
+                case = entry["case"]
+                parameters = case.get("parameters") or "own"
+                order = (case["algorithm"] == "dac", parameters, case["seeds"], place)
+                cells = [case["algorithm"].upper(), *([parameters] if named_parameters else []), str(case["seeds"])]
+                rows.append((order, f"| {' | '.join([*cells, program, told(entry)])} |"))
+    return [row for _, row in sorted(rows)]
+
+
+@pytest.mark.parametrize(("programs", "parameters"), [(HUNTS, False), (FIGHTS, True)])
+def test_every_benchmark_of_a_task_on_a_gpu_is_a_row_of_its_table(programs, parameters):
+    header = f"| |{' parameters |' if parameters else ''} seeds | program |"
+    assert PAGE.split(header)[1].split("\n\n")[0].splitlines()[2:] == rows_of(programs, parameters)
+    for program, names in programs.items():
+        files = ", ".join(f"`bench-{name}.json`" for name in names.split())
+        [row] = [
+            line for line in PAGE.splitlines() if line.startswith(f"| {program} | ") and line.endswith(f"{files} |")
+        ]
+        for name in names.split():
+            measured = bench(name)
+            command = measured.get("5m_vs_6m, 4 warps", measured)["provenance"]["command"]
+            assert f"`{command.removeprefix('decentral bench ')}`" in row
 
 
 def test_what_eight_kernels_a_step_gain():
     now, before = by_seeds("h200", algorithm="dac"), by_seeds("h200-before")
     played = [f"{play(before[seeds]) - play(now[seeds]):.2f}" for seeds in (1, 5)]
     learned = [f"{before[seeds]['learn_ms'] - now[seeds]['learn_ms']:.2f}" for seeds in (1, 5)]
-    assert f"takes {played[0]} ms less to play with 1 seed and {played[1]} with 5" in WORDS
+    assert f"save {played[0]} ms of an episode of DAC with 1 seed and {played[1]} with 5" in WORDS
     assert f"Learning took {learned[0]} and {learned[1]} ms less, too" in WORDS
-    assert play(now[256]) == pytest.approx(play(before[256]), rel=0.01) and "nothing is gained" in WORDS
+    assert play(now[256]) == pytest.approx(play(before[256]), rel=0.01) and "they gain nothing" in WORDS
     assert f"one of predator-prey by DAC {play(before[5]):.1f} instead of 1.7 with 11 kernels" in WORDS
     assert f"with 11 kernels and {play(now[5]):.1f} with 8 ([figures]" in WORDS
     compiling = [f"{one[5]['compile_seconds']['in_all']:.1f}" for one in (now, before)]
     assert f"(five seeds of DAC {compiling[0]} instead of {compiling[1]} s)" in WORDS
 
 
-def test_dac_on_a_gpu_with_products_chosen_by_timing():
-    timed, before = by_seeds("h200-timed"), by_seeds("h200-timed-before")
-    for seeds, entry in by_seeds("h200-before").items():
-        now = f" {turn(timed[seeds]):.2f} " if seeds in timed else " "
-        row = f"| {seeds} | {told(entry)} |{now}| {turn(before[seeds]):.2f} | {play(before[seeds]):.2f} |"
-        assert row in PAGE
-    assert f"The benchmark of before, `{bench('h200-before')['provenance']['command']}`" in WORDS
-    assert bench("h200-timed")["provenance"]["source"] == bench("h200-before")["provenance"]["source"]
-
-
 def test_what_is_said_of_products_on_a_gpu():
     untimed, before = by_seeds("h200-before"), by_seeds("h200-timed-before")
+    assert bench("h200-timed")["provenance"]["source"] == bench("h200-before")["provenance"]["source"]
     assert (
         f"the last row took {turn(before[5]):.2f} and {turn(before[20]):.2f} ms (above): a difference of some 5 %"
         in WORDS
@@ -148,31 +177,17 @@ def test_what_is_said_of_products_on_a_gpu():
     assert round(100 * sum(differences) / len(differences)) == 5
     shorter = 1 - 27.76 / turn(untimed[256])  # of the same call; not kept
     assert f"make a turn of 256 seeds {100 * shorter:.0f} % shorter (27.76 ms" in WORDS
-    assert f"Of the {turn(before[256]):.2f} ms above, {play(before[256]):.1f} are play" in WORDS
+    assert f"Of the {turn(before[256]):.2f} ms of 256 seeds with 14 kernels, {play(before[256]):.1f} are play" in WORDS
 
 
-def test_battles_on_a_gpu():
-    earlier = {
-        "iql": by_seeds("h200-battles-iql-before", agents=5),
-        "dac": {5: bench("h200-battles-shared")["cases"][0]},
-    }
-    for name, label in (("iql", "IQL"), ("dac", "DAC, k = 15, m = 20")):
-        for seeds, entry in by_seeds(f"h200-battles-{name}", agents=5).items():
-            before = earlier[name][seeds]
-            assert f"| {label} | {seeds} | {told(entry)} | {turn(before):.2f} | {play(before):.2f} |" in PAGE
-    alone = earlier["iql"][1], by_seeds("h200-battles-dac-before", agents=5)[1]
-    assert f"timing: {turn(alone[0]):.2f} ms for IQL and {turn(alone[1]):.2f} for DAC" in WORDS
-    commands = [bench(f"h200-battles-{name}")["provenance"]["command"] for name in ("iql", "dac")]
-    assert f"`{commands[0]}` and `dac` with `--seeds 5`" in WORDS
-    assert commands[1] == commands[0].replace("iql", "dac").replace("5,20", "5")
-    ways = [bench(f"h200-battles-{name}")["cases"] for name in ("lengths", "shared", "shared-loop")]
-    for now, before, loop in zip(*ways, strict=True):
-        first, second = (f"{turn(one):.2f} | {play(one):.2f} | {one['learn_ms']:.2f}" for one in (now, before))
-        third = f"{turn(loop):.2f} | {loop['learn_ms']:.2f}"
-        compiling = f"{now['compile_seconds']['in_all']:.1f}"
-        assert f"| {now['case']['parameters']} parameters | {first} | {compiling} | {second} | {third} |" in PAGE
-    longer = [turn(shared) - turn(own) for own, shared in ways[:2]]
-    assert f"Shared parameters took {longer[1]:.1f} ms longer" in WORDS and f"leaves {longer[0]:.1f} ms." in WORDS
+def test_what_is_said_of_battles_on_a_gpu():
+    ways = [bench(f"h200-battles-{name}")["cases"] for name in ("lengths", "shared")]
+    longer = [turn(shared) - turn(own) for own, shared in ways]
+    assert f"Shared parameters took DAC {longer[1]:.1f} ms longer" in WORDS and f"leaves {longer[0]:.1f} ms." in WORDS
+    turns = {name: bench(f"h200-battles-{name}")["turns"] for name in ("lengths", "one-warp")}
+    assert (
+        turns == {"lengths": 20, "one-warp": 40} and "three lengths are of 20 turns of a chunk, the others of" in WORDS
+    )
 
 
 def test_what_fewer_kernels_gain():
@@ -189,12 +204,6 @@ def test_battles_in_other_numbers_of_warps():
     ways = {name: way["cases"][0] for name, way in bench("h200-battles-warps").items()}
     four, large, eight = ways["5m_vs_6m, 4 warps"], ways["10m_vs_11m, 4 warps"], ways["10m_vs_11m, 8 warps"]
     in_one = bench("h200-battles-one-warp")["cases"]
-    for warps, entry in ((4, four), *((1, entry) for entry in in_one)):
-        case, compiling = entry["case"], entry["compile_seconds"]["in_all"]
-        first_of_dac = (case["algorithm"], case["parameters"]) == ("dac", "own")
-        label = "DAC, k = 15, m = 20" if first_of_dac else case["algorithm"].upper()
-        assert f"| {label} | {case['parameters']} | {warps} | {told(entry)} | {compiling:.1f} |" in PAGE
-    assert f"`{bench('h200-battles-one-warp')['provenance']['command']}` (`results/bench" in WORDS
     spreads = {id(one): f"{turn(one):.2f} ± {one['turn_ms']['spread']:.2f}" for one in (in_one[0], four, eight, large)}
     few, many = ((in_one[0], four), (eight, large))
     assert f"in {play(few[0]):.2f} ms with one warp and {play(few[1]):.2f} with four" in WORDS
@@ -239,29 +248,36 @@ def test_how_near_turns_on_a_cpu_come_to_their_floor():
 
 
 def test_the_goals_on_a_cpu_tell_what_was_measured():
-    for algorithm in ("iql", "dac"):
+    for algorithm, first in (("iql", "86.8 ms"), ("dac", "195 ms")):
         cells = []
         for kind in CPUS:
             entry = next(one for one in bench(kind)["cases"] if one["case"]["algorithm"] == algorithm)
             cells.append(f"{turn(entry):.1f} ms, {entry['times_as_fast_as_yardstick']:.1f} times")
-        assert f"| {'; on x86 '.join(cells)} |" in PAGE
+        assert f"| {first} | {'; on x86 '.join(cells)} |" in PAGE
 
 
 def test_the_goals_on_a_gpu_tell_what_was_measured():
     hunts, before = by_seeds("h200", algorithm="dac"), by_seeds("h200-timed-before")
     battle = bench("h200-battles-warps")["5m_vs_6m, 4 warps"]["cases"][0]
     twenty = by_seeds("h200-battles-iql", agents=5)[20]
-    assert f"| 1.6 and 2.0 ms | {turn(hunts[1]):.2f} and {turn(hunts[5]):.2f} ms |" in PAGE
+    latest, lengths = bench("h200-battles-one-warp")["cases"][2:], bench("h200-battles-lengths")["cases"]
+    assert f"| 1.6 and 2.0 ms | 6.51 ms with 5 seeds | {turn(hunts[1]):.2f} and {turn(hunts[5]):.2f} ms |" in PAGE
     many = [f"{by[256]['steps_per_second']['in_all'] / 1e6:.2f} million" for by in (hunts, before)]
-    there = f"{many[0]}; with products chosen by timing, before fewer kernels, {many[1]}"
-    assert f"| 1.6 million steps/s | {there} |" in PAGE
-    assert f"| 2 ms | {play(battle):.2f} ms |" in PAGE
-    assert f"| 4 and 6 ms | {turn(battle):.2f} and, earlier, {turn(twenty):.2f} ms |" in PAGE
-    latest = bench("h200-battles-one-warp")["cases"][2:]
-    assert f"| 8 ms | {turn(latest[0]):.2f} ms, with one warp |" in PAGE
-    first, second = (f"{one['compile_seconds']['in_all']:.1f} s" for one in bench("h200-battles-lengths")["cases"])
+    first = f"{256 * 100 / 71.96 / 1000:.2f} million"  # at 71.96 ms for a turn of 100 steps
+    there = f"{many[0]}; with 14 kernels and products chosen by timing {many[1]}"
+    assert f"| 1.6 million steps/s | {first} | {there} |" in PAGE
+    assert f"| 2 ms | 9.8 ms | {play(battle):.2f} ms |" in PAGE
+    there = f"{turn(battle):.2f} ms and, with five lengths, {turn(twenty):.2f} ms"
+    assert f"| 4 and 6 ms | 12.4 and 13.6 ms | {there} |" in PAGE
+    there = (
+        f"{turn(lengths[0]):.2f} ms with three lengths; not timed since but with one warp ({turn(latest[0]):.2f} ms)"
+    )
+    assert f"| 8 ms | 16.9 ms | {there} |" in PAGE
+    alone = by_seeds("h200-battles-dac-before", agents=5)[1]["compile_seconds"]["in_all"]
+    first, second = (f"{one['compile_seconds']['in_all']:.1f} s" for one in lengths)
     later = " and ".join(f"{one['compile_seconds']['in_all']:.1f}" for one in latest)
-    assert f"| 20 s | {first} for 5 seeds, {second} with shared parameters; in a later run {later} s |" in PAGE
+    there = f"{first} for 5 seeds, {second} with shared parameters; later, with one warp, {later} s"
+    assert f"| 20 s | {alone:.1f} s for 1 seed, products timed | {there} |" in PAGE
 
 
 def test_a_turn_per_seed_on_a_gpu():

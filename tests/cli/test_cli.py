@@ -1,9 +1,11 @@
 """The command line as a user meets it, called in this process; refusals are one line and exit code 2."""
 
+import importlib
 import json
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -155,7 +157,35 @@ def test_oracle_prints_the_exact_returns(capsys):
 
 def test_oracle_solves_other_boards_than_the_papers(capsys):
     _, out, _ = outcome(capsys, "oracle", "--environment.size", "3", "--environment.penalty", "0.5")
-    assert out.split()[3:] == ["0.5", "54.83", "-19.33"]
+    assert out.splitlines()[-1].split() == ["0.5", "54.83", "-19.33"]
+
+
+def test_oracle_says_what_it_solves_before_it_does_and_then_how_far_it_is(capsys, monkeypatch):
+    said_before_solving = []
+
+    def solve(hunt, tell):
+        said_before_solving.append(capsys.readouterr().out)
+        for seconds, solved in ((60, 10), (5, 20), (5, 30), (20, 40), (60, 100)):  # the first with compiling
+            clock[0] += seconds
+            tell(solved)
+        return {"optimal": 1.0, "random": -1.0}
+
+    clock, solving = [0.0], importlib.import_module("decentral.api.oracle")
+    monkeypatch.setattr(solving, "hunt_returns", solve)
+    monkeypatch.setattr(solving, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    code, out, _ = outcome(capsys, "oracle", "--penalty", "0.5", "1", "--environment.num-predators", "3")
+    size = "303,600 states, 125 joint actions, 189,750,000 outcomes each; some 6.7 GiB of memory"
+    assert said_before_solving[0] == f"solving 3 predators on 5 x 5 cells at P = 0.5, 1: {size}\n"
+    steps = [f"{solved} of 100 steps solved, {left} left" for solved, left in ((20, "0:00:40"), (40, "0:01:00"))]
+    heading, row = "penalty  optimal  random", "1.00   -1.00"
+    first = [*(f"P = 0.5: {line}" for line in steps), heading, f"    0.5     {row}"]
+    assert said_before_solving[1].splitlines() == first
+    assert (code, out.splitlines()) == (0, [*(f"P = 1: {line}" for line in steps), f"      1     {row}"])
+
+
+def test_what_oracle_refuses_it_says_alone(capsys):
+    code, out, err = outcome(capsys, "oracle", "--penalty", "0.5", "-1")
+    assert (code, out) == (2, "") and "penalty must be a number at least 0" in err
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 import fcntl
 import json
+import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,8 @@ from decentral.reproduction.worklist import left_in_words, standings_table
 from decentral.settings import Refused
 
 FULL = Scale.of("full")
+ROOT = Path(__file__).parents[2]
+ADDED_UP = "A piece takes longer beside others than alone."
 
 
 class Growing(Target):
@@ -73,8 +77,8 @@ def stored(file):
 
 def test_it_says_first_what_it_expects_to_take(target, tmp_path):
     assert run(tmp_path, ["one", "two"])[0] == (
-        "numbers: 0 of 2 pieces are done. The other 2: some 6 minutes one after the other,"
-        " a rough guess for one H200 and full scale."
+        "numbers: 0 of 2 pieces are done. The other 2: some 6 minutes added up, "
+        f"a rough guess for one H200 and full scale. {ADDED_UP}"
     )
 
 
@@ -110,8 +114,8 @@ def test_when_time_is_up_no_further_piece_is_begun(target, tmp_path):
 
 def test_what_is_left_is_expected_to_take_as_long_as_what_is_done_did(target, tmp_path):
     assert left_in_words(standings_in("numbers", FULL, tmp_path)) == (
-        "0 of 3 pieces are done. The other 3: some 16 minutes one after the other,"
-        " a rough guess for one H200 and full scale."
+        "0 of 3 pieces are done. The other 3: some 16 minutes added up, "
+        f"a rough guess for one H200 and full scale. {ADDED_UP}"
     )
     run(tmp_path, ["one"])
     file = tmp_path / "pieces" / "one.json"
@@ -120,7 +124,18 @@ def test_what_is_left_is_expected_to_take_as_long_as_what_is_done_did(target, tm
     file.write_text(json.dumps(took_a_minute))
     lines = standings_table(standings_in("numbers", FULL, tmp_path)).splitlines()
     assert lines[2:5] == ["| sum | missing | 5.0 | one, two |", "| one | done | 1.0 |  |", "| two | missing | 2.0 |  |"]
-    assert lines[-1] == "1 of 3 pieces are done. The other 2: some 7 minutes one after the other."
+    left = "The other 2: some 7 minutes added up, if they take as long as those that are done."
+    assert lines[-1] == f"1 of 3 pieces are done. {left} {ADDED_UP}"
+
+
+def test_the_page_says_what_the_list_of_battles_adds_up_and_what_a_piece_costs_the_gpu():
+    """Those that are done ran six to nine at a time: what is added up is several times what a GPU is busy."""
+    words = " ".join((ROOT / "docs" / "reproduction.md").read_text().split())
+    left = left_in_words(standings_in("smac", FULL, ROOT / "results" / "reproduction"))
+    count, minutes = re.findall(r"The other (\d+): some (\d+) minutes added up", left)[0]
+    assert "took 25 minutes, so 1.8 minutes each" in words and "took 27, so 3.0 each" in words
+    busy = [round(int(count) * each) for each in (25 / 14, 27 / 9)]
+    assert f"the other {count} at {minutes} minutes, where the GPU would be busy for {busy[0]} to {busy[1]}" in words
 
 
 def test_pieces_of_several_places_come_together_and_are_drawn(target, tmp_path):

@@ -1,7 +1,10 @@
 """Suites: which runs they are made of, and where their known returns come from."""
 
+import importlib
+import itertools
 import json
 import re
+import shlex
 import time
 from pathlib import Path
 
@@ -30,6 +33,28 @@ def test_every_task_has_two_ends(suite):
         elif task.best is not None and task.random is not None:
             assert task.best.value > task.random.value
     assert {penalty: known.value for penalty, known in HIDDEN_BEST.items()} == BEST_KNOWN_HIDDEN
+
+
+def test_the_command_that_a_known_return_cites_solves_the_task_and_nothing_else(monkeypatch, capsys):
+    solved = []
+
+    def solve(hunt, tell):
+        solved.append(hunt)
+        return {"optimal": 0.0, "random": 0.0}
+
+    monkeypatch.setattr(importlib.import_module("decentral.api.oracle"), "hunt_returns", solve)
+    cited = [
+        (task, source.removeprefix("exact: decentral "))
+        for task in itertools.chain(*SUITES.values())
+        for _, source in task.given.values()
+        if source.startswith("exact")
+    ]
+    assert cited
+    for task, command in cited:
+        solved.clear()
+        assert outcome(capsys, *shlex.split(command))[0] == 0
+        rules = {name: value for name, value in task.settings.items() if name != "observe_teammate"}
+        assert [{name: getattr(hunt, name) for name in rules} for hunt in solved] == [rules]
 
 
 def test_every_method_has_one_setting_on_all_tasks_and_penalties_share_a_program():

@@ -74,7 +74,7 @@ class Piece:
 
     The settings are JSON-ready and decide everything: a stored piece of the same settings is taken as it is.
     `complete` adds to stored settings those that came later, at their defaults. `needs` names the pieces that must be
-    done before, and `minutes` is how long it is expected to take on one H200 that it has for itself.
+    done before, and `minutes` is a rough guess of how long it takes on one H200.
     """
 
     name: str

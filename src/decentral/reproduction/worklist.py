@@ -16,6 +16,7 @@ from decentral.runs.checkpointing.files import Checkpoints
 from decentral.settings import Refused
 
 MOST_NAMED = 20  # pieces in a line
+BESIDE_OTHERS = "A piece takes longer beside others than alone."
 
 
 def chosen(target: str, pieces: Sequence[Piece], only: Sequence[str]) -> list[Piece]:
@@ -116,8 +117,11 @@ def left_in_words(statuses: Sequence[PieceStatus]) -> str:
     known = [status.minutes for status in left if status.minutes is not None]
     if not known:
         return f"{done}."
-    hint = "" if len(left) < len(statuses) else ", a rough guess for one H200 and full scale"
-    return f"{done}. The other {len(left)}: some {sum(known):.0f} minutes one after the other{hint}."
+    if len(left) < len(statuses):
+        basis = "if they take as long as those that are done"
+    else:
+        basis = "a rough guess for one H200 and full scale"
+    return f"{done}. The other {len(left)}: some {sum(known):.0f} minutes added up, {basis}. {BESIDE_OTHERS}"
 
 
 def _minutes_of(record: Record, name: str) -> float:
