@@ -359,11 +359,11 @@ def test_the_games_of_patience_that_forgives_nothing_are_told_as_they_are():
         row = f"| {names[payoff.max()]}{suffix} | {plan['seed']} | {payoff.max():g} | {end:g} |"
         assert row in page
         rows.append(row)
-    assert len(rows) == len({*rows}) == 5
+    assert len(rows) == len({*rows}) == 6
     seconds = [round(run["seconds"]) for run in stored("patient-ablation.json")]
     assert f"{min(seconds)} to {max(seconds)} s each." in page
-    told = "at -100 all ten seeds settle for 2 of 10, in climbing with three agents for 5 of 11. Patience alone is"
-    assert told in text(PATIENT)
+    told = "at -100 all ten seeds settle for 2 of 10, with three agents in climbing for 5 of 11 and in the paper's game"
+    assert f"{told} for 6 of 8." in text(PATIENT)
     assert sum(row.startswith("| penalty") and row.endswith("| 10 | 2 |") for row in rows) == 2
 
 
