@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from decentral.runs.provenance import provenance
+
 RUNS = (
     "dac predator-prey --steps 300",
     "dac 5m_vs_6m --steps 100",
@@ -59,7 +61,7 @@ def main() -> None:
     args = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the source is compiled once, before anything is measured
     subprocess.run([sys.executable, "-c", "import decentral.runs.runner"], check=True)
-    found: dict[str, Any] = {"small": SMALL, "cores": os.cpu_count(), "runs": {}}
+    found: dict[str, Any] = {"provenance": provenance(), "small": SMALL, "cores": os.cpu_count(), "runs": {}}
     for run in (run for run in RUNS if run.startswith(args.only)):
         with tempfile.TemporaryDirectory() as place:
             first, *again = (start_of(run, Path(place)) for _ in range(1 + args.again))
