@@ -34,19 +34,29 @@ def test_the_table_of_starts_is_that_of_the_data(starts):
 
 
 def test_the_page_says_whether_a_second_start_stays_below_five_seconds():
+    slow = "dac 10m_vs_11m --steps 200"
     below = {run for run in STARTS["runs"] if quickest(run)["seconds"] < 5}
-    slower = sorted(quickest(run)["seconds"] for run in STARTS["runs"].keys() - below)
-    assert below == {"dac predator-prey --steps 300"}
-    told = f"Only predator-prey started again in less than 5 s; the others took {slower[0]:.1f} to {slower[-1]:.1f} s"
-    assert told in WORDS
-    assert all(start["processor_seconds"] > 5 for run in STARTS["runs"].keys() - below for start in [quickest(run)])
-    assert "and kept the processor busy for longer than 5 s too." in WORDS
-    assert {run for run in STARTS["runs"] if quickest(run)["first_test_seconds"] > 5} == {"qmix 3s5z --steps 200"}
-    assert "The line of the first test was there in less than 5 s for all but QMIX." in WORDS
-    each = sorted(quickest(run)["seconds"] for run in STARTS["runs"])
-    assert f"on two busy ones {each[0]:.1f} to {each[-1]:.1f} s for five runs |" in PAGE
-    load = [start["load_before"] for run in STARTS["runs"].values() for start in (run["first"], *run["again"])]
-    assert f"(a load of {min(load):.1f} to {max(load):.1f} before each start)" in WORDS
+    assert below == STARTS["runs"].keys() - {slow}
+    each = sorted(quickest(run)["seconds"] for run in below)
+    span, last = f"{each[0]:.1f} to {each[-1]:.1f} s", f"{quickest(slow)['seconds']:.1f} s"
+    told = f"all but DAC on `10m_vs_11m` started again in less than 5 s, in {span}; that one took {last}."
+    assert f"On idle cores {told} This is the quickest of three:" in WORDS
+    assert f"the quickest of three, {span} for four runs and {last} for DAC on `10m_vs_11m` |" in PAGE
+    assert {len(run["again"]) for run in STARTS["runs"].values()} == {3}
+    slowest = {run: max(start["seconds"] for start in found["again"]) for run, found in STARTS["runs"].items()}
+    worst = sorted(slowest[run] for run in below)
+    assert f"the slowest took {worst[0]:.1f} to {worst[-1]:.1f} s and {slowest[slow]:.1f} s, and only QMIX" in WORDS
+    assert {run for run in slowest if slowest[run] < 5} == {"qmix 3s5z --steps 200"}
+    used = sorted(quickest(run)["processor_seconds"] for run in STARTS["runs"])
+    assert used[0] > 5 and f"of both cores together, was {used[0]:.1f} to {used[-1]:.1f} s;" in WORDS
+
+
+def test_the_page_says_what_the_first_test_takes_and_how_idle_the_cores_were():
+    again = [start for run in STARTS["runs"].values() for start in run["again"]]
+    assert all(start["first_test_seconds"] < 5 for start in again)
+    assert "The line of the first test of a second start was there in less than 5 s every time." in WORDS
+    load = [start["load_before"] for start in (*again, *(run["first"] for run in STARTS["runs"].values()))]
+    assert f"(a load of {min(load):.1f} to {max(load):.1f} before each start, which counts" in WORDS
 
 
 def test_a_start_is_timed_to_the_first_test_and_to_the_end(starts, tmp_path, monkeypatch):
