@@ -114,7 +114,7 @@ def until_all_are_over(step: Step, start: Carry, draws: Any, limit: int, key: Ke
     def take_steps(looping: tuple) -> tuple:
         now, kept, taken, _ = looping
         next_draws = jax.tree.map(lambda drawn: jax.lax.dynamic_slice_in_dim(drawn, taken, together), draws)
-        now, record = jax.lax.scan(take_step, now, next_draws)
+        now, record = jax.lax.scan(take_step, now, next_draws, unroll=together)
         kept = jax.tree.map(lambda room, part: jax.lax.dynamic_update_slice_in_dim(room, part, taken, 0), kept, record)
         _, _, over = packing.unpack(now[0])
         return now, kept, taken + together, largest_of_all(1 - over.astype(jnp.int32)) > 0
@@ -138,7 +138,8 @@ def with_last(states: Any, final: Any) -> Any:
 def steps_between_looks(limit: int) -> int:
     """The number of steps between two checks whether any lane goes on: a divisor of the limit.
 
-    A GPU waits for the answer, which costs a good part of a step; a CPU does not.
+    A GPU waits for the answer, which costs a good part of a step; a CPU does not. On a GPU these steps stand one after
+    the other in the program, so that they share one record and no state is copied between them.
     """
     if jax.default_backend() == "cpu":
         return 1

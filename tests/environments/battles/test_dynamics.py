@@ -55,7 +55,7 @@ def struck(attacker, target, profile, count):
     roster = roster_of(meeting, profile)
     roster = replace(roster, regeneration=np.zeros(2, np.float32))
     field = changed(deploy(roster, False, "fixed", jax.random.key(0)), unhurt=jnp.zeros(2, jnp.int32))
-    damage = jnp.asarray([[0.0, roster.damage[0, 1]], [0.0, 0.0]])
+    damage = jnp.asarray([[0.0, 0.0], [roster.damage[1, 0], 0.0]])
     strike = jax.jit(lambda field: suffer(roster, field, damage))
     states = []
     for _ in range(count):
@@ -80,7 +80,7 @@ def test_strikes_of_one_loop_count_one_after_the_other():
     # 13 of shield: the first stalker's 13 are absorbed, of the second's nothing, and armour takes 1
     environment = battle("3s_vs_5z")
     field = scene(environment, {3: (20, 16, 100, 13)})
-    damage = jnp.zeros((8, 8)).at[0, 3].set(13.0).at[1, 3].set(13.0)
+    damage = jnp.zeros((8, 8)).at[3, :2].set(13.0)
     after = suffer(environment.roster, field, damage)
     assert (after.shield[3], after.health[3]) == (0, 88)
 
@@ -164,7 +164,7 @@ def test_a_colossus_burns_all_foes_whose_bodies_touch_a_line_across_its_fire(ahe
     field = scene(environment, units)
     strikes = jnp.full(18, NOBODY, jnp.int32).at[COLOSSUS].set(STALKER)
     wanted = np.zeros((18, 18))
-    wanted[COLOSSUS, STALKER], wanted[COLOSSUS, 11] = 10, 10 * burns  # and friends are spared
+    wanted[STALKER, COLOSSUS], wanted[11, COLOSSUS] = 10, 10 * burns  # and friends are spared
     np.testing.assert_array_equal(damage_of(environment.roster, field, strikes), wanted)
 
 
@@ -172,7 +172,7 @@ def test_beams_burn_on_where_their_target_died():
     environment = battle("1c3s5z")
     field = scene(environment, {COLOSSUS: (10, 16, 200), STALKER: (16, 16, 0), 11: (16, 17, 80)})
     damage = damage_of(environment.roster, field, jnp.full(18, NOBODY, jnp.int32).at[COLOSSUS].set(STALKER))
-    assert damage[COLOSSUS, 11] == 10 and damage.sum() == 10
+    assert damage[11, COLOSSUS] == 10 and damage.sum() == 10
 
 
 def test_an_attack_at_the_very_edge_of_reach_goes_on():

@@ -9,7 +9,7 @@ import pytest
 
 from decentral.environments.battles.battlefield import NOBODY
 from decentral.environments.battles.combat import take_aim
-from decentral.environments.battles.opponent import choose_targets
+from decentral.environments.battles.opponent import any_between, choose_targets
 from tests.environments.battles.scenes import battle, changed, scene
 
 RULES = battle("3m").rules
@@ -83,12 +83,12 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, hel
         ({"units": {0: (10, 16)}, "target": 0, "keep_target": "chase", "taken": (30, 16), "leash": 9.0}, NOBODY),
         ({"units": {0: (10, 16)}, "target": 0, "keep_target": "chase", "leash": 9.0}, 0),  # 10 away, but followed 0 far
         ({"units": {1: (15, 16)}, "target": 0}, 1),  # the old target is dead
-        ({"units": {0: (10, 16)}, "hurt_by": (0, 3)}, 0),  # hurt from beyond its scan range
-        ({"units": {0: (10, 16)}, "hurt_by": (0, 4)}, 0),  # a friend 3 cells away is
-        ({"units": {0: (10, 16)}, "hurt_by": (0, 4), "call_radius": 2.0}, NOBODY),
-        ({"units": {0: (10, 16)}, "hurt_by": (0, 3), "call_radius": 0.0}, 0),
-        ({"units": {0: (10, 16)}, "hurt_by": (0, 4), "waits": 5.0}, NOBODY),  # the friend has just called
-        ({"units": {0: (10, 16)}, "hurt_by": (0, 3), "waits": 5.0}, 0),
+        ({"units": {0: (10, 16)}, "hurt_by": (3, 0)}, 0),  # hurt from beyond its scan range
+        ({"units": {0: (10, 16)}, "hurt_by": (4, 0)}, 0),  # a friend 3 cells away is
+        ({"units": {0: (10, 16)}, "hurt_by": (4, 0), "call_radius": 2.0}, NOBODY),
+        ({"units": {0: (10, 16)}, "hurt_by": (3, 0), "call_radius": 0.0}, 0),
+        ({"units": {0: (10, 16)}, "hurt_by": (4, 0), "waits": 5.0}, NOBODY),  # the friend has just called
+        ({"units": {0: (10, 16)}, "hurt_by": (3, 0), "waits": 5.0}, 0),
     ],
 )
 def test_an_enemy_takes_the_target_that_the_rules_say(rules, wanted):
@@ -107,7 +107,7 @@ def test_a_crawler_prefers_whoever_attacks_unless_it_is_told_otherwise(settings,
 def test_a_unit_calls_for_help_once_in_32_loops():
     environment = battle("3m")
     field = scene(environment, {0: (10, 16, 45), 3: (20, 16, 45), 4: (23, 16, 45)})
-    damage = jnp.zeros((6, 6)).at[0, 4].set(6.0)
+    damage = jnp.zeros((6, 6)).at[4, 0].set(6.0)
 
     def loop(field, _):
         field = changed(field, target=jnp.full(6, NOBODY, jnp.int32))
@@ -122,7 +122,7 @@ def test_a_unit_calls_for_help_once_in_32_loops():
 def test_an_enemy_that_is_called_goes_on_to_the_attacker_until_it_has_come_near_and_left_again(rule, at, beyond):
     environment = battle("3m", keep_target=rule)
     far, near, gone = {0: (10, 16, 45)}, {0: (at, 16, 45)}, {0: (beyond, 16, 45), 1: (15, 16, 45)}
-    damage = jnp.zeros((6, 6)).at[0, 4].set(6.0)
+    damage = jnp.zeros((6, 6)).at[4, 0].set(6.0)
     seen, field = [], scene(environment, {**far, 3: (20, 16, 45), 4: (22, 16, 45)})
     for units, hurt in ((far, damage), (far, 0 * damage), (near, 0 * damage), (gone, 0 * damage)):
         places = scene(environment, {**units, 3: (20, 16, 45), 4: (22, 16, 45)})
@@ -143,3 +143,13 @@ def test_an_enemy_that_could_hit_a_wide_one_does_not_walk_on_to_a_narrow_one_tha
     aim = take_aim(environment.roster, field)
     found = choose_targets(environment.roster, environment.rules, field, aim, jnp.zeros((10, 10)))
     assert int(found.target[enemy]) == stalker
+
+
+@pytest.mark.parametrize(("most", "columns"), [(1, 1), (3, 20), (11, 10), (30, 27)])
+def test_truths_are_joined_by_digits_as_they_are_one_by_one(most, columns):
+    """At most so many of the middle are ever true; what stands in columns beyond those that count is ignored."""
+    first, second = np.random.default_rng(most).random((2, 32, 32)) < 0.4
+    first, are_counted = first & (np.arange(32) < most), np.arange(32) < columns
+    for left, right in ((first, second), (first | (np.arange(32) < most), second | True)):  # every digit at its largest
+        found = any_between(jnp.asarray(left), jnp.asarray(right), columns, most)
+        np.testing.assert_array_equal(found, (left.astype(int) @ right.astype(int) > 0) & are_counted)

@@ -96,7 +96,7 @@ def test_without_overkill_nobody_is_taken_for_dead_whom_armour_saves(health, shi
     field = scene(environment, place, target=jnp.full(10, NOBODY).at[jnp.asarray([2, 3])].set(7))
     field = changed(field, windup=jnp.full(10, jnp.inf).at[jnp.asarray([2, 3])].set(1.0))
     roster = environment.roster
-    assert (roster.damage[2, 7], roster.armour[7], roster.missile_speed[2]) == (8, 1, 0)
+    assert (roster.damage[7, 2], roster.armour[7], roster.missile_speed[2]) == (8, 1, 0)
     _, struck = attack(roster, environment.rules, field, take_aim(roster, field), jnp.zeros(10))
     assert [int(struck[number]) == 7 for number in (2, 3)] == fire
 

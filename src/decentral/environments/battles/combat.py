@@ -138,7 +138,7 @@ def _comes_too_late(roster: Roster, field: Battlefield, fires: Bool[Array, " uni
     """
     instant = fires & (roster.missile_speed == 0)
     aimed = points_at(field.target)
-    lessened = jnp.maximum(roster.damage - roster.armour[None, :], LEAST_DAMAGE)
+    lessened = jnp.maximum(roster.damage.T - roster.armour[None, :], LEAST_DAMAGE)
     shots = jnp.where(aimed & instant[:, None], lessened, 0.0)
     earlier = jnp.cumsum(shots, axis=0) - shots
     spent = aimed & (earlier >= (field.health + field.shield)[None, :])
@@ -146,11 +146,11 @@ def _comes_too_late(roster: Roster, field: Battlefield, fires: Bool[Array, " uni
 
 
 def damage_of(roster: Roster, field: Battlefield, strikes: Int[Array, " units"]) -> Float[Array, "units units"]:
-    """The damage of the first unit to the second in this loop, before shields and armour; 0 to the dead."""
-    hit = points_at(strikes)
+    """The damage to the first unit by the second in this loop, before shields and armour; 0 to the dead."""
+    hit = jnp.arange(strikes.shape[0])[:, None] == strikes[None, :]
     if roster.has_any_beams:
-        hit = hit | _burnt(roster, field, strikes)
-    return jnp.where(hit & field.alive[None, :], roster.damage, 0.0)
+        hit = hit | _burnt(roster, field, strikes).T
+    return jnp.where(hit & field.alive[:, None], roster.damage, 0.0)
 
 
 def _burnt(roster: Roster, field: Battlefield, strikes: Int[Array, " units"]) -> Bool[Array, "units units"]:
@@ -177,11 +177,11 @@ def suffer(roster: Roster, field: Battlefield, damage: Float[Array, "units units
     through = damage
     if roster.has_any_shields:
         number = jnp.arange(damage.shape[0])
-        before = (number[:, None] > number[None, :]).astype(jnp.float32)
-        earlier = jnp.dot(before, damage, precision="highest")
-        through = jnp.maximum(damage - jnp.maximum(field.shield[None, :] - earlier, 0.0), 0.0)
-    lessened = jnp.maximum(through - roster.armour[None, :], LEAST_DAMAGE)
-    lost, taken = sums(jnp.where(through > 0, lessened, 0.0), damage, axis=0)
+        before = (number[:, None] < number[None, :]).astype(jnp.float32)
+        earlier = jnp.dot(damage, before, precision="highest")
+        through = jnp.maximum(damage - jnp.maximum(field.shield[:, None] - earlier, 0.0), 0.0)
+    lessened = jnp.maximum(through - roster.armour[:, None], LEAST_DAMAGE)
+    lost, taken = sums(jnp.where(through > 0, lessened, 0.0), damage, axis=1)
     unhurt = jnp.where(taken > 0, 0, field.unhurt + 1)
     health = jnp.maximum(field.health - lost, 0.0)
     alive = health > 0

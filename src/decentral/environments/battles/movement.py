@@ -55,12 +55,12 @@ def _around(roster: Roster, field: Battlefield, fixed: Bool[Array, " units"], di
     in_the_way = fixed[None, :] & field.alive[None, :] & (distance < touch) & (along > 0) & _collide(roster)
     nearest = jnp.min(jnp.where(in_the_way, distance, jnp.inf), axis=1)
     first = in_the_way & (distance == nearest[:, None])
-    away_x, away_y, count = sums(*(jnp.where(first, number, 0.0) for number in (to_x, to_y, 1.0 + 0.0 * to_x)), axis=1)
+    away_x, away_y = sums(*(jnp.where(first, to, 0.0) for to in (to_x, to_y)), axis=1)
     length = jnp.maximum(jnp.sqrt(away_x**2 + away_y**2), TINY)
     normal = (away_x / length, away_y / length)
     side = jnp.where(normal[0] * direction[1] - normal[1] * direction[0] >= 0, 1.0, -1.0)
     aside = (-side * normal[1], side * normal[0])
-    blocked = count > 0
+    blocked = nearest < jnp.inf
     return jnp.where(blocked, aside[0], direction[0]), jnp.where(blocked, aside[1], direction[1])
 
 

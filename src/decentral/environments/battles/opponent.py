@@ -22,11 +22,11 @@ def choose_targets(
 ) -> Battlefield:
     """The battlefield with the enemies' targets for the next loop."""
     ours, theirs = roster.our_side, roster.their_side
-    hurt_by = damage[ours, theirs].T > 0
+    hurt_by = damage[theirs, ours] > 0
     calls = any_of(hurt_by, axis=1) & (field.help_wait[theirs] <= 0)
     squared = _squared_distances(field, theirs, ours)
     heeded = near = _within_scan(roster, rules, squared)
-    noticed = near | hurt_by | _called(roster, rules, field, hurt_by & calls[:, None])
+    noticed = near | hurt_by | _called(roster, rules, field, hurt_by, calls)
     if rules.keep_target == "in_duel":
         heeded = points_at(field.target)[ours, theirs].T  # those who attack it
         noticed = noticed | heeded
@@ -98,14 +98,46 @@ def _within_scan(
 
 
 def _called(
-    roster: Roster, rules: Rules, field: Battlefield, calls_against: Bool[Array, "enemies allies"]
+    roster: Roster,
+    rules: Rules,
+    field: Battlefield,
+    hurt_by: Bool[Array, "enemies allies"],
+    calls: Bool[Array, " enemies"],
 ) -> Bool[Array, "enemies allies"]:
     """Whether a nearby friend calls an enemy for help against an ally."""
     theirs = roster.their_side
-    hears = _squared_distances(field, theirs, theirs) <= rules.call_radius**2
-    if jax.default_backend() != "cpu":
-        return jnp.dot(hears.astype(jnp.float32), calls_against.astype(jnp.float32)) > 0
-    return jnp.any(hears[:, :, None] & calls_against[None, :, :], axis=1)
+    hears = (_squared_distances(field, theirs, theirs) <= rules.call_radius**2) & calls[None, :]
+    if jax.default_backend() == "cpu":
+        return jnp.any(hears[:, :, None] & hurt_by[None, :, :], axis=1)
+    if roster.allies <= 2 * _columns_a_number(roster.enemies):
+        return any_between(hears, hurt_by, roster.allies, roster.enemies)
+    return jnp.dot(hears.astype(jnp.bfloat16), hurt_by.astype(jnp.bfloat16), preferred_element_type=jnp.float32) > 0
+
+
+def any_between(
+    first: Bool[Array, "rows middle"], second: Bool[Array, "middle columns"], columns: int, most: int
+) -> Bool[Array, "rows columns"]:
+    """Whether both are true for some place in the middle, of which at most so many are. All columns beyond are false.
+
+    Counted in sums of whole numbers that have a digit for each of several columns: for a product of matrices, a kernel
+    would arrange all its arrays as tensor cores want them.
+    """
+    together, digit = _columns_a_number(most), most.bit_length()
+    number = jnp.arange(second.shape[1])
+    found = jnp.zeros((first.shape[0], second.shape[1]), bool)
+    for begin in range(0, columns, together):
+        are_counted = (number >= begin) & (number < min(begin + together, columns))
+        shift = jnp.where(are_counted, digit * (number - begin), 0)[None, :]
+        of_middle = jnp.sum(jnp.where(second & are_counted[None, :], 1 << shift, 0), axis=1)
+        totals = jnp.sum(jnp.where(first, of_middle[None, :], 0), axis=1)
+        count = (totals[:, None] >> shift) & ((1 << digit) - 1)
+        found = found | (are_counted[None, :] & (count > 0))
+    return found
+
+
+def _columns_a_number(most: int) -> int:
+    """For how many columns a whole number has a digit that counts so far."""
+    return 31 // most.bit_length()
 
 
 def _nearest(distance: Float[Array, "enemies allies"]) -> Int[Array, " enemies"]:

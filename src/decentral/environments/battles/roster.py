@@ -62,7 +62,7 @@ class Roster:
     radii: Numbers  # [units, units]: the sum of two
     reach: Numbers  # [units, units]: the distance of centres at which the first can hit the second
     scan: Numbers  # how far each looks for targets, without radii
-    damage: Numbers  # [units, units]: of one strike of the first at the second, before armour
+    damage: Numbers  # [units, units]: to the first by one strike of the second, before armour
     has_any_shields: bool
     has_any_striders: bool
     has_any_beams: bool
@@ -184,9 +184,9 @@ def _of_weapons(units: list[UnitType]) -> dict[str, Any]:
         "radii": radii,
         "reach": _column([weapon.reach for weapon in weapons])[:, None] + radii,
         "scan": _column([max(weapon.reach, weapon.scan) for weapon in weapons]),
-        "damage": _column([weapon.damage for weapon in weapons])[:, None]
-        + _column([weapon.against_armored for weapon in weapons])[:, None] * armored[None, :]
-        + _column([weapon.against_light for weapon in weapons])[:, None] * light[None, :],
+        "damage": _column([weapon.damage for weapon in weapons])[None, :]
+        + _column([weapon.against_armored for weapon in weapons])[None, :] * armored[:, None]
+        + _column([weapon.against_light for weapon in weapons])[None, :] * light[:, None],
     }
 
 
