@@ -21,7 +21,15 @@ from decentral.reproduction.record import Record
 from decentral.sweeps.suites import SUITES, planned_runs
 from tests.reproduction.test_documented_numbers import ROOT, text
 
-IN_THREES = ("forgiving-iql", "hysteretic", "iql")  # trained on three predators, besides patient and actor-critics
+IN_THREES = (
+    "lenient",
+    "earning-iql",
+    "i2q",
+    "forgiving-iql",
+    "hysteretic",
+    "iql",
+    "dac",
+)  # trained on three predators, besides patient and actor-critics
 ACTOR_CRITICS = {"ippo", "dpo", "tvpo", "ia2c"}
 PATIENT, EVIDENCE = "docs/algorithms/patient.md", "docs/algorithms/patient-evidence.md"
 HELD_OUT_HUNTS = ("visible-P0.2", "visible-P0.75", "visible-P0.5-4x4", "visible-P0.5-6x6")
@@ -130,13 +138,21 @@ def test_the_table_of_actor_critics_is_that_of_the_data(curves):
         assert f"| {name} | {seen} | {cells} |" in page
     wins = {fight: mean_and_spread(won, digits=1) for fight, won in battles.items()}
     assert f"wins {wins['ippo', '3m']} % and {wins['ippo', '5m_vs_6m']} % of its greedy tests" in page
-    told = f"wins {wins['dpo', '3m']} % and {wins['dpo', '5m_vs_6m']} %, and IA2C {wins['ia2c', '3m']} % of `3m`."
-    assert f"DPO, run the same way on seeds 310 to 314, {told}" in page and len(wins) == 5
+    own = ("dpo", "tvpo", "ia2c")
+    dpo, tvpo, ia2c = (f"{wins[method, '3m']} % and {wins[method, '5m_vs_6m']} %" for method in own)
+    told = f"DPO, run the same way on seeds 310 to 314, wins {dpo}, TVPO {tvpo}, IA2C {ia2c}."
+    assert told in page and len(wins) == 9
     won, highest = sorted(battles["dpo", "5m_vs_6m"]), max(battles["ippo", "5m_vs_6m"])
-    each = "{:.0f}, {:.0f}, {:.0f}, {:.0f} and {:.0f} %".format(*won)
-    assert f"they win {each}, where no seed of IPPO wins more than {highest:.0f} %" in page
-    steadiest = min(("ippo", "dpo", "ia2c"), key=lambda method: battles[method, "3m"].std(ddof=1))
-    assert steadiest == "ia2c" and "On `3m` IA2C, with one step on each batch, is the steadiest of the three." in page
+    each, of_tvpo = (
+        "{:.0f}, {:.0f}, {:.0f}, {:.0f} and {:.0f} %".format(*sorted(battles[method, "5m_vs_6m"]))
+        for method in ("dpo", "tvpo")
+    )
+    told = f"they win {each}, and those of TVPO {of_tvpo}, where no seed of IPPO wins more than {highest:.0f} %"
+    assert told in page
+    steadiest = min(("ippo", *own), key=lambda method: battles[method, "3m"].std(ddof=1))
+    assert steadiest == "ia2c" and "On `3m` IA2C, with one step on each batch, is the steadiest of the four." in page
+    assert f"MAPPO, whose critic sees all, wins {wins['mappo', '3m']} % of `3m`: more than any of them." in page
+    assert all(battles["mappo", "3m"].mean() > battles[method, "3m"].mean() for method in ("ippo", *own))
     [fight] = [
         run
         for run in stored("actor-critics.json")
@@ -244,13 +260,12 @@ def test_the_tables_of_the_suite_have_the_scores_of_the_data(coordination, score
     page = text(EVIDENCE)
     assert " ".join(" ".join(coordination.table(scores)).split()) in page
     fights = {method: by_task["5m_vs_6m"].mean() for method, by_task in scores.items() if "5m_vs_6m" in by_task}
-    patient = fights.pop("patient")
+    patient, below = fights.pop("patient"), fights.pop("ia2c")
     least, most = min(fights.values()), max(fights.values())
-    assert (
-        f"1 M steps: {patient:.2f}, the lowest of seven methods**; the others have {least:.2f} to {most:.2f}," in page
-    )
-    assert f"**Battles: the lowest of seven methods on `5m_vs_6m`**, {patient:.2f}." in text(PATIENT)
-    assert patient < least and len(fights) == 6 and max(fights, key=fights.get) == "dpo"
+    told = f"{patient:.2f}, the lowest of nine methods but one**; IA2C has {below:.2f}, the others have {least:.2f} to"
+    assert f"1 M steps: {told} {most:.2f}," in page
+    assert f"**Battles: the lowest of nine methods but one on `5m_vs_6m`**, {patient:.2f}." in text(PATIENT)
+    assert below < patient < least and len(fights) == 7 and max(fights, key=fights.get) == "dpo"
     *four, one = sorted(scores["dpo"]["5m_vs_6m"])
     assert f"One seed of DPO has {one:.2f} (its other four {four[0]:.2f} to {four[-1]:.2f})." in page
     others = [by_task["5m_vs_6m"].max() for method, by_task in scores.items() if method in {*fights} - {"dpo"}]
@@ -266,7 +281,7 @@ def test_the_tables_of_the_suite_have_the_scores_of_the_data(coordination, score
         for means in [[scores[row.method][task].mean() for task in (*shared, "three-predators", "porters")]]
     ]
     (mean, worst), (second, second_worst), (third, third_worst), *others = told
-    assert f"patient's mean is {mean:.2f} and its worst {worst:.2f}**" in page and len(others) == 5
+    assert f"patient's mean is {mean:.2f} and its worst {worst:.2f}**" in page and len(others) == 8
     assert f"has {second:.2f} and {second_worst:.2f}, hysteretic {third:.2f} and {third_worst:.2f}." in page
     assert max(told) == told[0] and max(lowest for _, lowest in told) == worst
 
@@ -288,6 +303,13 @@ def test_the_goal_is_told_as_reached_and_as_missed(coordination, scores, held_ou
     assert told in page
     mean, worst = coordination.summary_cells(of_all)
     assert f"battles included, it has {mean} and {worst}.**" in text(EVIDENCE)
+    whole = {method: by_task for method, by_task in scores.items() if {*everything} <= {*by_task}}
+    rows = {row.method: row for row in coordination.summaries(whole, everything)}
+    words = [" and ".join(coordination.summary_cells(rows[name])) for name in ("hysteretic", "iql", "dac")]
+    assert "hysteretic has {}, IQL {}, DAC {}.".format(*words) in text(EVIDENCE) and len(rows) == 4
+    assert of_all.worst == max(row.worst for row in rows.values())
+    words = [f"{rows[name].mean:.2f} and {rows[name].worst:.2f}" for name in ("hysteretic", "iql", "dac")]
+    assert "it is still ahead on both: hysteretic has {}, IQL {}, DAC {}.".format(*words) in page
     [hysteretic] = [row for row in others if row.method == "hysteretic"]
     low, high = coordination.difference(seeds, "patient", "hysteretic", coordination.HELD_OUT)
     told = f"of {best.mean:.2f} against hysteretic's {hysteretic.mean:.2f} may be chance: the 95 % interval of the"
@@ -306,14 +328,19 @@ def test_where_others_are_ahead_of_patience_is_told(coordination, scores, held_o
         for task in patient
     }
     ahead = {task: methods for task, methods in ahead.items() if methods}
-    assert {*ahead} == {"visible-P0", "hidden-P0", "hidden-P1", "5m_vs_6m"} and len(ahead["5m_vs_6m"]) == 6
+    assert {*ahead} == {"visible-P0", "hidden-P0", "hidden-P1", "three-predators", "5m_vs_6m", "2s3z"}
+    assert len(ahead["5m_vs_6m"]) == 7 and "on `5m_vs_6m` all eight others but IA2C." in page
+    assert ahead["2s3z"]["dac"] < 0.01 and f"On `2s3z` IQL is by {ahead['2s3z']['iql']:.2f} and DAC by less" in page
+    lenient, earning = (ahead["three-predators"][name] for name in ("lenient", "earning-iql"))
+    assert f"with three predators lenient and earning IQL by {earning:.2f} to {lenient:.2f}." in page
+    assert (len(ahead["three-predators"]), len(ahead["2s3z"])) == (2, 2)
     assert {*ahead["visible-P0"]} == {"hysteretic", "i2q", "iql", "lenient"}
     assert {*ahead["hidden-P0"]} == {"i2q", "iql", "forgiving-iql", "earning-iql"}
     little, hidden = max(ahead["visible-P0"].values()), ahead["hidden-P0"].values()
     assert f"IQL and lenient are ahead of it by up to {little:.2f} with the teammate visible" in page
     assert f"earning IQL by {min(hidden):.2f} to {max(hidden):.2f} with the teammate hidden" in page
-    assert f"forgiving IQL is ahead by {ahead['hidden-P1']['forgiving-iql']:.2f}, and" in page
-    assert {*ahead["hidden-P1"]} == {"forgiving-iql"} and "all six other methods are." in page
+    assert f"forgiving IQL is ahead by {ahead['hidden-P1']['forgiving-iql']:.2f}, with" in page
+    assert {*ahead["hidden-P1"]} == {"forgiving-iql"}
     games = [task for task in coordination.HELD_OUT if task not in HELD_OUT_HUNTS]
     found = [
         sum((held_out[1][name][game] == 1).sum() for game in games) for name in ("patient", "hysteretic", "lenient")
@@ -377,13 +404,13 @@ def test_how_many_battles_each_method_wins_is_told_as_it_is(coordination, curves
             run = coordination.battle_of(piece)
             wins = {"win_rate": at_common_steps(run.config, piece.result, "win_rates")}
             won[name.removeprefix("5m_vs_6m-")] = 100 * won_late(coordination.begun(replace(run, reports=wins)))
-    assert len(won) == 7 and {len(seeds) for seeds in won.values()} == {5, 10}
+    assert len(won) == 9 and {len(seeds) for seeds in won.values()} == {5, 10}
     patient = mean_and_spread(won.pop("patient"), digits=1)
     assert f"It wins {patient} % of its battles in the last tenth" in text(PATIENT)
     assert f"It wins {patient} % of its battles in the last tenth." in text(EVIDENCE)
     means = {method: seeds.mean() for method, seeds in won.items()}
-    told = f"of the others DAC wins fewest, {means['dac']:.1f} %, and DPO most, {means['dpo']:.1f} %."
-    assert told in text(PATIENT) and (min(means, key=means.get), max(means, key=means.get)) == ("dac", "dpo")
+    told = f"of the others IA2C wins fewest, {means['ia2c']:.1f} %, and DPO most, {means['dpo']:.1f} %."
+    assert told in text(PATIENT) and (min(means, key=means.get), max(means, key=means.get)) == ("ia2c", "dpo")
 
 
 def test_patience_among_three_predators_and_in_battles_is_told_as_it_is(scores, curves):
@@ -391,8 +418,9 @@ def test_patience_among_three_predators_and_in_battles_is_told_as_it_is(scores, 
     hunts = {method: by_task["three-predators"] for method, by_task in scores.items() if "three-predators" in by_task}
     best, *others = (f"{hunts.pop(name).mean():.2f}" for name in ("patient", *IN_THREES))
     low, high = (f"{end(hunt.mean() for hunt in hunts.values()):.2f}" for end in (min, max))
-    words = "where forgiving IQL has {}, hysteretic {}, IQL {} and actor-critics {} to {}.".format(*others, low, high)
-    assert f"P = 0.5: {best}**, {words}" in page and {*hunts} == ACTOR_CRITICS
+    words = "behind lenient ({}) and earning IQL ({}). I2Q has {}, forgiving IQL {}, hysteretic {}, IQL {}, DAC {}"
+    told = f"P = 0.5: {best}**, {words.format(*others)} and actor-critics {low} to {high}."
+    assert told in page and {*hunts} == ACTOR_CRITICS
     by_world = {
         run["config"]["environment"]["name"]: run
         for run in stored("suite.json")
@@ -403,10 +431,23 @@ def test_patience_among_three_predators_and_in_battles_is_told_as_it_is(scores, 
     assert f"It returns {returns}; predators that plan all moves together could have {exact:.2f}, which" in page
     won = mean_and_spread(100 * won_late(curves(by_world["2s3z"])), digits=1)
     assert f"1 M steps: {scores['patient']['2s3z'].mean():.2f}**, and {won} % of battles won." in page
-    assert [method for method, by_task in scores.items() if "2s3z" in by_task] == ["patient"]
+    beside = {
+        run["config"]["algorithm"]["name"]: mean_and_spread(100 * won_late(curves(run)), digits=1)
+        for run in stored("suite.json")
+        if run["config"]["environment"]["name"] == "2s3z"
+    }
+    words = [f"{scores[name]['2s3z'].mean():.2f} and {beside.pop(name)} %" for name in ("iql", "dac", "hysteretic")]
+    assert "IQL has {}, DAC {}, hysteretic {}.".format(*words) in page and {*beside} == {"patient"}
+    assert {method for method, by_task in scores.items() if "2s3z" in by_task} == {
+        "patient",
+        "iql",
+        "dac",
+        "hysteretic",
+    }
     fight = curves(by_world["5m_vs_6m"])
     course = dict(zip(fight.steps.tolist(), fight.returns.mean(axis=0), strict=True))
-    assert "On `2s3z` it has {:.2f}; no other".format(scores["patient"]["2s3z"].mean()) in text(PATIENT)
+    words = [scores[name]["2s3z"].mean() for name in ("patient", "iql")]
+    assert "On `2s3z` it has {:.2f} and IQL, which heeds all bad news, {:.2f}.".format(*words) in text(PATIENT)
     assert f"falls from {course[400_000]:.1f} after 0.4 M steps to {course[650_000]:.1f} after 0.65 M before" in page
     assert min(course[step] for step in course if step > 400_000) == course[650_000]
     assert fight.config["training"]["epsilon_steps"] == 50_000
@@ -440,11 +481,12 @@ def test_the_table_of_methods_trained_on_some_tasks_is_that_of_the_data(coordina
     lines = coordination.partial_table(scores)
     assert " ".join(" ".join(lines).split()) in page
     assert {len(seeds) for line in lines[2:] for seeds in scores[line.split()[1]].values()} == {5, 10}
-    fights, threes = (
-        [by_task for by_task in scores.values() if task in by_task] for task in ("5m_vs_6m", "three-predators")
-    )
-    assert (len(fights), len(threes)) == (7, 8)
-    assert "seven of them on `5m_vs_6m` and eight on three predators" in page
+    whole = [row.method for row in coordination.summaries(scores)]
+    numbers = [
+        sum(task in scores[method] for method in whole) for task in ("porters", "three-predators", "5m_vs_6m", "2s3z")
+    ]
+    told = "on porters and on three predators, nine of them on `5m_vs_6m` and four on `2s3z`"
+    assert numbers == [11, 11, 9, 4] and f"Eleven methods have been trained on ten tasks, {told}" in page
     assert "50,000 steps for `i2q-forward`, `ma2ql`, `bql` and `rac`, and 20,000 for the others." in page
     _, run = curves_in(Record.read(ROOT / "results/reproduction/extensions.json").results["optimistic target"])
     score = scale_of("visible-P1", {}, run).score(late_returns(run)).mean()
@@ -651,10 +693,10 @@ def test_what_larger_teams_of_porters_learn_is_told_as_it_is():
         ("ippo", "with 32 and 100**: {:.2f} and {:.2f}."),
     ):
         assert words.format(ends[method, 32], ends[method, 100]) in " ".join(page.split())
-    for method in ("dac", "forgiving-iql"):
-        assert all(abs(ends[method, porters] - ends["iql", porters]) < 0.1 for porters in (8, 32))
-    told = f"too: {ends['forgiving-iql', 8]:.2f} with eight and {ends['forgiving-iql', 32]:.2f} with 32."
-    assert told in page
+    for method, teams in (("dac", (8, 32)), ("forgiving-iql", (8, 32, 100))):
+        assert all(abs(ends[method, porters] - ends["iql", porters]) < 0.1 for porters in teams)
+    words = [ends["forgiving-iql", porters] for porters in (8, 32, 100)]
+    assert "too: {:.2f} with eight, {:.2f} with 32 and {:.2f} with 100.".format(*words) in page
     seconds = [round(run["seconds"]) for run in runs]
     assert f"one H200, {min(seconds)} to {max(seconds)} s each (`results/porters-many.json`)" in page
 
@@ -684,7 +726,7 @@ def test_forgiving_porters_forgive_as_long_as_they_learn():
     many = [run for run in stored("porters-many.json") if porter_method(run) == "forgiving-iql"]
     porters = [run for run in stored("patient.json") if run["config"]["environment"]["name"] == "porters"]
     two = [run for run in porters if porter_method(run) == "forgiving-iql"]
-    assert [run["config"]["environment"]["num_porters"] for run in (*two, *many)] == [2, 8, 32]
+    assert [run["config"]["environment"]["num_porters"] for run in (*two, *many)] == [2, 8, 32, 100]
     for run in (*two, *many):
         episodes = run["config"]["training"]["steps"] / run["config"]["environment"]["length"]
         assert run["config"]["algorithm"]["forgive"] == episodes == 10_000
