@@ -110,8 +110,11 @@ HUNTS = {  # the programs by their names on the page, newest first, and the file
     "11 kernels, timed": "h200-timed",
     "14 kernels, timed": "h200-timed-before",
 }
+ANOTHER_DAY = "5m_vs_6m, 4 warps, another day"
 FIGHTS = {
-    "now": "h200-battles-warps",
+    "now": "h200-battles",
+    "82 kernels for seven steps": "h200-battles-unrolled",
+    "14 kernels": "h200-battles-warps",
     "one warp": "h200-battles-one-warp",
     "three lengths": "h200-battles-lengths",
     "five lengths": "h200-battles-iql h200-battles-dac",
@@ -200,6 +203,17 @@ def test_what_fewer_kernels_gain():
     assert f"one of predator-prey by DAC {hunt[0]:.1f} instead of {hunt[1]:.1f} with 11 kernels" in WORDS
 
 
+def test_what_steps_without_a_loop_and_game_loops_without_tensor_cores_gain():
+    before, unrolled = bench("h200-battles-warps")[ANOTHER_DAY]["cases"][0], bench("h200-battles-unrolled")["cases"][0]
+    now = bench("h200-battles")["cases"][0]
+    assert f"Five seeds of IQL play in {play(unrolled):.2f} instead of {play(before):.2f} ms, and" in WORDS
+    compiling = [one["compile_seconds"]["in_all"] for one in (unrolled, before)]
+    assert "the program compiles in {:.1f} instead of {:.1f} s.".format(*compiling) in WORDS
+    assert f"Five seeds of IQL play in {play(now):.2f} instead of {play(unrolled):.2f} ms. Where so many" in WORDS
+    of_two = bench("h200-battles-warps")["5m_vs_6m, 2 warps, that day"]["cases"][0]
+    assert f"two warps played `5m_vs_6m` in {play(of_two):.2f} ms and four in {play(before):.2f}." in WORDS
+
+
 def test_battles_in_other_numbers_of_warps():
     ways = {name: way["cases"][0] for name, way in bench("h200-battles-warps").items()}
     four, large, eight = ways["5m_vs_6m, 4 warps"], ways["10m_vs_11m, 4 warps"], ways["10m_vs_11m, 8 warps"]
@@ -258,7 +272,7 @@ def test_the_goals_on_a_cpu_tell_what_was_measured():
 
 def test_the_goals_on_a_gpu_tell_what_was_measured():
     hunts, before = by_seeds("h200", algorithm="dac"), by_seeds("h200-timed-before")
-    battle = bench("h200-battles-warps")["5m_vs_6m, 4 warps"]["cases"][0]
+    battle, dac = bench("h200-battles")["cases"]
     twenty = by_seeds("h200-battles-iql", agents=5)[20]
     latest, lengths = bench("h200-battles-one-warp")["cases"][2:], bench("h200-battles-lengths")["cases"]
     assert f"| 1.6 and 2.0 ms | 6.51 ms with 5 seeds | {turn(hunts[1]):.2f} and {turn(hunts[5]):.2f} ms |" in PAGE
@@ -267,16 +281,14 @@ def test_the_goals_on_a_gpu_tell_what_was_measured():
     there = f"{many[0]}; with 14 kernels and products chosen by timing {many[1]}"
     assert f"| 1.6 million steps/s | {first} | {there} |" in PAGE
     assert f"| 2 ms | 9.8 ms | {play(battle):.2f} ms |" in PAGE
-    there = f"{turn(battle):.2f} ms and, with five lengths, {turn(twenty):.2f} ms"
+    there = f"{turn(battle):.2f} ms and, before, with five lengths, {turn(twenty):.2f} ms"
     assert f"| 4 and 6 ms | 12.4 and 13.6 ms | {there} |" in PAGE
-    there = (
-        f"{turn(lengths[0]):.2f} ms with three lengths; not timed since but with one warp ({turn(latest[0]):.2f} ms)"
-    )
-    assert f"| 8 ms | 16.9 ms | {there} |" in PAGE
+    assert f"| 8 ms | 16.9 ms | {turn(dac):.2f} ms |" in PAGE
     alone = by_seeds("h200-battles-dac-before", agents=5)[1]["compile_seconds"]["in_all"]
     first, second = (f"{one['compile_seconds']['in_all']:.1f} s" for one in lengths)
+    now = f"{dac['compile_seconds']['in_all']:.1f}"
     later = " and ".join(f"{one['compile_seconds']['in_all']:.1f}" for one in latest)
-    there = f"{first} for 5 seeds, {second} with shared parameters; later, with one warp, {later} s"
+    there = f"{first} for 5 seeds, {second} with shared parameters; later, with one warp, {later} s, and now {now} s"
     assert f"| 20 s | {alone:.1f} s for 1 seed, products timed | {there} |" in PAGE
 
 
