@@ -14,9 +14,9 @@ from tests.environments.battles.scenes import battle, changed
 SIDES = [tuple(UnitGroup(unit, 1, (x, 16)) for unit in ("colossus", "stalker", "zealot")) for x in (14, 17)]
 
 
-def test_the_kernel_fights_as_the_loops_do():
+def test_the_kernel_fights_as_the_loops_do(monkeypatch):
     """Sides that stand close: missiles fly, zealots strike, beams burn, shields break, friends are called and units
-    pushed."""
+    pushed. The kernel adds and calls as on a GPU."""
     environment = battle_on(Map("close", *SIDES, limit=9))()
     targets = jnp.asarray([3, 4, 5, -1, 1, 0], jnp.int32)
 
@@ -33,7 +33,10 @@ def test_the_kernel_fights_as_the_loops_do():
             before(key),
             environment.draw(key),
         )
-        return fight(*given), fight_in_kernel(*given, interpret=True)
+        by_loops = fight(*given)
+        with monkeypatch.context() as patched:
+            patched.setattr(jax, "default_backend", lambda: "gpu")
+            return by_loops, fight_in_kernel(*given, interpret=True)
 
     keys = jax.random.split(jax.random.key(0), 4)
     by_loops, by_kernel = jax.jit(jax.vmap(both))(keys)

@@ -28,9 +28,11 @@ def target_of(units, target=NOBODY, hurt_by=None, taken=(20, 16), waits=0.0, hel
     damage = jnp.zeros((6, 6))
     if hurt_by is not None:
         damage = damage.at[hurt_by].set(6.0)
-    found = choose_targets(
-        environment.roster, replace(RULES, **rules), field, take_aim(environment.roster, field), damage
-    )
+    given = (environment.roster, replace(RULES, **rules), field, take_aim(environment.roster, field), damage)
+    found = choose_targets(*given)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(jax, "default_backend", lambda: "gpu")
+        np.testing.assert_array_equal(choose_targets(*given).target, found.target)
     return int(found.target[3])
 
 
