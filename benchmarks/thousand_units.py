@@ -1,9 +1,10 @@
-"""How long the commands take that look at a sweep of 1,000 units, and how much they print and write.
+"""How long the commands take that look at a sweep of many units, and how much they print and write.
 
     python benchmarks/thousand_units.py --dir /tmp/thousand --out FILE
+    python benchmarks/thousand_units.py --dir /tmp/many --units 10 100 1000 3000 --out FILE
 
-Two sweeps are made, without training, by what writes real runs: `done`, all finished, and `live`, in which some units
-are running, lost, stopped, failed or waiting. They are made once; later calls measure them again.
+Of each number two sweeps are made, without training, by what writes real runs: `done`, all finished, and `live`, in
+which some units are running, lost, stopped, failed or waiting. They are made once; later calls measure them again.
 """
 
 import argparse
@@ -26,8 +27,7 @@ environment = {{ name = "matrix-game" }}
 training = {{ seeds = 5, steps = 20_000 }}
 """
 TESTS = 21  # every 1,000 steps
-RUNNING, LOST, STOPPED = range(10), range(10, 15), range(15, 20)  # of `live`, by number
-FAILED, WAITING = range(20, 25), range(25, 30)
+SHARES = {"running": 0.01, "lost": 0.005, "stopped": 0.005, "failed": 0.005, "waiting": 0.005}  # of `live`
 HALF = TESTS // 2  # the tests of a run that has not come to its end
 MEASURES = ("gradient_norm", "loss", "q_taken_mean", "td_error_abs", "weight_mean")  # of every agent
 
@@ -40,10 +40,10 @@ def make(place: Path, units: int) -> None:
 
     place.mkdir(parents=True)
     file, versions = place / "grid.toml", provenance()
-    per_rate = max(1, units // 40)
+    per_rate = 20 if units % 40 == 0 else 5
     rates, discounts = (
-        [round(1e-4 * (n + 1), 6) for n in range(per_rate)],
-        [round(0.8 + 0.01 * n, 2) for n in range(20)],
+        [round(1e-4 * (n + 1), 6) for n in range(units // 2 // per_rate)],
+        [round(0.8 + 0.01 * n, 2) for n in range(per_rate)],
     )
     file.write_text(GRID.format(rates=rates, discounts=discounts))
     planned = units_of(file, place / "done")
@@ -86,13 +86,23 @@ def _record(seed: int, test: int, pace: float, rng: np.random.Generator) -> dict
     return record
 
 
+def by_state(units: int) -> dict[str, range]:
+    """Which units of `live` are not finished, by number: at least one of each state."""
+    found, start = {}, 0
+    for state, share in SHARES.items():
+        found[state] = range(start, start + max(1, round(share * units)))
+        start = found[state].stop
+    return found
+
+
 def spoil(units: list[Any]) -> None:
     """Make some of the finished units such as are not finished."""
-    for number, unit in enumerate(units[: WAITING.stop]):
+    states = by_state(len(units))
+    for number, unit in enumerate(units[: states["waiting"].stop]):
         run = unit.planned.out
-        if number in FAILED or number in WAITING:
+        if number in states["failed"] or number in states["waiting"]:
             shutil.rmtree(run)
-            unit.log.write_text("decentral train: failed: the device is gone\n" if number in FAILED else "")
+            unit.log.write_text("decentral train: failed: the device is gone\n" if number in states["failed"] else "")
             continue
         (run / "finished.json").unlink()
         shutil.rmtree(run / "agents")
@@ -106,11 +116,12 @@ def note_attempts(units: list[Any]) -> None:
     """Note how the units of `live` that are not finished were tried, as the processes that wait for units do."""
     from decentral.sweeps.attempts import Notes, file_of
 
-    for numbers, code in ((FAILED, 1), (STOPPED, 75)):
-        for number in numbers:
+    states = by_state(len(units))
+    for state, code in (("failed", 1), ("stopped", 75)):
+        for number in states[state]:
             Notes(units[number].log).begin()
             Notes(units[number].log).end(code)
-    for number in LOST:
+    for number in states["lost"]:
         file = file_of(units[number].log)
         file.write_text(json.dumps({"host": "node-that-died", "process": 1, "began": 0.0}) + "\n")
         os.utime(file, (0, 0))  # its last sign of life
@@ -134,7 +145,7 @@ def commands_of(place: Path, looks: Path) -> dict[str, tuple[list[str], list[Pat
 
 def measured(words: list[str], files: list[Path], limit: float) -> dict[str, Any]:
     """Seconds from start to end, seconds of its processor, what it printed and the sizes of the files."""
-    before, begun = os.times(), time.perf_counter()
+    load, before, begun = os.getloadavg()[0], os.times(), time.perf_counter()
     try:
         done = subprocess.run([sys.executable, "-m", "decentral", *words], capture_output=True, timeout=limit)
         code: int | None = done.returncode
@@ -149,6 +160,7 @@ def measured(words: list[str], files: list[Path], limit: float) -> dict[str, Any
         "printed_bytes": len(printed),
         "files": {file.name: file.stat().st_size for file in files if file.is_file()},
         "exit_code": code,
+        "load_before": round(load, 2),  # of the last minute, of all processes of the machine
     }
 
 
@@ -160,39 +172,40 @@ def importing(module: str) -> float:
 
 
 def main() -> None:
-    """Make the sweeps if they are not there, measure, and write what was found."""
+    """Make the sweeps that are not there, measure them one after the other, and write what was found after each."""
+    from decentral.runs.provenance import provenance
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dir", type=Path, required=True, help="where the sweeps are made")
-    parser.add_argument("--units", type=int, default=1000, help="a multiple of 40")
+    parser.add_argument("--units", type=int, nargs="+", default=[1000], help="multiples of 10")
     parser.add_argument("--only", default="", help="measure the commands that begin so")
-    parser.add_argument("--repeat", type=int, default=3, help="the quickest of so many calls counts")
+    parser.add_argument("--repeat", type=int, default=3, help="how often each command is called")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds after which a command is given up")
     parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
     args = parser.parse_args()
-    place = args.dir.absolute()
-    if not place.exists():
-        make(place, args.units)
-    rows = {
-        "import jax": {"seconds": importing("jax")},
-        "import matplotlib": {"seconds": importing("matplotlib.pyplot")},
-    }
-    with ExitStack() as stack:
-        hold(place, stack)
-        for name, (words, files) in commands_of(place, place / "looks").items():
-            if name.startswith(args.only):
-                tries = [measured(words, files, args.limit) for _ in range(args.repeat)]
-                rows[name] = min(tries, key=lambda row: row["processor_seconds"])
-                print(name, json.dumps(rows[name]), flush=True)
-    print(json.dumps(rows["import jax"]), json.dumps(rows["import matplotlib"]))
-    if args.out is not None:
-        args.out.write_text(json.dumps({"units": args.units, "commands": rows}, indent=1) + "\n")
+    found: dict[str, Any] = {"provenance": provenance(), "cores": os.cpu_count()}
+    found["importing"] = {module: importing(module) for module in ("jax", "matplotlib.pyplot")}
+    found["sweeps"] = {}
+    for units in args.units:
+        place = args.dir.absolute() / str(units)
+        if not place.exists():
+            make(place, units)
+        found["sweeps"][str(units)] = rows = {}
+        with ExitStack() as stack:
+            hold(place, units, stack)
+            for name, (words, files) in commands_of(place, place / "looks").items():
+                if name.startswith(args.only):
+                    rows[name] = [measured(words, files, args.limit) for _ in range(args.repeat)]
+                    print(units, name, json.dumps(min(rows[name], key=lambda call: call["seconds"])), flush=True)
+        if args.out is not None:
+            args.out.write_text(json.dumps(found, indent=1) + "\n")
 
 
-def hold(place: Path, stack: ExitStack) -> None:
+def hold(place: Path, units: int, stack: ExitStack) -> None:
     """Lock the runs that are running, as a process that trains one does."""
     runs = sorted(run for run in (place / "live").iterdir() if (run / "config.json").is_file())
     unfinished = [run for run in runs if not (run / "finished.json").exists()]
-    for run in unfinished[: len(RUNNING)]:
+    for run in unfinished[: len(by_state(units)["running"])]:
         descriptor = os.open(run, os.O_RDONLY)
         stack.callback(os.close, descriptor)
         fcntl.flock(descriptor, fcntl.LOCK_EX)

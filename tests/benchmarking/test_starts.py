@@ -60,14 +60,15 @@ def test_the_page_says_what_the_first_test_takes_and_how_idle_the_cores_were():
 
 
 def test_a_start_is_timed_to_the_first_test_and_to_the_end(starts, tmp_path, monkeypatch):
-    """A command in place of training, which waits, tests and waits again."""
+    """A command in place of training, which works for some ticks of the clock, waits, tests and waits again."""
     command = tmp_path / "command"
     command.write_text(
         f"#!{sys.executable}\n"
         "import os, time\n"
+        "while time.process_time() < 0.05: pass\n"
         "time.sleep(0.2)\n"
         "print('step 0 of 9', flush=True)\n"
-        "time.sleep(0.2)\n"
+        "time.sleep(0.5)\n"
         "assert 'cache' in os.environ['DECENTRAL_CACHE_DIR']\n"
     )
     command.chmod(0o755)
