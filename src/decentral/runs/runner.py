@@ -18,7 +18,7 @@ from decentral.records.durable import is_full
 from decentral.runs.acting import first_teams, save_agents
 from decentral.runs.caches import keep_compiled_programs, known_returns
 from decentral.runs.checkpointing.restore import ResumePoint, note_resumption
-from decentral.runs.checkpointing.room import lack_of_room
+from decentral.runs.checkpointing.room import room_statement
 from decentral.runs.checkpointing.schedule import CheckpointSchedule, Saving
 from decentral.runs.lanes import LaneBatch
 from decentral.runs.memory import memory_statement
@@ -152,7 +152,7 @@ def run_together(
         for listener in listeners:
             stack.callback(listener.closed)
         notes = (*start.notes, *start.differences(), *_meanings(setups[0]))
-        notes += (*lack_of_room(directories, saving, setups[0], template),)
+        notes += (*room_statement(directories, saving, setups[0], template),)
         for listener in listeners:
             listener.started(runs, memory)
             for line in notes:
