@@ -88,7 +88,7 @@ def faults(out, wanted, jobs=JOBS):
         met += code != 0
         if code != 0:
             _goes_on(job, place, wholes[job.name])
-        check(job, place, wholes[job.name])
+        check(job, place, wholes[job.name], saved=code != 0 or fault != "disk full")  # it may have had no room
         shutil.rmtree(place)
         if (number + 1) % 10 == 0:
             print(f"machine faults: {number + 1} of {wanted}", flush=True)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,26 @@ def test_a_live_page_reloads_until_the_training_is_over(tmp_path, monkeypatch):
     assert seen == [(True, [0]), (True, [0, 40]), (True, [0, 40, 80]), (True, [0, 40, 80, 100])]
     text = (run.path / "report.html").read_text()
     assert 'http-equiv="refresh"' not in text and "tables" in data_of(run.path / "report.html")["runs"][0]["inside"]
+
+
+def test_a_live_page_that_finds_no_room_ends_no_training(tmp_path, monkeypatch):
+    """At the first two tests; half of a page does not stay to take the last room."""
+    left, pages, write = [1, 2], [], Path.write_text
+
+    def full_at_first(part, text, **how):
+        if not left:
+            return write(part, text, **how)
+        left.pop()
+        part.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    class Looking(decentral.Callback):
+        def on_test(self, run, records):
+            pages.append([file.name for file in run.path.glob("report.*")])
+
+    monkeypatch.setattr(Path, "write_text", full_at_first)
+    decentral.train("iql", "matrix-game", **TRAINED, out=tmp_path / "run", live=True, callbacks=[Looking()])
+    assert pages == [[], [], ["report.html"], ["report.html"]]
 
 
 def test_the_page_of_an_interrupted_training_stands_still(tmp_path):

@@ -86,6 +86,14 @@ def _shown(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
+class DiskFull(Failed):
+    """A run ended because the disk is full, and says how to resume once it is not."""
+
+    def __init__(self, lack: str, how: str):
+        super().__init__(f"{lack}; make room, then resume: {how}")
+        self.lack = lack
+
+
 class Interrupted(KeyboardInterrupt):
     """A run was asked to stop, has saved its state, and says how to resume."""
 

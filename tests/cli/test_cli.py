@@ -333,8 +333,10 @@ def test_a_full_disk_is_one_line_and_no_success(capsys, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(RunDirectory, "append_metrics", full)
-    code, _, err = outcome(capsys, "train", "iql", "matrix-game", *FLAGS, "--out", str(tmp_path / "new"))
+    place = tmp_path / "new"
+    code, _, err = outcome(capsys, "train", "iql", "matrix-game", *FLAGS, "--out", str(place))
     assert code == 1 and err.count("\n") == 1 and "No space left on device" in err
+    assert err.endswith(f"make room, then resume: decentral resume {place}\n")
 
 
 def test_an_interruption_is_one_line_and_leaves_what_was_written(capsys, tmp_path, monkeypatch):

@@ -1,12 +1,14 @@
 """A report that is made anew at every test while a run is trained."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from decentral.analysis.report.data import report_data
 from decentral.analysis.report.page import page, write_page
 from decentral.analysis.results import load_curves
 from decentral.api.report import report
+from decentral.errors import Refused
 from decentral.inspection.training_films import TrainingFilms
 from decentral.records import RunDirectory
 from decentral.runs.metric_rows import Rows
@@ -64,4 +66,5 @@ class Live(LooksInside):
         for place, films in zip(self.places, self._films, strict=True):
             curves = load_curves(RunDirectory.open(place))
             inside = {"missing": later} | films.summary
-            write_page(page(report_data([curves], [inside]), reload_seconds), place)
+            with suppress(Refused):  # the disk may be full: training goes on, and the next test makes the page anew
+                write_page(page(report_data([curves], [inside]), reload_seconds), place)

@@ -8,6 +8,8 @@ import hashlib
 import json
 import os
 import re
+import shutil
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +36,17 @@ class Fingerprint:
         if type(data["bytes"]) is not int or not isinstance(data["sha256"], str):
             raise ValueError("a fingerprint must be a number of bytes and a hexadecimal text")
         return Fingerprint(**data)
+
+
+def is_full(error: OSError) -> bool:
+    """Whether there was no room: on the disk, or in what the user may take of it."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def free_bytes(place: Path) -> int:
+    """How much may still be written where a directory lies, as far as the disk tells."""
+    usage = shutil.disk_usage(place)
+    return usage.free if usage.total else sys.maxsize  # some file systems tell nothing
 
 
 def write_file(path: Path, pieces: Iterable[bytes | memoryview], mode: int = 0o666) -> Fingerprint:

@@ -12,12 +12,13 @@ from typing import Any, Protocol
 from decentral.configs.config import Config
 from decentral.configs.registry import is_name_of_code
 from decentral.environments.registry import names_code
-from decentral.errors import Failed, Interrupted, shell_words
+from decentral.errors import DiskFull, Failed, Interrupted, shell_words
 from decentral.records import RunDirectory
+from decentral.records.durable import is_full
 from decentral.runs.acting import first_teams, save_agents
 from decentral.runs.caches import keep_compiled_programs, known_returns
 from decentral.runs.checkpointing.restore import ResumePoint, note_resumption
-from decentral.runs.checkpointing.room import lack_of_room
+from decentral.runs.checkpointing.room import room_statement
 from decentral.runs.checkpointing.schedule import CheckpointSchedule, Saving
 from decentral.runs.lanes import LaneBatch
 from decentral.runs.memory import memory_statement
@@ -63,10 +64,24 @@ class PlannedRun:
 @contextmanager
 def planned_together(runs: Sequence[PlannedRun]) -> Iterator[None]:
     """An interruption while runs that belong together are trained is followed by what goes on with all of them."""
+    how = f"the same command with {shell_words(['--out', str(runs[0].place)])}"
     try:
         yield
     except Interrupted as saved:
-        raise Interrupted(saved.step, f"the same command with {shell_words(['--out', str(runs[0].place)])}") from None
+        raise Interrupted(saved.step, how) from None
+    except DiskFull as full:
+        raise DiskFull(full.lack, how) from full.__cause__
+
+
+@contextmanager
+def resumable_if_full(runs: Sequence[PlannedRun]) -> Iterator[None]:
+    """What can't be written for want of room ends the runs, with what is full and how to resume."""
+    try:
+        yield
+    except OSError as error:
+        if not is_full(error):
+            raise
+        raise DiskFull(f"the disk of {runs[0].out} is full ({error.strerror})", runs[0].resume_command) from error
 
 
 class Listener(Protocol):
@@ -133,10 +148,11 @@ def run_together(
         template = LaneBatch.describe(*setups, episodes=(start.turn or 0) * setups[0].plan.num_environments)
         memory = memory_statement(setups[0], template)
         _create(fresh, stack)
+        stack.enter_context(resumable_if_full(runs))
         for listener in listeners:
             stack.callback(listener.closed)
         notes = (*start.notes, *start.differences(), *_meanings(setups[0]))
-        notes += (*lack_of_room(directories, saving, setups[0], template),)
+        notes += (*room_statement(directories, saving, setups[0], template),)
         for listener in listeners:
             listener.started(runs, memory)
             for line in notes:
@@ -199,6 +215,7 @@ class Training:
         )
         self.begun, self.seconds_before = time.perf_counter(), start.seconds
         self.tested = start.turn is not None  # lanes are saved only after the tests that are due
+        self.lacked_room = False  # for the last checkpoint that was due
 
     @property
     def seconds(self) -> float:
@@ -222,13 +239,13 @@ class Training:
                     self._save_if_due(signals)
             self._test()
             self._save_if_due(signals)
-        if self.checkpoints.saving.final:  # else the last checkpoint serves until all files are written
-            self._save()
+        # Without a final checkpoint the last one serves until all files are written.
+        lack = self._save() if self.checkpoints.saving.final else ""
         save_agents(self.directories, self.lane_batch)
         self.checkpoints.finish(self.lane_batch, self.health)
         rows = [directory.read_metrics()[-self.lane_batch.setup.plan.seeds :] for directory in self.directories]
         for listener in self.listeners:
-            for line in (*map(str, self.health.found.values()), *self._never_learned()):
+            for line in (*map(str, self.health.found.values()), *self._never_learned(), *self._no_final(lack)):
                 listener.noted(line)
             listener.finished(rows, self.seconds)
 
@@ -240,12 +257,19 @@ class Training:
         played = turns * plan.num_environments
         return [f"no agent learned: an update takes batch_episodes {plan.batch_episodes}, and {played} were played"]
 
+    def _no_final(self, lack: str) -> list[str]:
+        """A line if there was no room for the final checkpoint."""
+        if not lack:
+            return []
+        step = self.checkpoints.resume_step
+        further = "it can't be trained further" if step is None else f"training it further goes back to step {step:,}"
+        return [f"{lack}: the run is finished without its final one, and {further}"]
+
     def _report_and_check(self, signals: Signals) -> None:
         for listener in self.listeners if not signals.asked else []:  # the terminal may have gone
             listener.advanced(int(self.lane_batch.steps.min()))
         for divergence in self.health.look(self.lane_batch):
-            for listener in self.listeners:
-                listener.noted(f"{divergence}; other seeds go on")
+            self._note(f"{divergence}; other seeds go on")
 
     def _test(self) -> None:
         rows = rows_of_test(self.setups, self.lane_batch)
@@ -261,23 +285,44 @@ class Training:
                     )
                 listener.tested(rows)
         except Failed:  # somebody else's code: what was learned so far must not be lost
-            self.checkpoints.save(self.lane_batch, self.health, self.seconds)
+            if lack := self.checkpoints.save(self.lane_batch, self.health, self.seconds):
+                self._note(f"{lack}: {self._resuming}")
             raise
 
     def _save_if_due(self, signals: Signals) -> None:
         if not (signals.asked or self.checkpoints.is_due):
             return
-        self._save()
+        lack = self._save()
         if signals.asked:
-            raise self._interrupted()
+            raise self._interrupted_unsaved(lack) if lack else self._interrupted()
+        if lack and not self.lacked_room:
+            self._note(f"{lack}: training goes on and tries again later; until then {self._resuming}")
+        if self.lacked_room and not lack:
+            self._note(f"there is room again: saved at step {int(self.lane_batch.steps.min()):,}")
+        self.lacked_room = bool(lack)
 
-    def _save(self) -> None:
-        """Save all runs, and tell the listeners, unless this turn is saved already."""
+    def _save(self) -> str:
+        """Save all runs, and tell the listeners, unless this turn is saved already; returns what room is lacking."""
         if self.checkpoints.saved_turn == self.lane_batch.turn:
-            return
-        self.checkpoints.save(self.lane_batch, self.health, self.seconds)
-        for listener in self.listeners:
+            return ""
+        lack = self.checkpoints.save(self.lane_batch, self.health, self.seconds)
+        for listener in self.listeners if not lack else []:
             listener.saved(int(self.lane_batch.steps.min()))
+        return lack
+
+    def _note(self, line: str) -> None:
+        for listener in self.listeners:
+            listener.noted(line)
+
+    def _interrupted_unsaved(self, lack: str) -> DiskFull:
+        unsaved = f"interrupted at step {int(self.lane_batch.steps.min()):,} and not saved"
+        return DiskFull(f"{lack}: {unsaved}, {self._resuming}", self.runs[0].resume_command)
+
+    @property
+    def _resuming(self) -> str:
+        """What resuming does now, in words."""
+        step = self.checkpoints.resume_step
+        return "resuming starts over" if step is None else f"resuming goes back to step {step:,}"
 
     def _interrupted(self) -> Interrupted:
         return Interrupted(int(self.lane_batch.steps.min()), self.runs[0].resume_command)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -36,12 +37,14 @@ def reload_tag(seconds: int | None) -> str:
 def write_page(text: str, directory: Path, name: str = NAME) -> Path:
     """Replace an earlier page atomically: a reader never sees half of it."""
     file = directory / name
+    unready = file.with_suffix(".part")
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        unready = file.with_suffix(".part")
         unready.write_text(text, encoding="utf-8")
         os.replace(unready, file)
     except OSError as error:
+        with suppress(OSError):
+            unready.unlink(missing_ok=True)
         raise Refused(f"out must be a directory that can be written, got {directory} ({error.strerror})") from None
     return file
 

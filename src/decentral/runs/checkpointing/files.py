@@ -96,9 +96,11 @@ class Checkpoints:
         return read_tensors(self._file(turn, part))
 
     def keep(self, turns: set[int]) -> None:
-        """Remove all other checkpoints, and what a crash has left of them."""
+        """Remove all other checkpoints, and what a crash or a full disk has left of one."""
         for turn in sorted(set(self.turns()) - turns):
             durable.remove_directory(self.place(turn), MANIFEST)
+        if (self.path / SAVING).is_dir():
+            durable.remove_directory(self.path / SAVING)
 
     def _names(self) -> list[str]:
         """The names of all checkpoints. Links are refused: their targets would be removed some day."""

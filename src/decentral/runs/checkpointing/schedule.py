@@ -1,6 +1,8 @@
 """When a run is saved, and what of it is kept."""
 
+import errno
 import itertools
+import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -8,11 +10,12 @@ from contextlib import suppress
 import jax
 
 from decentral.records import RunDirectory
-from decentral.records.durable import digest
+from decentral.records.durable import digest, free_bytes, is_full
 from decentral.runs.checkpointing.files import CheckpointInfo, Checkpoints
 from decentral.runs.checkpointing.state import as_tensors
 from decentral.runs.divergence import Health
 from decentral.runs.lanes import LaneBatch
+from decentral.runs.memory import in_words
 from decentral.runs.provenance import package_versions
 from decentral.settings import Refused, Settings, setting
 
@@ -65,13 +68,25 @@ class CheckpointSchedule:
     def is_due(self) -> bool:
         return self.due.now
 
-    def save(self, lane_batch: LaneBatch, health: Health, seconds: float) -> None:
-        """Save all runs, then remove old checkpoints; does nothing if this turn is saved already."""
+    def save(self, lane_batch: LaneBatch, health: Health, seconds: float) -> str:
+        """Save all runs, then remove old checkpoints; does nothing if this turn is saved already.
+
+        Returns what room is lacking, in words, if the disk is too full: then the earlier checkpoints stay.
+        """
         if lane_batch.turn == self.saved_turn:
-            return
+            return ""
         begun = time.perf_counter()
-        for directory, share, settings in zip(self.directories, lane_batch.shares, self.settings, strict=True):
-            info = CheckpointInfo(
+        lack = self._write(self._infos(lane_batch, health, seconds), lane_batch)
+        if not lack:
+            for directory in self.directories:  # only after all are saved: they must have a turn in common
+                Checkpoints.of(directory).keep(kept_turns(Checkpoints.of(directory), self.saving.keep))
+            self.saved_turn = lane_batch.turn
+        self.due.saved(begun)
+        return lack
+
+    def _infos(self, lane_batch: LaneBatch, health: Health, seconds: float) -> list[CheckpointInfo]:
+        return [
+            CheckpointInfo(
                 turn=lane_batch.turn,
                 step=int(lane_batch.steps[share.start : share.stop].min()),
                 seconds=float(seconds),
@@ -83,11 +98,38 @@ class CheckpointSchedule:
                 diverged=health.of(share),
                 grown=directory.fingerprint_grown(),
             )
-            Checkpoints.of(directory).save(info, as_tensors(lane_batch.lanes, share))
-        for directory in self.directories:  # only after all are saved: they must have a turn in common
-            Checkpoints.of(directory).keep(kept_turns(Checkpoints.of(directory), self.saving.keep))
-        self.saved_turn = lane_batch.turn
-        self.due.saved(begun)
+            for directory, share, settings in zip(self.directories, lane_batch.shares, self.settings, strict=True)
+        ]
+
+    def _write(self, infos: list[CheckpointInfo], lane_batch: LaneBatch) -> str:
+        """Write a checkpoint of every run; if there is no room for all of them, leave none and return what is lacking.
+
+        Nothing is begun that can't fit: while it filled the disk, other runs could not write their results.
+        """
+        place, states = self.directories[0].path, [as_tensors(lane_batch.lanes, share) for share in lane_batch.shares]
+        needed = sum(tensor.bytes for state in states for part in state.values() for tensor in part.values())
+        try:
+            if needed > free_bytes(place):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            for directory, info, state in zip(self.directories, infos, states, strict=True):
+                Checkpoints.of(directory).save(info, state)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            for checkpoints in map(Checkpoints.of, self.directories):
+                checkpoints.keep({*checkpoints.turns()} - {lane_batch.turn})
+            why = f"{error.strerror}, {in_words(free_bytes(place))} free"
+            return f"no room for a checkpoint of {in_words(needed)} on the disk of {place} ({why})"
+        return ""
+
+    @property
+    def resume_step(self) -> int | None:
+        """The step that the runs resume from, as far as their files tell; None if they start over."""
+        checkpoints = Checkpoints.of(self.directories[0])
+        for turn in checkpoints.turns():
+            with suppress(Refused):
+                return checkpoints.info(turn).step
+        return None
 
     def finish(self, lane_batch: LaneBatch, health: Health) -> None:
         """Mark all runs as finished, and remove their checkpoints unless the final one is to be kept."""
