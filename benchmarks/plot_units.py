@@ -56,7 +56,7 @@ def finish(panel: Axes, title: str, goal: tuple[float, str], ticks: dict[float, 
     at, told = goal
     panel.axhline(at, color="grey", linewidth=1, linestyle=(0, (5, 4)), zorder=0)
     words = {"color": "dimgrey", "fontsize": "small", "textcoords": "offset points"}
-    panel.annotate(f"goal at 1,000 units: {told}", (40, at), xytext=(0, -12), **words)
+    panel.annotate(f"goal at 1,000 units: {told}", (40, at), xytext=(0, 5), **words)
     panel.set(xlabel="units of the sweep", xscale="log", yscale="log", xlim=(8, 3750))
     panel.set_title(title, loc="left")
     panel.set_xticks([10, 100, 1000, 3000], ["10", "100", "1,000", "3,000"])
