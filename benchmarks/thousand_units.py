@@ -60,7 +60,7 @@ def make(place: Path, units: int) -> None:
 def write_run(unit: Any, number: int, versions: dict[str, Any]) -> None:
     """A finished run: five seeds whose returns climb, each at its own pace."""
     from decentral.records import RunDirectory
-    from decentral.runs.runner import known_returns
+    from decentral.runs.caches import known_returns
 
     config, rng = unit.planned.config, np.random.default_rng(number)
     directory = RunDirectory.create(unit.planned.out)

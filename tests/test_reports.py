@@ -10,7 +10,7 @@ import decentral
 from decentral.api.live_report import Live
 from decentral.cli import main
 from decentral.configs.config import resolve
-from decentral.runs.runner import PlannedRun
+from decentral.runs.planned import PlannedRun
 from tests.small_runs import TRAINED, small_run
 
 

@@ -14,7 +14,7 @@ from decentral.cli import main
 from decentral.configs.config import resolve
 from decentral.errors import in_one_line, printable, shell_words
 from decentral.runs.listeners.progress import Bar, Lines, Speed
-from decentral.runs.runner import PlannedRun
+from decentral.runs.planned import PlannedRun
 from decentral.screen import Screen
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2J[red]b[/red] :smile: \u202ec"

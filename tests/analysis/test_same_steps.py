@@ -21,7 +21,7 @@ from decentral.records import RunDirectory
 from decentral.reproduction.battle_pieces import battle_tests
 from decentral.reproduction.pieces import kept
 from decentral.runs.listeners.progress import Lines
-from decentral.runs.runner import PlannedRun
+from decentral.runs.planned import PlannedRun
 from tests.patching import patch
 from tests.test_terminal import on_screen
 

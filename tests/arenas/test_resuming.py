@@ -25,7 +25,7 @@ from decentral.errors import Failed, Interrupted, Refused
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import Saving
-from decentral.runs.runner import PlannedRun, write_description
+from decentral.runs.planned import PlannedRun, write_description
 from decentral.settings import as_data
 from tests.arenas.nearby import Nearby
 from tests.crashes import Crash, disk

@@ -10,7 +10,7 @@ from decentral.configs.config import Config, resolve
 from decentral.configs.registry import algorithm_class, recorded_algorithm
 from decentral.environments.matrix_game import MatrixGame
 from decentral.environments.registry import environment_class
-from decentral.runs.runner import PlannedRun
+from decentral.runs.planned import PlannedRun
 from decentral.settings import Refused
 from tests.cli.test_cli import outcome
 

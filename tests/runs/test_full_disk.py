@@ -15,7 +15,8 @@ from decentral.records import RunDirectory, durable
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import Saving
 from decentral.runs.memory import GIB
-from decentral.runs.runner import PlannedRun, run_together
+from decentral.runs.planned import PlannedRun
+from decentral.runs.runner import run_together
 from tests.small_runs import QUICK, SMALL, TRAINED, small_run
 from tests.states import state
 

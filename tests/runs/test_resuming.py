@@ -19,8 +19,9 @@ from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.restore import ResumePoint
 from decentral.runs.checkpointing.schedule import Saving
+from decentral.runs.planned import PlannedRun, write_description
 from decentral.runs.resume import is_finished
-from decentral.runs.runner import PlannedRun, run, run_together, write_description
+from decentral.runs.runner import run, run_together
 from tests.crashes import Crash, disk
 from tests.saved_runs import begin, save
 from tests.small_runs import SMALL, small_run

@@ -9,7 +9,8 @@ import pytest
 
 from decentral.configs.config import resolve
 from decentral.records import RunDirectory
-from decentral.runs.runner import PlannedRun, run, run_together
+from decentral.runs.planned import PlannedRun
+from decentral.runs.runner import run, run_together
 from decentral.runs.shapes import group_by_shape, side_by_side
 from decentral.settings import Refused
 

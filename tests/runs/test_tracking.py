@@ -11,7 +11,7 @@ import pytest
 import decentral
 from decentral.configs.config import resolve
 from decentral.runs.listeners.trackers import scalars, trackings
-from decentral.runs.runner import PlannedRun
+from decentral.runs.planned import PlannedRun
 from decentral.settings import Refused
 from tests.small_runs import QUICK, SMALL
 

@@ -13,9 +13,9 @@ from decentral.environments.registry import environment_class, recorded_class
 from decentral.errors import Refused
 from decentral.plain_files import as_path
 from decentral.records import RunDirectory
+from decentral.runs.listeners.base import Listener
 from decentral.runs.listeners.progress import watcher
 from decentral.runs.listeners.trackers import trackings
-from decentral.runs.runner import Listener
 
 TeamRequest = str | Sequence[MemberRequest]  # one algorithm for all, or what is asked of each agent
 EnvironmentRequest = str | dict[str, Any] | None  # of a run: its name, other settings of it, or both as in config.json

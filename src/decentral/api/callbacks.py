@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from decentral.environments.host.user_code import errors_as_failures
 from decentral.errors import Failed, Refused
 from decentral.runs.metric_rows import Rows
-from decentral.runs.runner import PlannedRun
+from decentral.runs.planned import PlannedRun
 
 if TYPE_CHECKING:
     from decentral.api.train import Run

@@ -11,8 +11,9 @@ from decentral.api.report import report
 from decentral.errors import Refused
 from decentral.inspection.training_films import TrainingFilms
 from decentral.records import RunDirectory
+from decentral.runs.listeners.base import LooksInside
 from decentral.runs.metric_rows import Rows
-from decentral.runs.runner import LooksInside, PlannedRun
+from decentral.runs.planned import PlannedRun
 from decentral.runs.trained import Trained
 
 RELOAD_SECONDS = 5

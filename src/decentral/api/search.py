@@ -10,8 +10,8 @@ from decentral.configs.registry import take_names
 from decentral.errors import Failed
 from decentral.plain_files import as_path
 from decentral.records import RunDirectory
+from decentral.runs.planned import PlannedRun
 from decentral.runs.resume import finished_runs
-from decentral.runs.runner import PlannedRun
 from decentral.sweeps.resources import resources_for
 from decentral.sweeps.search import TABLE, Trial, name_of, propose, write_trials
 from decentral.sweeps.search_space import read_search

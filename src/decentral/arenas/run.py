@@ -21,8 +21,9 @@ from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.checkpointing.restore import ResumePoint, note_resumption
 from decentral.runs.checkpointing.schedule import Saving
 from decentral.runs.divergence import Divergence
+from decentral.runs.listeners.base import Listener
+from decentral.runs.planned import PlannedRun, write_description
 from decentral.runs.resume import difference, is_finished
-from decentral.runs.runner import Listener, PlannedRun, write_description
 from decentral.runs.signals import Signals
 from decentral.settings import Refused, as_data, build
 from decentral.training.plan import Plan

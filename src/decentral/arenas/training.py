@@ -12,8 +12,10 @@ from decentral.arenas.arena_state import ArenaState
 from decentral.arenas.episode import Played
 from decentral.arenas.saving import ArenaCheckpoints
 from decentral.errors import Interrupted, shell_words
+from decentral.runs.listeners.base import Listener
 from decentral.runs.metric_rows import exploration
-from decentral.runs.runner import Listener, PlannedRun, evaluation_steps
+from decentral.runs.planned import PlannedRun
+from decentral.runs.runner import evaluation_steps
 from decentral.runs.signals import Signals
 
 

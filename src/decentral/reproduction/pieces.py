@@ -9,7 +9,7 @@ from decentral.analysis.results import Curves, in_last_third, load_curves, load_
 from decentral.configs.config import Config, completed
 from decentral.records import RunDirectory
 from decentral.reproduction.target import Data, Done, Piece, Workplace
-from decentral.runs.runner import PlannedRun
+from decentral.runs.planned import PlannedRun
 from decentral.runs.shapes import group_by_shape
 from decentral.sweeps.grid import train_grid
 

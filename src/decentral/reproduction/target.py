@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from decentral.runs.runner import Listener
+from decentral.runs.listeners.base import Listener
 from decentral.settings import Refused
 
 

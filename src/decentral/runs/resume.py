@@ -10,7 +10,9 @@ from decentral.records import RunDirectory
 from decentral.records.run_directory import UNBORN
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import Saving
-from decentral.runs.runner import Listener, PlannedRun, run
+from decentral.runs.listeners.base import Listener
+from decentral.runs.planned import PlannedRun
+from decentral.runs.runner import run
 from decentral.settings import Refused, as_data, build
 from decentral.training.plan import Plan
 from decentral.training.setup import TrainingSetup, sharing_in

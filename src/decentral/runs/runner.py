@@ -2,116 +2,29 @@
 
 import math
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, Protocol
 
 from decentral.configs.config import Config
-from decentral.configs.registry import is_name_of_code
-from decentral.environments.registry import names_code
-from decentral.errors import DiskFull, Failed, Interrupted, shell_words
+from decentral.errors import DiskFull, Failed, Interrupted
 from decentral.records import RunDirectory
-from decentral.records.durable import is_full
 from decentral.runs.acting import first_teams, save_agents
-from decentral.runs.caches import keep_compiled_programs, known_returns
+from decentral.runs.caches import keep_compiled_programs
 from decentral.runs.checkpointing.restore import ResumePoint, note_resumption
 from decentral.runs.checkpointing.room import room_statement
 from decentral.runs.checkpointing.schedule import CheckpointSchedule, Saving
 from decentral.runs.lanes import LaneBatch
+from decentral.runs.listeners.base import Listener, LooksInside
 from decentral.runs.memory import memory_statement
-from decentral.runs.metric_rows import Rows, rows_of_test
+from decentral.runs.metric_rows import rows_of_test
 from decentral.runs.pace import Pace
 from decentral.runs.placement import use_every_core
-from decentral.runs.provenance import provenance
+from decentral.runs.planned import PlannedRun, resumable_if_full, write_description
 from decentral.runs.shapes import check_one_shape
 from decentral.runs.signals import Signals
-from decentral.runs.trained import Trained
 from decentral.training.plan import Plan
 from decentral.training.setup import TrainingSetup
-
-
-@dataclass(frozen=True)
-class PlannedRun:
-    """A configuration, and where its run goes."""
-
-    config: Config
-    out: Path
-    collection: Path | None = None  # the directory of all runs that are planned together, if not just above it
-
-    @property
-    def place(self) -> Path:
-        """The directory of all runs that are planned together."""
-        return self.collection or self.out.parent
-
-    @property
-    def name(self) -> str:
-        """Where it lies among them."""
-        return self.out.relative_to(self.place).as_posix()
-
-    @property
-    def resume_command(self) -> str:
-        """What resumes it. Code is named again: no file decides what is run."""
-        environment = self.config.environment_name
-        named = ["--environment", environment] if names_code(environment) else []
-        algorithms = dict.fromkeys(member.name for member in self.config.members if is_name_of_code(member.name))
-        named += ["--algorithm", ",".join(algorithms)] if algorithms else []
-        return shell_words(["decentral", "resume", str(self.out), *named])
-
-
-@contextmanager
-def planned_together(runs: Sequence[PlannedRun]) -> Iterator[None]:
-    """An interruption while runs that belong together are trained is followed by what goes on with all of them."""
-    how = f"the same command with {shell_words(['--out', str(runs[0].place)])}"
-    try:
-        yield
-    except Interrupted as saved:
-        raise Interrupted(saved.step, how) from None
-    except DiskFull as full:
-        raise DiskFull(full.lack, how) from full.__cause__
-
-
-@contextmanager
-def resumable_if_full(runs: Sequence[PlannedRun]) -> Iterator[None]:
-    """What can't be written for want of room ends the runs, with what is full and how to resume."""
-    try:
-        yield
-    except OSError as error:
-        if not is_full(error):
-            raise
-        raise DiskFull(f"the disk of {runs[0].out} is full ({error.strerror})", runs[0].resume_command) from error
-
-
-class Listener(Protocol):
-    """Follows the progress of one run, or of several side by side."""
-
-    def started(self, runs: Sequence[PlannedRun], memory: str) -> None: ...
-
-    def noted(self, line: str) -> None:
-        """Something unusual that the user should know."""
-
-    def advanced(self, steps: int) -> None: ...
-
-    def tested(self, rows: list[Rows]) -> None:
-        """All runs were tested: the records of each. If this raises, the runs are saved before they stop."""
-
-    def saved(self, step: int) -> None:
-        """All runs were saved."""
-
-    def finished(self, rows: list[Rows], seconds: float) -> None: ...
-
-    def closed(self) -> None:
-        """Training is over, finished or not."""
-
-
-class LooksInside(ABC):
-    """A listener that is shown the agents too, before it hears of a test."""
-
-    @abstractmethod
-    def look(self, step: int, teams: list[Trained]) -> None:
-        """The team of each run's first seed, after so many steps."""
 
 
 def run(
@@ -180,19 +93,6 @@ def _create(runs: Sequence[PlannedRun], stack: ExitStack) -> None:
         stack.enter_context(RunDirectory.created_alone(planned.out))
     for planned in runs:
         write_description(planned)
-
-
-def write_description(planned: PlannedRun, **more: Any) -> None:
-    """Write the configuration of a run, with `more` entries, and its versions, before it begins."""
-    directory, environment = RunDirectory(planned.out), planned.config.setup.environment
-    description: dict[str, Any] = {
-        "references": known_returns(environment),
-        "reports": [*environment.reports, *environment.own_return_names],
-    }
-    if environment.has_own_rewards:
-        description["team_return"] = environment.team_return
-    directory.write_json("config.json", planned.config.as_data() | more | description)
-    directory.write_json("versions.json", provenance())
 
 
 class Training:

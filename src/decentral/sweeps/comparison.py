@@ -8,8 +8,10 @@ from decentral.configs.config import Config, resolve
 from decentral.configs.registry import algorithm_class
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.schedule import UNTIL_FINISHED
+from decentral.runs.listeners.base import Listener
+from decentral.runs.planned import PlannedRun, planned_together
 from decentral.runs.resume import finished_runs
-from decentral.runs.runner import Listener, PlannedRun, planned_together, run
+from decentral.runs.runner import run
 from decentral.settings import Refused, setting_fields
 
 SEEDS = 5  # by default: one seed says nothing about another

@@ -15,8 +15,10 @@ from decentral.errors import Refused
 from decentral.records import RunDirectory
 from decentral.runs.checkpointing.files import Checkpoints
 from decentral.runs.checkpointing.schedule import UNTIL_FINISHED, WHEN_STOPPED
+from decentral.runs.listeners.base import Listener
+from decentral.runs.planned import PlannedRun, planned_together
 from decentral.runs.resume import finished_runs
-from decentral.runs.runner import Listener, PlannedRun, planned_together, run_together
+from decentral.runs.runner import run_together
 from decentral.sweeps.comparison import resolve_all
 
 GROUPS = ("algorithm", "environment", "training")

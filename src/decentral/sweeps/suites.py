@@ -8,7 +8,7 @@ from typing import Any
 from decentral.configs.config import resolve
 from decentral.configs.registry import ALGORITHM_FORM, EVERY_ALGORITHM, is_name_of_code
 from decentral.errors import Refused, did_you_mean
-from decentral.runs.runner import PlannedRun
+from decentral.runs.planned import PlannedRun
 from decentral.sweeps.comparison import SEEDS, dealt_out, known_settings
 
 SettingValues = dict[str, Any]

@@ -11,8 +11,8 @@ from decentral.environments.host.process import PYTHON
 from decentral.environments.registry import recorded_class
 from decentral.errors import Refused
 from decentral.records import RunDirectory
+from decentral.runs.planned import PlannedRun
 from decentral.runs.resume import finished_runs
-from decentral.runs.runner import PlannedRun
 from decentral.sweeps.grid import GROUPS, grid
 from decentral.sweeps.status import PLANS, PlannedUnit, UnitStatus, status_of
 

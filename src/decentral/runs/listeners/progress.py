@@ -15,8 +15,9 @@ from decentral.deviation import spread_of
 from decentral.errors import printable
 from decentral.records import RunDirectory
 from decentral.records.columns import read_last_results
+from decentral.runs.listeners.base import Listener
 from decentral.runs.metric_rows import Rows
-from decentral.runs.runner import Listener, PlannedRun
+from decentral.runs.planned import PlannedRun
 from decentral.screen import Screen
 from decentral.training.plan import Plan
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from decentral.runs.metric_rows import Rows
-from decentral.runs.runner import PlannedRun
+from decentral.runs.planned import PlannedRun
 from decentral.settings import Refused
 
 
