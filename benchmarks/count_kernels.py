@@ -2,6 +2,7 @@
 
 python -m venv gpu && gpu/bin/pip install -e '.[cuda12]'
 gpu/bin/python benchmarks/count_kernels.py iql 5m_vs_6m --seeds 5
+gpu/bin/python benchmarks/count_kernels.py iql predator-prey --set algorithm.td_lambda=0.5
 
 Prints the loops of the program, one in the other, with the number of kernels in each; of conditionals that stand side
 by side, one is taken. A small kernel takes about as long to launch as to run, so it is their number that a turn of few
@@ -9,6 +10,7 @@ seeds takes its time from.
 """
 
 import argparse
+import json
 import os
 import re
 from collections import Counter
@@ -39,7 +41,7 @@ KERNELS = ("fusion", "custom-call", "copy", "sort")  # what else stands in a sch
 INNER = ("while", "conditional", "call")
 
 
-def program_for_gpu(algorithm: str, environment: str, seeds: int) -> str:
+def program_for_gpu(algorithm: str, environment: str, seeds: int, settings: dict[str, object]) -> str:
     """The scheduled program of turns with learning, as XLA compiles it for an H200."""
     os.environ["JAX_PLATFORMS"] = "cpu"
     import jax
@@ -53,7 +55,8 @@ def program_for_gpu(algorithm: str, environment: str, seeds: int) -> str:
     from decentral.training.loop import turns
 
     device = topologies.get_topology_desc(KIND, "cuda", target_config=H200, topology="1x1x1").devices[0]
-    setup = Grid([algorithm], [environment], seeds=[seeds]).cases()[0].config.setup
+    each = {name: [value] for name, value in settings.items()}
+    setup = Grid([algorithm], [environment], seeds=[seeds], settings=each).cases()[0].config.setup
     arguments = (setup, LaneBatch.describe(setup), jnp.zeros((), jnp.int32))
 
     def on_device(leaf: object) -> jax.ShapeDtypeStruct:
@@ -98,8 +101,10 @@ def main() -> None:
     parser.add_argument("algorithm")
     parser.add_argument("environment")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--set", action="append", default=[], metavar="GROUP.NAME=JSON", help="another setting")
     args = parser.parse_args()
-    for line in loops_of(program_for_gpu(args.algorithm, args.environment, args.seeds)):
+    settings = {name: json.loads(value) for name, _, value in (given.partition("=") for given in args.set)}
+    for line in loops_of(program_for_gpu(args.algorithm, args.environment, args.seeds, settings)):
         print(line)
 
 

@@ -11,6 +11,7 @@ from decentral.algorithms.q_learning import (
     epsilon_greedy,
     masked_mean,
     roll,
+    sums_ahead,
     td_target,
 )
 from decentral.types import Episode, Percept
@@ -77,3 +78,17 @@ def test_a_masked_mean_counts_what_happened_alone():
     values, counts = jnp.asarray([[1.0, 2.0], [3.0, 100.0]]), jnp.asarray([[True, True], [True, False]])
     assert masked_mean(values, counts) == 2.0
     assert masked_mean(values, jnp.zeros((2, 2), bool)) == 0.0
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 8, 13])
+def test_sums_ahead_are_those_of_a_loop_from_the_last_step_whatever_padding_follows(steps):
+    rng = np.random.default_rng(steps)
+    terms, shares = rng.normal(size=(steps, 3)), rng.uniform(size=(steps, 3))
+    expected = terms.copy()
+    for step in reversed(range(steps - 1)):
+        expected[step] += shares[step] * expected[step + 1]
+    shares[-1] = 0  # as at the end of an episode
+    found = sums_ahead(jnp.asarray(terms), jnp.asarray(shares))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    padded = sums_ahead(*(jnp.concatenate([jnp.asarray(part), jnp.ones((6, 3))]) for part in (terms, shares)))
+    np.testing.assert_array_equal(padded[:steps], found)

@@ -1,10 +1,9 @@
 """The equations that actor-critics share: how a policy is sampled, advantages, and divergences of policies."""
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from decentral.algorithms.q_learning import masked_mean
+from decentral.algorithms.q_learning import masked_mean, sums_ahead
 from decentral.types import Episode
 
 TINY = 1e-8  # inside a root, whose slope at 0 is infinite
@@ -40,13 +39,7 @@ def advantages(
     following = jnp.where(episode.terminated, 0.0, values[1:])
     errors = episode.rewards + discount * following - values[:-1]
     goes_on = jnp.concatenate([episode.happened[1:], jnp.zeros_like(episode.happened[:1])]) & ~episode.terminated
-
-    def back(later: Array, step: tuple[Array, Array]) -> tuple[Array, Array]:
-        error, continues = step
-        advantage = error + discount * trace * jnp.where(continues, later, 0.0)
-        return advantage, advantage
-
-    return jax.lax.scan(back, jnp.zeros_like(errors[0]), (errors, goes_on), reverse=True)[1]
+    return sums_ahead(errors, jnp.where(goes_on, discount * trace, 0.0))
 
 
 def normalised(numbers: Float[Array, "*batch"], counts: Bool[Array, "*batch"]) -> Float[Array, "*batch"]:

@@ -130,6 +130,24 @@ def values_and_targets(
     return taken, targets(episode, following)
 
 
+def sums_ahead(terms: Float[Array, "T *B"], shares: Float[Array, "T *B"]) -> Float[Array, "T *B"]:
+    """x_t = terms_t + shares_t x_{t+1} for every step; nothing follows the last.
+
+    In every round each step comes to count twice as many as before: a loop over steps would keep a GPU waiting. What
+    padding follows an episode makes no difference, bit for bit.
+    """
+    reach = 1
+    while reach < len(terms):
+        terms, shares = terms + shares * _later(terms, reach), shares * _later(shares, reach)
+        reach *= 2
+    return terms
+
+
+def _later(of_steps: Float[Array, "T *B"], reach: int) -> Float[Array, "T *B"]:
+    """What stands so many steps later; zeros after the last."""
+    return jnp.concatenate([of_steps[reach:], jnp.zeros_like(of_steps[:reach])])
+
+
 def last_steps(episode: Episode) -> Bool[Array, "T *B"]:
     """Marks the last step that happened in an episode."""
     following = jnp.concatenate([episode.happened[1:], jnp.zeros_like(episode.happened[:1])])

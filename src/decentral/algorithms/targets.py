@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from decentral.algorithms.gradient import GradientLearner
-from decentral.algorithms.q_learning import last_steps, masked_mean, td_target
+from decentral.algorithms.q_learning import last_steps, masked_mean, sums_ahead, td_target
 from decentral.settings import Refused, setting, setting_fields
 from decentral.types import Episode, Metrics
 
@@ -48,15 +48,8 @@ def lambda_returns(
 ) -> Float[Array, "T *B"]:
     """G_t = r_t + gamma ((1 - lambda) following_t + lambda G_{t+1}), from the last step backwards."""
     mixing = jnp.where(last_steps(episode), 0.0, td_lambda)
-
-    def step(after: Array, here: tuple[Array, ...]) -> tuple[Array, Array]:
-        reward, terminated, value, share = here
-        ahead = (1 - share) * value + share * after
-        target = reward + discount * jnp.where(terminated, 0.0, ahead)
-        return target, target
-
-    steps = (episode.rewards, episode.terminated, jax.lax.stop_gradient(following), mixing)
-    return jax.lax.scan(step, jnp.zeros_like(following[0]), steps, reverse=True)[1]
+    discounts = jnp.where(episode.terminated, 0.0, discount)
+    return sums_ahead(episode.rewards + discounts * (1 - mixing) * jax.lax.stop_gradient(following), discounts * mixing)
 
 
 def next_or_following(
