@@ -670,6 +670,39 @@ def test_what_more_patience_costs_where_prey_is_hunted_is_told_as_it_is():
     assert f"of these four are at {max(halfway.values()):.0f} to {min(halfway.values()):.0f}, and {told}" in page
 
 
+def test_what_targets_of_several_steps_give_is_told_as_it_is(curves):
+    page, rows, lifted, course = text(EVIDENCE), {}, {}, {}
+    tasks = {"predator-prey": None, "porters": "porters", "5m_vs_6m": "5m_vs_6m", "2s3z": "2s3z"}
+    for run in (*stored("patience-hunts.json"), *stored("suite.json"), *stored("patience-lambda.json")):
+        method, world = run["config"]["algorithm"], run["config"]["environment"]
+        if world["name"] not in tasks or world.get("num_predators", 2) > 2:
+            continue
+        task, ends = tasks[world["name"]] or (view(run), world["penalty"]), late_returns(curves(run))
+        setting = method.get("negative_weight"), method.get("patience")
+        rows[method["name"], setting, method.get("td_lambda", 0.0), task] = ends
+        if task == "5m_vs_6m":
+            mean = curves(run).returns.mean(axis=0)
+            course[method["name"], method.get("td_lambda", 0.0)] = (np.maximum.accumulate(mean) - mean).max()
+        if task == "porters":
+            lifted.setdefault(setting, {})[method["td_lambda"]] = (ends > 20).sum()
+    hunts = [(seen, penalty) for seen in ("visible", "hidden") for penalty in (0.3, 1.0)]
+    for mixed in (0.0, 0.5, 0.65, 0.8):
+        cells = [rows.get(("patient", (0.1, 1.0), mixed, task)) for task in (*hunts, *list(tasks.values())[1:])]
+        told = [f"{mean_and_spread(ends, digits=1)} |" if ends is not None else "|" for ends in cells]
+        assert f"| {mixed:g} | {' '.join(told)}" in page
+    assert f"IQL with 0.8 returns {mean_and_spread(rows['iql', (None, None), 0.8, '5m_vs_6m'], digits=1)}" in page
+    ends = [mean_and_spread(rows["patient", (0.1, 1.0), mixed, "5m_vs_6m"], digits=1) for mixed in (0.8, 0.0)]
+    assert "it returns {} instead of {} (four other seeds)".format(*ends) in text(PATIENT)
+    falls = course["patient", 0.0], max(course["patient", mixed] for mixed in (0.5, 0.8))
+    assert "falls {:.1f} below what it was before; with them it never falls by more than {:.1f}".format(*falls) in page
+    for setting, mixed, words in (
+        ((0.03, 4.0), 0.5, "n = 4 the four hunts return {:.1f}, {:.1f}, {:.1f} and {:.1f}."),
+        ((0.01, 4.0), 0.0, "no lambda they are at {:.1f}, {:.1f}, {:.1f} and {:.1f}."),
+    ):
+        assert words.format(*(rows["patient", setting, mixed, hunt].mean() for hunt in hunts)) in page
+    assert lifted[0.01, 4.0] == {0.0: 5, 0.5: 4, 0.8: 4, 0.95: 2} and not any(lifted[0.1, 1.0].values())
+
+
 def test_what_is_told_of_continuous_actions_is_that_of_the_data():
     [run] = stored("spread-continuous.json")
     returns = np.asarray(run["returns"])
