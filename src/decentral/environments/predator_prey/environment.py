@@ -258,14 +258,19 @@ class PredatorPrey(Environment):
         return for_each(lambda cell: self._beside(cell, cells[-1]), cells[:-1])
 
     def _neighbour(self, cell: Int[Array, "*entities"], move: Int[Array, "*entities"]) -> Int[Array, "*entities"]:
-        row = jnp.clip(cell // self.size + jnp.asarray(ROW_OF_MOVE)[move], 0, self.size - 1)
-        column = jnp.clip(cell % self.size + jnp.asarray(COLUMN_OF_MOVE)[move], 0, self.size - 1)
+        row = jnp.clip(cell // self.size + _change(ROW_OF_MOVE, move), 0, self.size - 1)
+        column = jnp.clip(cell % self.size + _change(COLUMN_OF_MOVE, move), 0, self.size - 1)
         return row * self.size + column
 
     def _beside(self, cell: Int[Array, "*predators"], other: Scalar) -> Bool[Array, "*predators"]:
         rows = jnp.abs(cell // self.size - other // self.size)
         columns = jnp.abs(cell % self.size - other % self.size)
         return rows + columns == 1
+
+
+def _change(of_moves: tuple[int, ...], move: Int[Array, "*entities"]) -> Int[Array, "*entities"]:
+    """What a move changes: a formula, as a kernel looks nothing up in a table."""
+    return sum((change * (move == number) for number, change in enumerate(of_moves) if change), jnp.zeros_like(move))
 
 
 class HuntOracle(Oracle):
