@@ -104,6 +104,17 @@ class Algorithm(Settings):
         """The action, given what `values` and `explore` answered."""
         return epsilon_greedy(values, scene.percept.available, epsilon, scene.dice)
 
+    def acts_by(self, models: Models) -> Any:
+        """The network whose outputs make the `values`, by `values_from` and by nothing else; None if there is none.
+
+        The outputs are those of its `head`, or under `every` context, and the memory is that of its `trunk`.
+        """
+        return None
+
+    def values_from(self, outputs: Float[Array, "*contexts actions"], epsilon: Float[Array, ""], dice: Dice) -> Values:
+        """The values, given the outputs of the network that the agent `acts_by`."""
+        return outputs
+
     def gap(
         self, values: Values, scene: Scene, epsilon: Float[Array, ""], action: Action
     ) -> tuple[Float[Array, ""], Bool[Array, ""]]:

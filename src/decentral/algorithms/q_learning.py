@@ -90,7 +90,7 @@ def epsilon_greedy(
 ) -> Int[Array, ""]:
     """With probability epsilon a uniformly drawn available action, else the best available one."""
     order = jnp.cumsum(available, axis=-1)
-    drawn = 1 + jnp.floor(dice.action * order[-1]).astype(order.dtype)
+    drawn = 1 + jnp.floor(dice.action * jnp.sum(available, axis=-1)).astype(order.dtype)
     scores = jnp.where(dice.explore_action < epsilon, order >= drawn, mask_unavailable(values, available))
     return jnp.argmax(scores, axis=-1)  # of equal scores the first
 

@@ -72,6 +72,9 @@ class ValueActor(ValueSettings):
     def values(self, models: Models, memory: Hidden, scene: Scene) -> tuple[Values, Hidden]:
         return self.acting(models).step(memory, scene)
 
+    def acts_by(self, models: Models) -> ValueNetwork:
+        return self.acting(models)
+
 
 class MultiNetworkLearner(ValueActor):
     """A learner of several networks, whose loss is computed from the terms of single episodes."""

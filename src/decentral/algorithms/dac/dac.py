@@ -76,11 +76,21 @@ class DAC(ContextLearner):
         memory = models.value.trunk.step(memory, scene_inputs(scene))
         hidden = models.value.trunk.output(memory)
         every = models.value.head.every(hidden)
-        phi = self.phi(models, hidden, every)
+        return self.explore_in(every, self.phi(models, hidden, every), scene.epsilon, scene.dice), memory
+
+    def acts_by(self, models: DACModels) -> ContextValue | None:
+        return models.value
+
+    def values_from(self, outputs: EveryContext, epsilon: Float[Array, ""], dice: Dice) -> Values:
+        return self.explore_in(outputs, jnp.max(outputs, axis=-2), epsilon, dice)
+
+    def explore_in(self, every: EveryContext, phi: Values, epsilon: Float[Array, ""], dice: Dice) -> Values:
+        """With probability epsilon a random context's values, else phi."""
         if not self.explore_contexts:
-            return phi, memory
-        drawn = jax.nn.one_hot(jnp.floor(scene.dice.context * self.contexts), self.contexts)
-        return jnp.where(scene.dice.explore_context < scene.epsilon, drawn @ every, phi), memory
+            return phi
+        drawn = jax.nn.one_hot(jnp.floor(dice.context * self.contexts), every.shape[-2])
+        values = jnp.sum(jnp.broadcast_to(drawn[:, None], every.shape) * every, axis=-2)
+        return jnp.where(dice.explore_context < epsilon, values, phi)
 
     def phi(
         self, models: DACModels, hidden: Float[Array, "*rows hidden"], every: EveryContext

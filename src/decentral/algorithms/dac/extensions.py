@@ -36,7 +36,7 @@ from decentral.algorithms.gradient import GradientLearner
 from decentral.algorithms.hashing import bucket_of
 from decentral.algorithms.optimisers import clipped_optimiser, one_optimiser_per_part
 from decentral.algorithms.q_learning import Scene, last_steps, linear_ramp, masked_mean, one_hot_actions, scene_inputs
-from decentral.algorithms.value_learner import Hidden
+from decentral.algorithms.value_learner import ContextValue, Hidden
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Episode, Metrics
 
@@ -215,6 +215,10 @@ class ExtendedDAC(DAC):
             return phi, memory
         drawn = jnp.floor(scene.dice.context * self.contexts).astype(jnp.int32)
         return jnp.where(scene.dice.explore_context < scene.epsilon, some(drawn[None])[0], phi), memory
+
+    def acts_by(self, models: DACModels) -> ContextValue | None:
+        restricted = self.max_over == "sampled" or prior_of(models) is not None
+        return None if restricted else models.value
 
     def sampled_phi(
         self, models: DACModels, memory: Hidden, some: Callable[[Int[Array, " few"]], EveryContext]
