@@ -19,7 +19,12 @@ _kernels_enabled = ContextVar("_kernels_enabled", default=True)
 
 def has_kernels(batch: int, width: int) -> bool:
     """Are there kernels for this batch size and layer width on the current device?"""
-    return _kernels_enabled.get() and jax.default_backend() == "gpu" and batch % BLOCK == 0 and width in WIDTHS
+    return has_acting_kernel(width) and batch % BLOCK == 0
+
+
+def has_acting_kernel(width: int) -> bool:
+    """Is there a kernel for agents that act with layers of this width on the current device?"""
+    return _kernels_enabled.get() and jax.default_backend() == "gpu" and width in WIDTHS
 
 
 @contextmanager

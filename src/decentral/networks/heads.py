@@ -99,8 +99,13 @@ class HyperNet(ContextHead):
         products = self._products(hidden)
         return products + jnp.broadcast_to(self._biases, products.shape)
 
+    @property
+    def layers(self) -> tuple[Float[Array, "contexts actions width"], Float[Array, "contexts actions"]]:
+        """Weight and bias of the layer that is made from each context."""
+        return self.weight + self.weight_bias[None], self._biases
+
     def _products(self, hidden: Hidden) -> AllValues:
-        layers = self.weight + self.weight_bias[None]
+        layers, _ = self.layers
         products = times(layers.reshape(-1, layers.shape[-1]), hidden)
         return products.reshape(*hidden.shape[:-1], *self.bias.shape)
 

@@ -13,6 +13,7 @@ from decentral.algorithms.base import Memory, Models, Statistics
 from decentral.algorithms.q_learning import Dice, Scene
 from decentral.environments.base import Environment, Randomness, Script, State, begin, changes_of_kind
 from decentral.settings import Refused
+from decentral.training.episode_kernel import TeamPolicy, for_kernel, play_in_kernel
 from decentral.training.squads.base import Squad
 from decentral.training.stepping import Carry, take_all_steps, until_all_are_over, with_last
 from decentral.training.team import Team
@@ -28,6 +29,7 @@ class Player:
     memories: Memory
     draws: Draws  # [T, ...]
     choose: Callable[[Memory, Percept, Array, Draws], tuple[Array, Memory]]
+    policy: TeamPolicy | None = None  # the same, if it is a team
 
 
 class Trajectory(eqx.Module):
@@ -48,7 +50,7 @@ def play(environment: Environment, player: Player, key: Key[Array, ""]) -> Traje
     def choose(state: State, memories: Memory, last_actions: Array, draws: Draws) -> tuple[Array, Memory]:
         return player.choose(memories, environment.perceive(state), last_actions, draws)
 
-    return _play_episode(environment, player.memories, player.draws, choose, key)
+    return _play_episode(environment, player.memories, player.draws, choose, key, player.policy)
 
 
 def play_script(environment: Environment, script: Script, key: Key[Array, ""]) -> Trajectory:
@@ -66,8 +68,9 @@ def _play_episode(
     draws: Draws,
     choose: Callable[[State, Any, Array, Draws], tuple[Array, Any]],
     key: Key[Array, ""],
+    policy: TeamPolicy | None = None,
 ) -> Trajectory:
-    """One episode in which `choose` acts for all agents.
+    """One episode in which `choose` acts for all agents; a `policy` that does the same may take a kernel.
 
     The loop keeps states and actions only: percepts and outcomes of all steps are computed from them afterwards.
     An episode that is over stands still, so its record does not depend on how long the others beside it last. Once all
@@ -88,7 +91,10 @@ def _play_episode(
         return (following, memories, actions.astype(kind.dtype)), outcome.terminated
 
     start, draws = (state, memories, nobody_acted), (randomness, draws)
-    if environment.may_end_early:
+    for_one_kernel = None if policy is None else for_kernel(environment, policy, state, randomness)
+    if for_one_kernel is not None:
+        every, actions = play_in_kernel(for_one_kernel)
+    elif environment.may_end_early:
         every, actions = until_all_are_over(step, start, draws, environment.time_limit, key)
     else:
         every, actions = take_all_steps(step, start, draws)
@@ -164,7 +170,8 @@ def team_player(
         chosen = team.each(act, acting_models, statistics, memories, shared, epsilons, dice)
         return team.in_order(tuple(actions for actions, _ in chosen)), tuple(memory for _, memory in chosen)
 
-    return Player(team.each(lambda squad, models: squad.start(models), acting_models), dice, choose)
+    memories = team.each(lambda squad, models: squad.start(models), acting_models)
+    return Player(memories, dice, choose, TeamPolicy(team, acting_models, epsilons, dice))
 
 
 def greedy_player(team: Team, acting_models: tuple[Models, ...], length: int, key: Key[Array, ""]) -> Player:
