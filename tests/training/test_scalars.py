@@ -35,8 +35,18 @@ def test_a_function_gives_the_same_on_scalars(function):
         np.testing.assert_allclose(numbers, leaf, rtol=1e-6)
 
 
-@pytest.mark.parametrize("function", [jnp.sort, jnp.cumsum, lambda x: x @ x.T, lambda x: x[x[0, 0].astype(int)]])
-def test_what_is_made_of_other_operations_is_refused(function):
+@pytest.mark.parametrize(
+    "function",
+    [
+        jnp.sort,
+        jnp.cumsum,
+        lambda x: x @ x.T,
+        lambda x: x[x[0, 0].astype(int)],
+        lambda x: jnp.maximum(x > 0, x > 1),  # Pallas' Triton has the largest of numbers alone
+        lambda x: x.astype(jnp.bfloat16) + 1,
+    ],
+)
+def test_what_is_made_of_other_operations_or_types_is_refused(function):
     assert OnScalars.of(function, SQUARE) is None
 
 

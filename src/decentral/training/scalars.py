@@ -64,6 +64,8 @@ REARRANGING: dict[str, Callable[..., Numbers | list[Numbers]]] = {
     "unstack": _unstack,
 }
 KNOWN = ONE_BY_ONE | REDUCING.keys() | REARRANGING.keys()
+HELD = ("bool", "int32", "float32")  # types that a kernel of ours computes with
+OF_NUMBERS = ("clamp", "max", "min", "reduce_max", "reduce_min")  # which Pallas' Triton can't do with truths
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,7 @@ class OnScalars:
         """The function of arrays like these; None if it is made of more than this file knows."""
         traced, result = jax.make_jaxpr(function, return_shape=True)(*examples)
         constant = not any(isinstance(const, jax.core.Tracer) for const in traced.consts)
-        known = all(eqn.primitive.name in KNOWN for eqn in _operations(traced))
-        return OnScalars(traced, result) if constant and known else None
+        return OnScalars(traced, result) if constant and all(map(_is_known, _operations(traced))) else None
 
     @property
     def size(self) -> int:
@@ -112,6 +113,11 @@ def _operations(traced: ClosedJaxpr) -> Iterator[Any]:
             yield from _operations(_called(eqn))
         else:
             yield eqn
+
+
+def _is_known(eqn: Any) -> bool:
+    name, kinds = eqn.primitive.name, [str(var.aval.dtype) for var in (*eqn.invars, *eqn.outvars)]
+    return name in KNOWN and set(kinds) <= set(HELD) and not (name in OF_NUMBERS and kinds[0] == "bool")
 
 
 def _called(eqn: Any) -> ClosedJaxpr:
