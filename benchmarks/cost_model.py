@@ -29,9 +29,12 @@ ARM, X86, H200 = "2 CPU cores", "2 x86 cores", "H200"
 FILES = {
     ARM: ("bench-cpu", "bench-cpu-seeds", "bench-cpu-agents"),
     X86: ("bench-x86", "bench-x86-widths"),
-    H200: ("bench-h200", "bench-h200-agents", "bench-h200-battles-iql", "bench-h200-battles-dac"),
+    H200: (
+        *("bench-h200", "bench-h200-iql", "bench-h200-256"),
+        *("bench-h200-agents", "bench-h200-battles-iql", "bench-h200-battles-dac"),
+    ),
 }
-MEMORY = ("bench-h200-before", *FILES[H200][1:])  # with DAC's peak of every number of seeds
+MEMORY = ("bench-h200-before", *FILES[H200][3:])  # with DAC's peak of every number of seeds
 GPU_LANES = 256  # seeds side by side on one GPU, the most that was measured
 LENGTH = 100  # steps of an episode of predator-prey
 TURNS = 30_500  # of a run: 3.05 M steps of predator-prey in episodes of 100

@@ -17,9 +17,9 @@ RESULTS = Path(__file__).parent.parent / "results"
 PORTERS = {"CPU": "many-agents-cpu.json", "H200": "bench-h200-agents.json"}
 
 
-def by_seeds(file: str, algorithm: str) -> tuple[list[int], list[float]]:
+def by_seeds(files: tuple[str, ...], algorithm: str) -> tuple[list[int], list[float]]:
     """Seeds, and milliseconds per turn and seed."""
-    stored = json.loads((RESULTS / file).read_text())["cases"]
+    stored = [case for file in files for case in json.loads((RESULTS / file).read_text())["cases"]]
     cases = [case for case in stored if case["case"]["algorithm"] == algorithm]
     seeds = [case["case"]["seeds"] for case in cases]
     return seeds, [case["turn_ms"]["median"] / count for case, count in zip(cases, seeds, strict=True)]
@@ -46,11 +46,11 @@ def finish(panel: Axes, title: str, axis: str, quantity: str) -> None:
 
 def main(out: str) -> None:
     figure, ((cpu, gpu), (turns, compiling)) = plt.subplots(2, 2, figsize=(9.6, 7), layout="constrained")
-    for panel, file, algorithm, device in (
-        (cpu, "bench-cpu-seeds.json", "iql", "2 CPU cores"),
-        (gpu, "bench-h200.json", "dac", "H200"),
+    for panel, files, algorithm, device in (
+        (cpu, ("bench-cpu-seeds.json",), "iql", "2 CPU cores"),
+        (gpu, ("bench-h200.json", "bench-h200-256.json"), "dac", "H200"),
     ):
-        panel.plot(*by_seeds(file, algorithm), marker="o")
+        panel.plot(*by_seeds(files, algorithm), marker="o")
         finish(panel, f"{algorithm.upper()}, {device}: predator-prey", "seeds", "milliseconds per turn and seed")
     cpu.set_ylim(0, 50)
     for device, file in PORTERS.items():

@@ -95,7 +95,7 @@ def test_the_readme_tells_the_speeds_that_were_measured():
     assert f"takes {turn(iql):.0f} ms for IQL and {turn(dac):.0f} ms for DAC on two CPU cores" in readme
     pytorch = bench("cpu")["yardstick"]
     assert f"against {turn(pytorch):.0f} ms for IQL in PyTorch, written as in PyMARL." in readme
-    assert f"five runs of DAC together take {turn(by_seeds('h200', algorithm='dac')[5]):.1f} ms per turn" in readme
+    assert f"five runs of DAC together take {turn(by_seeds('h200')[5]):.1f} ms per turn" in readme
 
 
 def told(entry):
@@ -105,7 +105,8 @@ def told(entry):
 
 
 HUNTS = {  # the programs by their names on the page, newest first, and the files of their benchmarks
-    "now": "h200",
+    "now": "h200 h200-iql h200-256",
+    "8 kernels": "h200-8-kernels",
     "11 kernels": "h200-before",
     "11 kernels, timed": "h200-timed",
     "14 kernels, timed": "h200-timed-before",
@@ -152,11 +153,21 @@ def test_every_benchmark_of_a_task_on_a_gpu_is_a_row_of_its_table(programs, para
         for name in names.split():
             measured = bench(name)
             command = measured.get("5m_vs_6m, 4 warps", measured)["provenance"]["command"]
-            assert f"`{command.removeprefix('decentral bench ')}`" in row
+            assert f"`{command.removeprefix('decentral bench ').split(' --out ')[0]}`" in row
+
+
+def test_what_one_kernel_an_episode_gains():
+    now, before = by_seeds("h200"), by_seeds("h200-8-kernels-again")
+    halves = [[f"{half(which[seeds]):.2f}" for seeds in (1, 5)] for half in (play, turn) for which in (now, before)]
+    played, were, turns, had_been = halves
+    assert f"an episode of DAC takes {played[0]} and {played[1]} ms instead of {were[0]} and {were[1]}" in WORDS
+    assert f"a turn {turns[0]} and {turns[1]} instead of {had_been[0]} and {had_been[1]}" in WORDS
+    many = play(by_seeds("h200-256")[256]), play(by_seeds("h200-8-kernels", algorithm="dac")[256])
+    assert "With 256 seeds an episode takes {:.2f} instead of {:.2f} ms".format(*many) in WORDS
 
 
 def test_what_eight_kernels_a_step_gain():
-    now, before = by_seeds("h200", algorithm="dac"), by_seeds("h200-before")
+    now, before = by_seeds("h200-8-kernels", algorithm="dac"), by_seeds("h200-before")
     played = [f"{play(before[seeds]) - play(now[seeds]):.2f}" for seeds in (1, 5)]
     learned = [f"{before[seeds]['learn_ms'] - now[seeds]['learn_ms']:.2f}" for seeds in (1, 5)]
     assert f"save {played[0]} ms of an episode of DAC with 1 seed and {played[1]} with 5" in WORDS
@@ -271,7 +282,7 @@ def test_the_goals_on_a_cpu_tell_what_was_measured():
 
 
 def test_the_goals_on_a_gpu_tell_what_was_measured():
-    hunts, before = by_seeds("h200", algorithm="dac"), by_seeds("h200-timed-before")
+    hunts, before = by_seeds("h200") | by_seeds("h200-256"), by_seeds("h200-timed-before")
     battle, dac = bench("h200-battles")["cases"]
     twenty = by_seeds("h200-battles-iql", agents=5)[20]
     latest, lengths = bench("h200-battles-one-warp")["cases"][2:], bench("h200-battles-lengths")["cases"]
@@ -293,7 +304,7 @@ def test_the_goals_on_a_gpu_tell_what_was_measured():
 
 
 def test_a_turn_per_seed_on_a_gpu():
-    each = {seeds: turn(entry) / seeds for seeds, entry in by_seeds("h200", algorithm="dac").items()}
+    each = {seeds: turn(entry) / seeds for seeds, entry in (by_seeds("h200") | by_seeds("h200-256")).items()}
     assert f"the cost of DAC falls from {each[1]:.2f} to {each[256]:.2f} ms from 1 to 256 seeds." in PAGE
 
 
