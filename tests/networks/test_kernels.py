@@ -25,22 +25,26 @@ def agree(one, other):
 
 
 @pytest.fixture(scope="module")
-def weight():
-    return numbers(0, 3 * WIDTH, WIDTH)
+def layers():
+    """To the gates, from the input and from the memory."""
+    keys = jax.random.split(jax.random.key(0), (2, NETWORKS))
+    return tuple(
+        jax.jit(jax.vmap(lambda key: draw(Linear(WIDTH, 3 * WIDTH), key)))(of_networks) for of_networks in keys
+    )
 
 
 @pytest.mark.parametrize("keep_gates", [True, False])
-def test_the_way_forth_is_that_of_the_loop(weight, keep_gates):
-    given = (numbers(1, STEPS, EPISODES, 3 * WIDTH), weight, numbers(2, 3 * WIDTH))
+def test_the_way_forth_is_that_of_the_loop(layers, keep_gates):
+    given = (numbers(1, STEPS, EPISODES, 3 * WIDTH), *layers)
     after, gates = jax.jit(jax.vmap(partial(kernels.recur, keep_gates=keep_gates, interpret=True)))(*given)
     plain, plain_gates = jax.jit(jax.vmap(partial(loops.recur, keep_gates=keep_gates)))(*given)
     agree(after, plain)
     assert gates is None if not keep_gates else agree(gates, plain_gates) is None
 
 
-def test_the_way_back_is_that_of_the_loop(weight):
+def test_the_way_back_is_that_of_the_loop(layers):
     wanted, before, *gates = (numbers(seed, STEPS, EPISODES, WIDTH) for seed in range(3, 9))
-    given = (wanted, before, Gates(*gates), weight)
+    given = (wanted, before, Gates(*gates), layers[1].weight)
     by_kernel = jax.jit(jax.vmap(partial(kernels.backward, interpret=True)))(*given)
     agree(by_kernel, jax.jit(jax.vmap(loops.backward))(*given))
 

@@ -14,36 +14,42 @@ from jax.experimental.pallas import triton
 from jaxtyping import Array
 
 from decentral.networks.backend import BLOCK
+from decentral.networks.layers import Linear
 from decentral.networks.loops import GateGradients, Gates, Shares, next_memory, open_gates, parts_of_slope
 
 WARPS = 4
 
 
 def recur(
-    inputs: Array, weight: Array, bias: Array, keep_gates: bool, interpret: bool = False
+    products: Array, from_input: Linear, from_memory: Linear, keep_gates: bool, interpret: bool = False
 ) -> tuple[Array, Gates | None]:
-    """`loops.recur` as one kernel; it returns the gates only if `keep_gates`."""
-    steps, batch, width = *inputs.shape[:2], weight.shape[1]
+    """`loops.recur` as one kernel; it returns the gates only if `keep_gates`.
 
-    def walk(inputs: Any, weight: Any, bias: Any, *out: Any) -> None:
-        weights, biases = _by_gate(weight, width), _by_gate(bias, width)
+    The bias of the input's terms is added here: before a product of cuBLAS's it would be written out for every row.
+    """
+    steps, batch, width = *products.shape[:2], from_memory.weight.shape[1]
+
+    def walk(products: Any, input_bias: Any, weight: Any, bias: Any, *out: Any) -> None:
+        shifts, weights, biases = (_by_gate(ref, width) for ref in (input_bias, weight, bias))
 
         def step(t: Array, now: tuple[Array, Shares]) -> tuple[Array, Shares]:
             memory, given = now
-            following = _shares(inputs, jnp.minimum(t + 1, steps - 1), width)
+            following = _shares(products, jnp.minimum(t + 1, steps - 1), width)
             reset, update, candidate = (
                 _dot(memory, matrix.T) + shift[None, :] for matrix, shift in zip(weights, biases, strict=True)
             )
-            gates = open_gates(given, (reset, update, candidate))
+            shifted = tuple(share + shift[None, :] for share, shift in zip(given, shifts, strict=True))
+            gates = open_gates(shifted, (reset, update, candidate))
             memory = next_memory(memory, gates)
             for ref, value in zip(out, (memory, *jax.tree.leaves(gates)), strict=False):
                 ref[t] = value
             return memory, following
 
-        jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32), _shares(inputs, 0, width)))
+        jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32), _shares(products, 0, width)))
 
     outputs = [(steps, width)] * (5 if keep_gates else 1)
-    after, *gates = _call(walk, outputs, (inputs,), (weight, bias), (steps, batch), interpret)
+    of_network = (from_input.bias, from_memory.weight, from_memory.bias)
+    after, *gates = _call(walk, outputs, (products,), of_network, (steps, batch), interpret)
     return after, Gates(*gates) if keep_gates else None
 
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from decentral.networks.backend import apart
+from decentral.networks.layers import Linear, plus
 
 Part = Float[Array, "*batch width"]
 Shares = tuple[Part, Part, Part]  # terms of the three gates: reset, update, candidate
@@ -50,13 +51,14 @@ Weight = Float[Array, "gates width"]
 Bias = Float[Array, " gates"]
 
 
-def recur(inputs: GateInputs, weight: Weight, bias: Bias, keep_gates: bool) -> tuple[Memories, Gates]:
+def recur(products: GateInputs, from_input: Linear, from_memory: Linear, keep_gates: bool) -> tuple[Memories, Gates]:
     """The memory after each step, and the gates that made it (XLA drops them where they are not used).
 
-    The loop's state carries the next input: see docs/performance.md.
+    `products` are the terms of the input, less their bias. The loop's state carries the next input: see
+    docs/performance.md.
     """
     del keep_gates
-    transposed = apart(weight.T)
+    inputs, bias, transposed = plus(products, from_input.bias), from_memory.bias, apart(from_memory.weight.T)
 
     def step(now: tuple[Array, Array], following: Array) -> tuple[tuple[Array, Array], tuple[Array, Gates]]:
         memory, given = now
@@ -64,7 +66,7 @@ def recur(inputs: GateInputs, weight: Weight, bias: Bias, keep_gates: bool) -> t
         memory = next_memory(memory, gates)
         return (memory, jax.lax.dynamic_index_in_dim(inputs, following, keepdims=False)), (memory, gates)
 
-    start = jnp.zeros((inputs.shape[1], weight.shape[1]), inputs.dtype)
+    start = jnp.zeros((inputs.shape[1], transposed.shape[0]), inputs.dtype)
     return jax.lax.scan(step, (start, inputs[0]), 1 + jnp.arange(inputs.shape[0]))[1]
 
 

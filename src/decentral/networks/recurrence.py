@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 
 from decentral.networks import loops
 from decentral.networks.backend import has_kernels
-from decentral.networks.layers import Linear, derivative, of_parts, weight_derivative
+from decentral.networks.layers import Linear, derivative, of_parts, times, weight_derivative
 from decentral.networks.loops import Gates
 
 Layers = tuple[Linear, Linear, Linear]  # the entry; to the gates, from its output and from the memory
@@ -70,12 +70,12 @@ def _of_one(layers: Layers, inputs: Float[Array, "P inputs"]) -> Float[Array, "P
 def memories_of_batch(layers: Layers, inputs: Inputs) -> Memories:
     """`memories` of a batch of episodes."""
     entered, gate_inputs = _enter(layers, inputs)
-    return _implementation(entered).recur(gate_inputs, layers[2].weight, layers[2].bias, keep_gates=False)[0]
+    return _implementation(entered).recur(gate_inputs, *layers[1:], keep_gates=False)[0]
 
 
 def _forth(layers: Layers, inputs: Inputs) -> tuple[Memories, tuple[Layers, Inputs, Memories, Memories, Gates]]:
     entered, gate_inputs = _enter(layers, inputs)
-    after, gates = _implementation(entered).recur(gate_inputs, layers[2].weight, layers[2].bias, keep_gates=True)
+    after, gates = _implementation(entered).recur(gate_inputs, *layers[1:], keep_gates=True)
     return after, (layers, inputs, entered, after, gates)
 
 
@@ -95,10 +95,10 @@ memories_of_batch.defvjp(_forth, _back)
 
 
 def _enter(layers: Layers, inputs: Inputs) -> tuple[Memories, GateInputs]:
-    """The output of the entry layer for every input, and its term of the gates, which needs no recurrence."""
+    """The output of the entry layer for every input, and its term of the gates less the bias: no recurrence needed."""
     entry, from_input, _ = layers
     entered = jax.nn.relu(entry(inputs))
-    return entered, from_input(entered)
+    return entered, times(from_input.weight, entered)
 
 
 def _implementation(like: Memories) -> Any:
