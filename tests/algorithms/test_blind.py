@@ -19,7 +19,8 @@ ROOMS = ("algorithms", "networks", "types", "settings", "errors", "bounds")  # t
 BEYOND = {"psum", "pmean", "pmax", "pmin", "all_gather", "all_to_all", "ppermute", "axis_index", "pbroadcast"}
 BEYOND |= {"pure_callback", "io_callback", "callback", "host_callback", "debug_callback", "global", "nonlocal"}
 
-# Of one agent: its state and parts of it, its episodes, percepts and chance, its networks' outputs, sizes, and clocks that all can read.
+# Of one agent: its state and parts of it, its episodes, percepts and chance, what its networks say, sizes, and clocks
+# that all can read.
 OWN = {"agent", "models", "memory", "statistics", "episode", "episodes", "percept", "scene", "key", "spec", "length"}
 OWN |= {"values", "outputs", "action", "dice", "epsilon", "episodes_so_far", "clock"}
 ANSWERS = [name for name, part in vars(Algorithm).items() if inspect.isfunction(part) and not name.startswith("_")]
