@@ -34,18 +34,17 @@ def recur(
 
         def step(t: Array, now: tuple[Array, Shares]) -> tuple[Array, Shares]:
             memory, given = now
-            following = _shares(products, jnp.minimum(t + 1, steps - 1), width)
+            following = _shares(products, jnp.minimum(t + 1, steps - 1), shifts)
             reset, update, candidate = (
                 _dot(memory, matrix.T) + shift[None, :] for matrix, shift in zip(weights, biases, strict=True)
             )
-            shifted = tuple(share + shift[None, :] for share, shift in zip(given, shifts, strict=True))
-            gates = open_gates(shifted, (reset, update, candidate))
+            gates = open_gates(given, (reset, update, candidate))
             memory = next_memory(memory, gates)
             for ref, value in zip(out, (memory, *jax.tree.leaves(gates)), strict=False):
                 ref[t] = value
             return memory, following
 
-        jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32), _shares(products, 0, width)))
+        jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32), _shares(products, 0, shifts)))
 
     outputs = [(steps, width)] * (5 if keep_gates else 1)
     of_network = (from_input.bias, from_memory.weight, from_memory.bias)
@@ -95,8 +94,12 @@ def _by_gate(ref: Any, width: int) -> list[Array]:
     return [ref[pallas.dslice(gate * width, width)] for gate in range(3)]
 
 
-def _shares(ref: Any, t: Array | int, width: int) -> Shares:
-    reset, update, candidate = (ref[t, :, pallas.dslice(gate * width, width)] for gate in range(3))
+def _shares(products: Any, t: Array | int, shifts: list[Array]) -> Shares:
+    """The input's terms of the three gates at a step, with their biases."""
+    width = shifts[0].shape[0]
+    reset, update, candidate = (
+        products[t, :, pallas.dslice(gate * width, width)] + shift[None, :] for gate, shift in enumerate(shifts)
+    )
     return reset, update, candidate
 
 
