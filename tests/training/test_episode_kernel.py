@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from jax.sharding import AbstractDevice, AbstractMesh, AxisType, use_abstract_mesh
 
+from decentral.algorithms.base import Algorithm
 from decentral.algorithms.iql import IQL
 from decentral.centralised.sharing import Sharing
-from decentral.environments.base import begin
+from decentral.environments.base import Environment, Outcome, begin
 from decentral.environments.registry import PredatorPrey
 from decentral.networks import acting_kernel, backend
 from decentral.training import rollout
@@ -18,6 +19,7 @@ from decentral.training.rollout import play, team_player
 from decentral.training.scalars import numbers_of
 from decentral.training.squads.separate import Separate
 from decentral.training.team import Team
+from decentral.types import AgentSpec, Discrete, Percept
 from tests.small import small
 from tests.worlds import EarlyEnd
 
@@ -65,14 +67,56 @@ def mixed_team():
     return Team((Separate(small("dac", hidden=WIDTH), (1,), 2), Separate(small("iql", hidden=WIDTH), (0,), 2)))
 
 
+class Corridor(Environment):
+    """One agent whose way is open on some sides only, by where it is: a small world with numbers and a mask."""
+
+    plays_in_kernel = True
+
+    @property
+    def num_agents(self):
+        return 1
+
+    @property
+    def spec(self):
+        return AgentSpec(2, Discrete(3))
+
+    @property
+    def time_limit(self):
+        return 9
+
+    @property
+    def may_end_early(self):
+        return False
+
+    def reset(self, key):
+        return jnp.asarray(1), jnp.asarray(0.5)
+
+    def draw(self, key):
+        return jax.random.uniform(key)
+
+    def perceive(self, state):
+        place, wind = state
+        open_ways = jnp.stack([place > 0, jnp.asarray(True), place < 2])
+        return Percept(jnp.stack([place.astype(float), wind])[None], open_ways[None])
+
+    def step(self, state, actions, key):
+        return self.step_with(state, actions, self.draw(key))
+
+    def step_with(self, state, actions, randomness):
+        place, wind = state
+        after = place + actions[0] - 1 + 5 // jnp.maximum(place - 9, 0), 0.5 * wind + randomness
+        return after, Outcome(after[1], jnp.zeros((), bool), {})
+
+
 @pytest.mark.parametrize(
     ("team", "world"),
     [
+        (Team.alike(small("dac", hidden=WIDTH, contexts=3), 1), Corridor()),
         (Team.alike(small("iql", hidden=WIDTH), 2), PredatorPrey(length=20)),
         (Team.alike(small("dac", hidden=WIDTH), 2), PredatorPrey(length=20, **NEW_EVERYTHING)),
         (mixed_team(), PredatorPrey(length=20, size=3, penalty=2.0)),
     ],
-    ids=["iql", "dac", "mixed"],
+    ids=["corridor", "iql", "dac", "mixed"],
 )
 def test_the_kernel_plays_the_episodes_of_the_loop(team, world, monkeypatch):
     """Two lanes explore and two do not."""
@@ -91,9 +135,9 @@ def test_the_kernel_plays_the_episodes_of_the_loop(team, world, monkeypatch):
             return by_kernel, play(world, player, key)
 
     lanes = jnp.asarray([0.0, 0.0, 0.6, 0.6]), jax.random.split(jax.random.key(0), 4)
-    worlds = jax.tree.map(jnp.asarray, world)  # its numbers can differ between lanes, so a program is given them
-    by_kernel, by_loop = jax.jit(jax.vmap(both, (None, 0, 0)))(worlds, *lanes)
-    assert all(len(np.unique(actions)) > 1 for actions in by_loop.actions)
+    worlds = jax.tree.map(lambda number: number * jnp.arange(1.0, 5.0), world)  # a penalty for each lane
+    by_kernel, by_loop = jax.jit(jax.vmap(both))(worlds, *lanes)
+    assert len(np.unique(by_loop.actions)) > 1
     for kernel, loop in zip(jax.tree.leaves(by_kernel), jax.tree.leaves(by_loop), strict=True):
         np.testing.assert_allclose(kernel, loop, atol=1e-6)
 
@@ -129,8 +173,20 @@ class Contrary(IQL):
         return -values, memory
 
 
-def test_an_algorithm_made_from_another_is_not_played_as_that_one(on_gpu):
-    assert episode_for_kernel(Contrary(hidden=WIDTH), PredatorPrey()) is None
+class Curious(Algorithm):
+    """Explores in its own way."""
+
+    def explore(self, statistics, percept, epsilon):
+        return jnp.maximum(epsilon, 0.9)
+
+
+class CuriousIQL(IQL, Curious):
+    """Has two parents, of which the second explores."""
+
+
+@pytest.mark.parametrize("kind", [Contrary, CuriousIQL])
+def test_an_algorithm_made_from_another_is_not_played_as_that_one(kind, on_gpu):
+    assert episode_for_kernel(kind(hidden=WIDTH), PredatorPrey()) is None
 
 
 def test_a_parameter_sharing_team_is_played_by_the_loop(on_gpu):
@@ -146,12 +202,20 @@ def test_larger_worlds_and_those_that_end_early_are_played_by_the_loop(world, on
 class Still(PredatorPrey):
     """Nobody moves."""
 
+    plays_in_kernel = True
+
     def advance(self, cells, moves):
         return list(cells)
 
 
+class Unsaid(PredatorPrey):
+    """Says nothing of kernels for itself."""
+
+
 class Ranked(PredatorPrey):
     """Sorts, which the kernel can't."""
+
+    plays_in_kernel = True
 
     def perceive(self, state):
         percept = PredatorPrey.perceive(self, state)
@@ -160,7 +224,7 @@ class Ranked(PredatorPrey):
 
 def test_a_changed_rule_holds_in_the_kernel_too_or_the_loop_is_taken(on_gpu):
     iql = small("iql", hidden=WIDTH)
-    assert episode_for_kernel(iql, Ranked()) is None
+    assert episode_for_kernel(iql, Ranked()) is None and episode_for_kernel(iql, Unsaid()) is None
     cells = jnp.asarray([3, 7, 12])
     step = episode_for_kernel(iql, Still()).step
     (after,) = step(

@@ -4,9 +4,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
+from jax.experimental import pallas
+from jax.experimental.pallas import triton
+from jax.sharding import AbstractDevice, AbstractMesh, AxisType, use_abstract_mesh
 
 from decentral.environments.registry import PredatorPrey
-from decentral.training.scalars import OnScalars, numbers_of
+from decentral.training.scalars import ONE_BY_ONE, OnScalars, numbers_of
 
 SQUARE = jnp.arange(6.0).reshape(2, 3) - 2.0
 
@@ -44,10 +48,60 @@ def test_a_function_gives_the_same_on_scalars(function):
         lambda x: x[x[0, 0].astype(int)],
         lambda x: jnp.maximum(x > 0, x > 1),  # Pallas' Triton has the largest of numbers alone
         lambda x: x.astype(jnp.bfloat16) + 1,
+        lambda x: jnp.bitwise_or.reduce(x.astype(int)),  # reduced as truths, the numbers would be lost
+        lambda x: lax.select_n(x.astype(int), x, x + 1, x + 2),
+        lambda x: jnp.sum(x[2:]),
     ],
 )
 def test_what_is_made_of_other_operations_or_types_is_refused(function):
     assert OnScalars.of(function, SQUARE) is None
+
+
+@pytest.mark.parametrize("divide", [lax.div, lax.rem])
+@pytest.mark.parametrize("by", [0, -1, 3])
+def test_integers_are_divided_as_xla_does_and_checks_around_a_division_stay(divide, by):
+    """The compiler of a kernel would drop them: by zero nothing is defined there."""
+    given = jnp.asarray(-7), jnp.asarray(by)
+    assert on_scalars(divide, *given) == [[float(divide(*given))]]
+    traced = OnScalars.of(divide, *given)
+    carried_out = jax.make_jaxpr(lambda *scalars: traced(*(numbers_of([one], ()) for one in scalars))[0].item())(*given)
+    assert "select_n" in str(carried_out)
+
+
+def everything(x, n):
+    """Every operation that is carried out one by one, on every type that has it, and on constants."""
+    t, c = n > 2, jnp.arange(3)
+    for f in (lax.ceil, lax.cos, lax.exp, lax.floor, lax.log, lax.logistic, lax.sin, lax.sqrt, lax.tanh):
+        x = x + f(x) + f(c.astype(x.dtype))
+    for f in (lax.abs, lax.neg, lax.sign, lax.square, lambda y: lax.integer_pow(y, 3)):
+        x, n = x + f(x) + f(c * 1.0), n + f(n) + f(c)
+    for f in (lax.add, lax.sub, lax.mul, lax.div, lax.rem, lax.max, lax.min, lambda y, z: lax.clamp(y, z, y)):
+        x, n = f(x, x + 2.0), f(n, c)
+    for f in (lax.eq, lax.ne, lax.ge, lax.gt, lax.le, lax.lt):
+        t = f(x, x * 2.0) | f(n, c) & ~t ^ f(t, ~t)
+    x = lax.pow(x, x) + lax.select_n(t, x, -x) + n.astype(x.dtype) + t.astype(x.dtype)
+    return x, (n & c | ~n ^ c) + x.astype(n.dtype) + x.astype(bool)
+
+
+def test_a_gpus_kernel_can_be_made_of_every_operation():
+    """Nothing is run: Pallas refuses what its Triton has not when the kernel is lowered."""
+    traced = OnScalars.of(everything, jnp.ones(3), jnp.arange(3))
+    operations = {eqn.primitive.name for eqn in jax.make_jaxpr(everything)(jnp.ones(3), jnp.arange(3)).eqns}
+    assert operations >= ONE_BY_ONE
+
+    def program(x, n, out):
+        numbers = traced(*(numbers_of([ref[place] for place in range(3)], (3,)) for ref in (x, n)))
+        for place, number in enumerate([*numbers[0], *numbers[1]]):
+            out[place] = number.astype(jnp.float32)
+
+    def kernel(x, n):
+        shape = jax.ShapeDtypeStruct((6,), jnp.float32)
+        return pallas.pallas_call(program, out_shape=shape, compiler_params=triton.CompilerParams(num_warps=1))(x, n)
+
+    h200 = AbstractMesh((1,), ("x",), (AxisType.Auto,), abstract_device=AbstractDevice("NVIDIA H200", None, "gpu"))
+    with use_abstract_mesh(h200):
+        lowered = jax.jit(kernel).trace(jnp.ones(3), jnp.arange(3)).lower(lowering_platforms=("cuda",))
+    assert "__gpu$xla.gpu.triton" in lowered.as_text()
 
 
 def test_nothing_outside_may_be_closed_over():

@@ -4,7 +4,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -175,6 +175,8 @@ class Environment(BaseEnvironment):
     Percepts are a function of the physical state alone, so an agent can notice what another one did only by what it
     changed in the environment.
     """
+
+    plays_in_kernel: ClassVar[bool] = False  # may a GPU play it in one kernel? Every class says so for itself alone
 
     @abstractmethod
     def reset(self, key: Key[Array, ""]) -> State:

@@ -21,7 +21,7 @@ from decentral.networks.trunk import Trunk
 
 WARPS = 8  # of the kernel
 NEIGHBOURS = 2 * WARPS  # of a row's numbers: one load of the threads that share a row of 64, four numbers each
-MOST_OUTPUTS = 16  # contexts, or actions; with more the kernel has not been tried
+MOST_INPUTS, MOST_OUTPUTS = 64, 16  # of a network (contexts, or actions): more take long to compile, or were not tried
 NEVER_BEST = float(np.finfo(np.float32).min)
 
 
@@ -43,8 +43,9 @@ def can_act_in_kernel(network: Any) -> bool:
     trunk, head = network.trunk, network.head
     if type(trunk) is not Trunk or type(head) not in (Linear, HyperNet):
         return False
-    _, *outputs = head.bias.shape
-    return has_acting_kernel(trunk.from_memory.weight.shape[-1]) and max(outputs) <= MOST_OUTPUTS
+    (_, *outputs), inputs = head.bias.shape, trunk.entry.weight.shape[-1]
+    small = inputs <= MOST_INPUTS and max(outputs) <= MOST_OUTPUTS
+    return small and has_acting_kernel(trunk.from_memory.weight.shape[-1])
 
 
 def acting_weights(network: Any) -> ActingWeights:

@@ -4,7 +4,6 @@ Step by step, a GPU spends most of the time on launching kernels. This one leave
 `stepping.py`, from the same draws. A program of it plays one episode; `vmap` adds programs.
 """
 
-import math
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -32,7 +31,7 @@ from decentral.types import Discrete, Percept
 MOST_AGENTS = 2  # the weights of more don't fit the cache of a multiprocessor
 MOST_NUMBERS = 64  # of the environment's own, of a state and of what is drawn for a step
 MOST_OPERATIONS = 1000  # on scalars in a step of the environment; every thread carries out all of them
-BEHIND_ACTIONS = ("start", "values", "phi", "candidate_values", "explore", "choose")  # methods that bear on them
+BEHIND_VALUES = ("start", "values", "phi", "candidate_values")  # methods that make them
 
 
 @dataclass(frozen=True)
@@ -61,17 +60,19 @@ def for_kernel(
     environment: Environment, policy: TeamPolicy, start: State, randomness: Randomness
 ) -> KernelEpisode | None:
     """The episode for the kernel, if it can play it: that is decided here and in `_acts_by_network`."""
-    team, kind = policy.team, environment.spec.actions
-    if environment.may_end_early or environment.num_agents > MOST_AGENTS or not isinstance(kind, Discrete):
+    team, spec = policy.team, environment.spec
+    if not vars(type(environment)).get("plays_in_kernel") or environment.may_end_early:
+        return None
+    if environment.num_agents > MOST_AGENTS or not isinstance(spec.actions, Discrete):
         return None
     if not all(team.each(_acts_by_network, policy.acting_models)):
         return None
     arrays, settings = eqx.partition(environment, eqx.is_array)
     drawn = jax.tree.map(lambda leaf: leaf[0], randomness)
     leaves = jax.tree.leaves((arrays, start, drawn))
-    if any(leaf.dtype not in (jnp.int32, jnp.float32) for leaf in leaves):
+    if any(leaf.dtype not in (jnp.int32, jnp.float32) or not leaf.size for leaf in leaves):
         return None
-    if sum(math.prod(leaf.shape) for leaf in leaves) > MOST_NUMBERS:
+    if sum(leaf.size for leaf in leaves) > MOST_NUMBERS:
         return None
 
     def perceive(arrays: Environment, state: State) -> Percept:
@@ -92,11 +93,15 @@ def for_kernel(
 
 def _acts_by_network(squad: Squad, acting_models: Models) -> bool:
     """Do its agents choose by the outputs of networks of their own that the kernel knows, and by nothing else?"""
-    if squad.one_network or type(squad).act is not Squad.act or type(squad).read is not Squad.read:
+    algorithm = squad.algorithm
+    kind = type(algorithm)
+    if squad.one_network or type(squad).read is not Squad.read:
         return False
-    if any(changed_since(type(squad.algorithm), method, "acts_by") for method in BEHIND_ACTIONS):
+    if kind.explore is not Algorithm.explore or kind.choose is not Algorithm.choose:
         return False
-    network = squad.algorithm.acts_by(acting_models)
+    if any(changed_since(kind, method, "acts_by") for method in BEHIND_VALUES):
+        return False
+    network = algorithm.acts_by(acting_models)
     return type(network) in (ValueNetwork, ContextValue) and can_act_in_kernel(network)
 
 
@@ -138,7 +143,7 @@ def play_in_kernel(episode: KernelEpisode, interpret: bool = False) -> Record:
         interpret=interpret,
         **options,
     )(*given)
-    every = [written.reshape(-1, *leaf.shape) for written, leaf in zip(states, state, strict=True)]
+    every = [written.reshape(length + 1, *leaf.shape) for written, leaf in zip(states, state, strict=True)]
     return jax.tree.unflatten(jax.tree.structure(episode.start), every), actions
 
 
@@ -154,7 +159,7 @@ class Actor:
     agent: int
     weights: Any
     recurrent: list[Array]
-    epsilon: Any
+    epsilon: Any  # [1]
     dice: Any  # [T, n]
 
     def start(self) -> Array:
@@ -169,7 +174,7 @@ class Actor:
         outputs, memory = step_network(self.weights, self.recurrent, self.agent, memory, features, last_action)
         values = self.algorithm.values_from(outputs, epsilon, dice)
         action = epsilon_greedy(values, _mask(available, values.shape[0]), epsilon, dice)
-        return jnp.minimum(action, len(available) - 1), memory  # of values that are no numbers it may be none
+        return jnp.minimum(action, len(available) - 1), memory  # among non-finite values it may be one that pads
 
 
 def _actors(team: Team, squads: Any) -> list[Actor]:

@@ -63,9 +63,9 @@ REARRANGING: dict[str, Callable[..., Numbers | list[Numbers]]] = {
     "transpose": lambda given, *, permutation, **_: given.transpose(permutation),
     "unstack": _unstack,
 }
-KNOWN = ONE_BY_ONE | REDUCING.keys() | REARRANGING.keys()
-HELD = ("bool", "int32", "float32")  # types that a kernel of ours computes with
-OF_NUMBERS = ("clamp", "max", "min", "reduce_max", "reduce_min")  # which Pallas' Triton can't do with truths
+TYPES = {"bool", "int32", "float32"}
+OF_NUMBERS = ("clamp", "max", "min", "mul", "reduce_max", "reduce_min")  # which Pallas' Triton can't do with truths
+OF_TRUTHS = ("reduce_and", "reduce_or", "select_n")  # and these are done with truths alone
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,14 @@ def _operations(traced: ClosedJaxpr) -> Iterator[Any]:
 
 
 def _is_known(eqn: Any) -> bool:
-    name, kinds = eqn.primitive.name, [str(var.aval.dtype) for var in (*eqn.invars, *eqn.outvars)]
-    return name in KNOWN and set(kinds) <= set(HELD) and not (name in OF_NUMBERS and kinds[0] == "bool")
+    """Can this operation be carried out on scalars, in a kernel too?"""
+    name, arrays = eqn.primitive.name, [var.aval for var in (*eqn.invars, *eqn.outvars)]
+    if name not in ONE_BY_ONE | REDUCING.keys() | REARRANGING.keys():
+        return False
+    if any(str(array.dtype) not in TYPES or 0 in array.shape for array in arrays):
+        return False
+    of_truths = arrays[0].dtype == bool
+    return not of_truths if name in OF_NUMBERS else of_truths or name not in OF_TRUTHS
 
 
 def _called(eqn: Any) -> ClosedJaxpr:
@@ -147,7 +153,28 @@ def _apply(eqn: Any, given: list[Numbers]) -> list[Numbers]:
         return arranged if isinstance(arranged, list) else [arranged]
     if name in ONE_BY_ONE:
         rows = zip(*(np.broadcast_to(numbers, shape).flat for numbers in given), strict=True)
-        return [numbers_of((eqn.primitive.bind(*row, **params) for row in rows), shape)]
+        return [numbers_of((_of_scalars(eqn.primitive, row, params) for row in rows), shape)]
     last = [-1 - place for place in range(len(params["axes"]))]
     groups = np.moveaxis(given[0], params["axes"], last).reshape(math.prod(shape), -1)
     return [numbers_of((reduce(REDUCING[name], group) for group in groups), shape)]
+
+
+def _of_scalars(primitive: Any, given: Sequence[Any], params: dict[str, Any]) -> Any:
+    if all(isinstance(number, np.generic) for number in given):  # Pallas' Triton can't negate a constant, for one
+        with jax.ensure_compile_time_eval():
+            return np.asarray(primitive.bind(*given, **params))[()]
+    if primitive.name in ("div", "rem") and given[0].dtype == jnp.int32:
+        return _divided(primitive, *given)
+    return primitive.bind(*given, **params)
+
+
+def _divided(primitive: Any, number: Any, by: Any) -> Any:
+    """The quotient or the remainder of integers, as XLA has them where it divides by 0 or by -1.
+
+    In a kernel the compiler takes it for granted that neither happens, and drops the checks around a division.
+    """
+    if isinstance(by, np.generic) and by not in (0, -1):
+        return primitive.bind(number, by)
+    by_zero, by_minus_one = (-1, 0 - number) if primitive.name == "div" else (number, 0)
+    otherwise = primitive.bind(number, jnp.where((by == 0) | (by == -1), 1, by))
+    return jnp.where(by == 0, by_zero, jnp.where(by == -1, by_minus_one, otherwise))

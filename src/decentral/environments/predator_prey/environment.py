@@ -3,7 +3,7 @@
 Cells are numbered row by row. Entities are the predators in order, then the prey.
 """
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -56,6 +56,8 @@ class Hunt(eqx.Module):
 
 class PredatorPrey(Environment):
     """Predators on a bounded grid hunt one prey that moves at random and reappears elsewhere when caught."""
+
+    plays_in_kernel: ClassVar[bool] = True
 
     penalty: float = setting(0.5, "P, what a predator alone beside the prey costs the team each step", at_least=0)
     size: int = setting(5, "rows and columns of the grid", at_least=2, at_most=1000)
