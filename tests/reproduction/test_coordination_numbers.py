@@ -670,7 +670,7 @@ def test_what_more_patience_costs_where_prey_is_hunted_is_told_as_it_is():
     assert f"of these four are at {max(halfway.values()):.0f} to {min(halfway.values()):.0f}, and {told}" in page
 
 
-def test_what_targets_of_several_steps_give_is_told_as_it_is(curves):
+def test_what_targets_of_several_steps_give_is_told_as_it_is(curves, scores):
     page, rows, lifted, course = text(EVIDENCE), {}, {}, {}
     tasks = {"predator-prey": None, "porters": "porters", "5m_vs_6m": "5m_vs_6m", "2s3z": "2s3z"}
     for run in (*stored("patience-hunts.json"), *stored("suite.json"), *stored("patience-lambda.json")):
@@ -691,6 +691,9 @@ def test_what_targets_of_several_steps_give_is_told_as_it_is(curves):
         told = [f"{mean_and_spread(ends, digits=1)} |" if ends is not None else "|" for ends in cells]
         assert f"| {mixed:g} | {' '.join(told)}" in page
     assert f"IQL with 0.8 returns {mean_and_spread(rows['iql', (None, None), 0.8, '5m_vs_6m'], digits=1)}" in page
+    best, chance = 20.0, 1.50
+    without = chance + (best - chance) * scores["iql"]["5m_vs_6m"].mean()
+    assert f"on the same four seeds ({without:.1f} without, on five others)" in page
     ends = [mean_and_spread(rows["patient", (0.1, 1.0), mixed, "5m_vs_6m"], digits=1) for mixed in (0.8, 0.0)]
     assert "it returns {} instead of {} (four other seeds)".format(*ends) in text(PATIENT)
     falls = course["patient", 0.0], max(course["patient", mixed] for mixed in (0.5, 0.8))
