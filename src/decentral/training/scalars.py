@@ -54,7 +54,7 @@ def _unstack(given: Numbers, *, axis: int) -> list[Numbers]:
 REARRANGING: dict[str, Callable[..., Numbers | list[Numbers]]] = {
     "broadcast_in_dim": _broadcast,
     "concatenate": lambda *given, dimension, **_: np.concatenate(given, dimension),
-    "iota": lambda *, dtype, shape, dimension, **_: _known(np.indices(shape)[dimension], dtype),
+    "iota": lambda *, dtype, shape, dimension, **_: _constants(np.indices(shape)[dimension], dtype),
     "reshape": lambda given, *, new_sizes, **_: given.reshape(new_sizes),
     "slice": _slice,
     "split": _split,
@@ -102,7 +102,7 @@ def numbers_of(scalars: Iterable[Any], shape: tuple[int, ...]) -> Numbers:
     return numbers.reshape(shape)
 
 
-def _known(array: Any, dtype: Any = None) -> Numbers:
+def _constants(array: Any, dtype: Any = None) -> Numbers:
     array = np.asarray(array, dtype)
     return numbers_of(array.ravel(), array.shape)
 
@@ -131,12 +131,12 @@ def _called(eqn: Any) -> ClosedJaxpr:
 
 
 def _evaluate(traced: ClosedJaxpr, given: Sequence[Numbers]) -> list[Numbers]:
-    values = dict(zip(traced.jaxpr.constvars, map(_known, traced.consts), strict=True))
+    values = dict(zip(traced.jaxpr.constvars, map(_constants, traced.consts), strict=True))
     values |= dict(zip(traced.jaxpr.invars, given, strict=True))
 
     def read(var: Any) -> Numbers:
         dtype = var.aval.dtype
-        return _known(var.val, dtype) if isinstance(var, Literal) else values[var]
+        return _constants(var.val, dtype) if isinstance(var, Literal) else values[var]
 
     for eqn in traced.jaxpr.eqns:
         values |= dict(zip(eqn.outvars, _apply(eqn, [read(var) for var in eqn.invars]), strict=True))
