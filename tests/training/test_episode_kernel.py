@@ -199,6 +199,61 @@ def test_larger_worlds_and_those_that_end_early_are_played_by_the_loop(world, on
     assert episode_for_kernel(small("iql", hidden=WIDTH), world) is None
 
 
+class Crowded(Corridor):
+    """Has more numbers in its state than a kernel holds."""
+
+    plays_in_kernel = True
+
+    def reset(self, key):
+        return *Corridor.reset(self, key), jnp.zeros(100)
+
+    def perceive(self, state):
+        return Corridor.perceive(self, state[:2])
+
+    def step_with(self, state, actions, randomness):
+        after, outcome = Corridor.step_with(self, state[:2], actions, randomness)
+        return (*after, state[2]), outcome
+
+
+class Laborious(Corridor):
+    """Takes more operations than every thread should."""
+
+    plays_in_kernel = True
+
+    def step_with(self, state, actions, randomness):
+        (place, wind), outcome = Corridor.step_with(self, state, actions, randomness)
+        return (place, wind + sum(jnp.sin(wind * number) for number in range(600))), outcome
+
+
+class Blinking(Corridor):
+    """Keeps a truth in its state, which a kernel does not."""
+
+    plays_in_kernel = True
+
+    def reset(self, key):
+        return jnp.asarray(1), jnp.asarray(True)
+
+    def step_with(self, state, actions, randomness):
+        (place, _), outcome = Corridor.step_with(self, state, actions, randomness)
+        return (place, ~state[1]), outcome
+
+
+class Shifting(Corridor):
+    """Changes the type of its state, which the loop refuses."""
+
+    plays_in_kernel = True
+
+    def step_with(self, state, actions, randomness):
+        (place, wind), outcome = Corridor.step_with(self, state, actions, randomness)
+        return (place * 1.0, wind), outcome
+
+
+@pytest.mark.parametrize("world", [Crowded, Laborious, Blinking, Shifting])
+def test_a_world_that_says_so_is_played_in_the_kernel_only_if_it_fits(world, on_gpu):
+    iql = small("iql", hidden=WIDTH)
+    assert episode_for_kernel(iql, Corridor()) is not None and episode_for_kernel(iql, world()) is None
+
+
 class Still(PredatorPrey):
     """Nobody moves."""
 
