@@ -10,7 +10,7 @@ import pytest
 from decentral.networks import backend, kernels, loops, reconstruction, recurrence, window_kernels
 from decentral.networks.layers import Linear, draw
 from decentral.networks.loops import Gates
-from decentral.networks.trunk import Trunk
+from decentral.networks.trunk import Trunk, unroll_both
 
 NETWORKS, EPISODES, STEPS, WIDTH = 2, 32, 6, 16
 
@@ -42,6 +42,21 @@ def test_the_way_forth_is_that_of_the_loop(layers, keep_gates):
     assert gates is None if not keep_gates else agree(gates, plain_gates) is None
 
 
+@pytest.mark.parametrize("keep_gates", [True, False])
+def test_two_networks_go_the_way_of_each(layers, keep_gates):
+    """The target network's weights are another's, and so are its products."""
+    products = numbers(1, STEPS, EPISODES, 3 * WIDTH), numbers(2, STEPS, EPISODES, 3 * WIDTH)
+    target = jax.tree.map(jnp.negative, layers)
+    given = (products, layers, target)
+    after, gates, target_after = jax.jit(jax.vmap(partial(kernels.recur_both, keep_gates=keep_gates, interpret=True)))(
+        *given
+    )
+    plain = jax.jit(jax.vmap(partial(loops.recur_both, keep_gates=keep_gates)))(*given)
+    agree((after, target_after), (plain[0], plain[2]))
+    assert gates is None if not keep_gates else agree(gates, plain[1]) is None
+    assert float(jnp.max(jnp.abs(after - target_after))) > 0.1
+
+
 def test_the_way_back_is_that_of_the_loop(layers):
     wanted, before, *gates = (numbers(seed, STEPS, EPISODES, WIDTH) for seed in range(3, 9))
     given = (wanted, before, Gates(*gates), layers[1].weight)
@@ -68,20 +83,22 @@ def test_gradients_go_through_the_kernels(monkeypatch):
 
     def gradients():
         def loss(trunk, inputs):
-            return jnp.sum(jnp.sin(jax.vmap(trunk.unroll)(inputs)))
+            target = jax.tree.map(jax.lax.stop_gradient, trunk)
+            values, target_values = unroll_both(trunk, target, jnp.swapaxes(inputs, 0, 1))
+            return jnp.sum(jnp.sin(jax.vmap(trunk.unroll)(inputs))) + jnp.sum(jnp.square(values - 2 * target_values))
 
         return jax.jit(jax.vmap(jax.grad(loss, (0, 1))))(trunks, inputs)
 
     plain = gradients()
     taken = []
-    for name in ("recur", "backward"):
+    for name in ("recur", "recur_both", "backward"):
         kernel = partial(getattr(kernels, name), interpret=True)
         monkeypatch.setattr(
             kernels, name, lambda *given, kernel=kernel, name=name, **how: taken.append(name) or kernel(*given, **how)
         )
     monkeypatch.setattr(recurrence, "has_kernels", lambda batch, width: True)
     agree(gradients(), plain)
-    assert set(taken) == {"recur", "backward"}
+    assert set(taken) == {"recur", "recur_both", "backward"}
 
 
 @pytest.mark.parametrize(

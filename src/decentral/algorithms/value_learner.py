@@ -18,7 +18,7 @@ from decentral.networks.heads import ContextHead, DuellingHead
 from decentral.networks.images import ImageTrunk, trunk_for
 from decentral.networks.layered_trunk import LayeredTrunk, TrunkDesign
 from decentral.networks.layers import Linear
-from decentral.networks.trunk import Trunk
+from decentral.networks.trunk import Trunk, unroll_both
 from decentral.settings import setting
 from decentral.types import AgentSpec, Episode, Metrics, time_first
 
@@ -136,4 +136,12 @@ def td_step(
     online: ValueNetwork, target: ValueNetwork, episode: Episode, targets: TDTargets, double_q: bool
 ) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
     """Q(h_t, a_t) of the online network, and its TD target."""
-    return values_and_targets(online.unroll(episode), target.unroll(episode), episode, targets, double_q)
+    return values_and_targets(*values_of_both(online, target, episode), episode, targets, double_q)
+
+
+def values_of_both(
+    online: ValueNetwork, target: ValueNetwork, episode: Episode
+) -> tuple[Float[Array, "P *B actions"], Float[Array, "P *B actions"]]:
+    """The values of all actions at every percept, by the online and by the target network."""
+    hidden, target_hidden = unroll_both(online.trunk, target.trunk, episode_inputs(episode))
+    return online.head(hidden), target.head(target_hidden)

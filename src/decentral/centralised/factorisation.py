@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.q_learning import best_next_value, masked_mean, one_hot_actions
-from decentral.algorithms.value_learner import ValueNetwork
+from decentral.algorithms.value_learner import ValueNetwork, values_of_both
 from decentral.centralised.base import Centralised, Joint
 from decentral.networks.backend import gathered
 from decentral.types import Episode, Metrics, time_first
@@ -78,6 +78,6 @@ class Factorisation(Centralised):
         self, online: ValueNetwork, target: ValueNetwork, episode: Episode
     ) -> tuple[Float[Array, "T *B"], Float[Array, "T *B"]]:
         """One agent's Q(h_t, a_t), and the target network's value of its best next action [T], or [T, B]."""
-        values, target_values = online.unroll(episode), target.unroll(episode)
+        values, target_values = values_of_both(online, target, episode)
         taken = jnp.sum(values[:-1] * one_hot_actions(episode), axis=-1)
         return taken, best_next_value(values[1:], target_values[1:], episode.percepts.available[1:], self.double_q)

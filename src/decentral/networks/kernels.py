@@ -4,7 +4,7 @@ Step by step, a GPU would spend its time on launching kernels. Here the recurren
 multiprocessor.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -15,7 +15,7 @@ from jaxtyping import Array
 
 from decentral.networks.backend import BLOCK
 from decentral.networks.layers import Linear
-from decentral.networks.loops import GateGradients, Gates, Shares, next_memory, open_gates, parts_of_slope
+from decentral.networks.loops import GateGradients, GateLayers, Gates, Shares, next_memory, open_gates, parts_of_slope
 
 WARPS = 4
 
@@ -23,33 +23,60 @@ WARPS = 4
 def recur(
     products: Array, from_input: Linear, from_memory: Linear, keep_gates: bool, interpret: bool = False
 ) -> tuple[Array, Gates | None]:
-    """`loops.recur` as one kernel; it returns the gates only if `keep_gates`.
+    """`loops.recur` as one kernel; it returns the gates only if `keep_gates`."""
+    shape, width = products.shape[:2], from_memory.weight.shape[1]
+
+    def walk(products: Any, *rest: Any) -> None:
+        _forth(products, rest[:3], rest[3:])
+
+    outputs = [(shape[0], width)] * (5 if keep_gates else 1)
+    after, *gates = _call(walk, outputs, (products,), _recurrent(from_input, from_memory), shape, interpret)
+    return after, Gates(*gates) if keep_gates else None
+
+
+def recur_both(
+    products: tuple[Array, Array], online: GateLayers, target: GateLayers, keep_gates: bool, interpret: bool = False
+) -> tuple[Array, Gates | None, Array]:
+    """`loops.recur_both` as one kernel, in which the two go side by side."""
+    shape, width = products[0].shape[:2], online[1].weight.shape[1]
+
+    def walk(of_online: Any, of_target: Any, *rest: Any) -> None:
+        of_networks, (target_after, *kept) = rest[:6], rest[6:]
+        pallas.when(pallas.program_id(0) == 0)(lambda: _forth(of_online, of_networks[:3], kept))
+        pallas.when(pallas.program_id(0) == 1)(lambda: _forth(of_target, of_networks[3:], [target_after]))
+
+    outputs = [(shape[0], width)] * (6 if keep_gates else 2)
+    of_networks = _recurrent(*online) + _recurrent(*target)
+    target_after, after, *gates = _call(walk, outputs, products, of_networks, shape, interpret, networks=2)
+    return after, Gates(*gates) if keep_gates else None, target_after
+
+
+def _recurrent(from_input: Linear, from_memory: Linear) -> tuple[Array, Array, Array]:
+    """What a recurrence reads besides its products."""
+    return from_input.bias, from_memory.weight, from_memory.bias
+
+
+def _forth(products: Any, of_network: Sequence[Any], out: Sequence[Any]) -> None:
+    """The memories of a block of episodes, and the gates if there is a place for them.
 
     The bias of the input's terms is added here: before a product of cuBLAS's it would be written out for every row.
     """
-    steps, batch, width = *products.shape[:2], from_memory.weight.shape[1]
+    steps, width = products.shape[0], products.shape[-1] // 3
+    shifts, weights, biases = (_by_gate(ref, width) for ref in of_network)
 
-    def walk(products: Any, input_bias: Any, weight: Any, bias: Any, *out: Any) -> None:
-        shifts, weights, biases = (_by_gate(ref, width) for ref in (input_bias, weight, bias))
+    def step(t: Array, now: tuple[Array, Shares]) -> tuple[Array, Shares]:
+        memory, given = now
+        following = _shares(products, jnp.minimum(t + 1, steps - 1), shifts)
+        reset, update, candidate = (
+            _dot(memory, matrix.T) + shift[None, :] for matrix, shift in zip(weights, biases, strict=True)
+        )
+        gates = open_gates(given, (reset, update, candidate))
+        memory = next_memory(memory, gates)
+        for ref, value in zip(out, (memory, *jax.tree.leaves(gates)), strict=False):
+            ref[t] = value
+        return memory, following
 
-        def step(t: Array, now: tuple[Array, Shares]) -> tuple[Array, Shares]:
-            memory, given = now
-            following = _shares(products, jnp.minimum(t + 1, steps - 1), shifts)
-            reset, update, candidate = (
-                _dot(memory, matrix.T) + shift[None, :] for matrix, shift in zip(weights, biases, strict=True)
-            )
-            gates = open_gates(given, (reset, update, candidate))
-            memory = next_memory(memory, gates)
-            for ref, value in zip(out, (memory, *jax.tree.leaves(gates)), strict=False):
-                ref[t] = value
-            return memory, following
-
-        jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32), _shares(products, 0, shifts)))
-
-    outputs = [(steps, width)] * (5 if keep_gates else 1)
-    of_network = (from_input.bias, from_memory.weight, from_memory.bias)
-    after, *gates = _call(walk, outputs, (products,), of_network, (steps, batch), interpret)
-    return after, Gates(*gates) if keep_gates else None
+    jax.lax.fori_loop(0, steps, step, (jnp.zeros((BLOCK, width), jnp.float32), _shares(products, 0, shifts)))
 
 
 def backward(cotangents: Array, after: Array, gates: Gates, weight: Array, interpret: bool = False) -> GateGradients:
@@ -110,18 +137,19 @@ def _call(
     of_network: tuple[Array, ...],
     shape: tuple[int, int],
     interpret: bool,
+    networks: int = 1,
 ) -> Any:
-    """`outputs`: the number of steps and the width of each output of a program."""
+    """A program for every block of episodes and each of the networks; the width and steps of each output are given."""
     steps, batch = shape
 
     def block(steps: int, width: int) -> pallas.BlockSpec:
-        return pallas.BlockSpec((steps, BLOCK, width), lambda number: (0, number, 0))
+        return pallas.BlockSpec((steps, BLOCK, width), lambda network, number: (0, number, 0))
 
-    whole = [pallas.BlockSpec(array.shape, lambda _, rank=array.ndim: (0,) * rank) for array in of_network]
+    whole = [pallas.BlockSpec(array.shape, lambda *_, rank=array.ndim: (0,) * rank) for array in of_network]
     options: dict[str, Any] = {} if interpret else {"compiler_params": triton.CompilerParams(num_warps=WARPS)}
     return pallas.pallas_call(
         walk,
-        grid=(batch // BLOCK,),
+        grid=(networks, batch // BLOCK),
         in_specs=[*(block(steps, array.shape[-1]) for array in of_episodes), *whole],
         out_specs=[block(*size) for size in outputs],
         out_shape=[jax.ShapeDtypeStruct((steps, batch, width), jnp.float32) for steps, width in outputs],

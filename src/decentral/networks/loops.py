@@ -49,6 +49,7 @@ Memories = Float[Array, "P B width"]
 GateInputs = Float[Array, "P B gates"]  # three gates, concatenated: reset, update, candidate
 Weight = Float[Array, "gates width"]
 Bias = Float[Array, " gates"]
+GateLayers = tuple[Linear, Linear]  # to the gates, from the input and from the memory
 
 
 def recur(products: GateInputs, from_input: Linear, from_memory: Linear, keep_gates: bool) -> tuple[Memories, Gates]:
@@ -68,6 +69,14 @@ def recur(products: GateInputs, from_input: Linear, from_memory: Linear, keep_ga
 
     start = jnp.zeros((inputs.shape[1], transposed.shape[0]), inputs.dtype)
     return jax.lax.scan(step, (start, inputs[0]), 1 + jnp.arange(inputs.shape[0]))[1]
+
+
+def recur_both(
+    products: tuple[GateInputs, GateInputs], online: GateLayers, target: GateLayers, keep_gates: bool
+) -> tuple[Memories, Gates, Memories]:
+    """`recur` of an online and of a target network, whose gates nobody needs."""
+    after, gates = recur(products[0], *online, keep_gates)
+    return after, gates, recur(products[1], *target, keep_gates=False)[0]
 
 
 class GateGradients(NamedTuple):

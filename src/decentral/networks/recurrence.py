@@ -94,6 +94,31 @@ def _back(kept: tuple[Layers, Inputs, Memories, Memories, Gates], cotangents: Me
 memories_of_batch.defvjp(_forth, _back)
 
 
+@jax.custom_vjp
+def memories_of_both(online: Layers, target: Layers, inputs: Inputs) -> tuple[Memories, Memories]:
+    """`memories_of_batch` of an online network and of a target network, by which nothing is differentiated."""
+    return _forth_both(online, target, inputs, keep_gates=False)[0]
+
+
+def _forth_both(
+    online: Layers, target: Layers, inputs: Inputs, keep_gates: bool = True
+) -> tuple[tuple[Memories, Memories], tuple[Any, ...]]:
+    (entered, products), (_, target_products) = _enter(online, inputs), _enter(target, inputs)
+    after, gates, target_after = _implementation(entered).recur_both(
+        (products, target_products), online[1:], target[1:], keep_gates
+    )
+    return (after, target_after), (online, target, inputs, entered, after, gates)
+
+
+def _back_both(kept: Any, cotangents: tuple[Memories, Memories]) -> tuple[Layers, Layers, Inputs]:
+    online, target, *rest = kept
+    by_online, by_inputs = _back((online, *rest), cotangents[0])
+    return by_online, jax.tree.map(jnp.zeros_like, target), by_inputs
+
+
+memories_of_both.defvjp(_forth_both, _back_both)
+
+
 def _enter(layers: Layers, inputs: Inputs) -> tuple[Memories, GateInputs]:
     """The output of the entry layer for every input, and its term of the gates less the bias: no recurrence needed."""
     entry, from_input, _ = layers

@@ -1,5 +1,7 @@
 """The recurrent trunk of value networks, unless they are told otherwise: a hidden layer, then a GRU, as in PyMARL."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,7 +9,7 @@ from jaxtyping import Array, Float
 
 from decentral.networks.layers import Linear
 from decentral.networks.loops import next_memory, open_gates, shares_of
-from decentral.networks.recurrence import memories, memories_of_batch
+from decentral.networks.recurrence import Layers, memories, memories_of_batch, memories_of_both
 
 
 class Trunk(eqx.Module):
@@ -42,5 +44,18 @@ class Trunk(eqx.Module):
 
     def unroll(self, inputs: Float[Array, "P *B inputs"]) -> Float[Array, "P *B width"]:
         """The memory after each percept of an episode, or of a batch of episodes."""
-        layers = (self.entry, self.from_input, self.from_memory)
-        return memories(layers, inputs) if inputs.ndim == 2 else memories_of_batch(layers, inputs)
+        return memories(self.layers, inputs) if inputs.ndim == 2 else memories_of_batch(self.layers, inputs)
+
+    @property
+    def layers(self) -> Layers:
+        """All of its layers, in the order in which a percept goes through them."""
+        return self.entry, self.from_input, self.from_memory
+
+
+def unroll_both(
+    online: Any, target: Any, inputs: Float[Array, "P *B inputs"]
+) -> tuple[Float[Array, "P *B width"], Float[Array, "P *B width"]]:
+    """What two trunks of one kind give for the same inputs; nothing is differentiated by the target's layers."""
+    if isinstance(online, Trunk) and inputs.ndim > 2:
+        return memories_of_both(online.layers, target.layers, inputs)
+    return online.unroll(inputs), target.unroll(inputs)

@@ -27,6 +27,7 @@ from decentral.algorithms.value_learner import ContextValue, Hidden
 from decentral.networks.backend import gathered
 from decentral.networks.heads import CONTEXT_HEADS, ContextHead, HyperNet
 from decentral.networks.images import trunk_for
+from decentral.networks.trunk import unroll_both
 from decentral.types import AgentSpec, Episode, Metrics, time_first
 
 StepValues = Float[Array, "T *B actions"]
@@ -139,7 +140,7 @@ class DAC(ContextLearner):
         The error is Q(h_t, a_t, c_t) - (r + gamma Q'(h_{t+1}, argmax Q(h_{t+1}, ., c_{t+1}), c_{t+1})).
         """
         inputs, last = episode_inputs(episode), last_steps(episode)
-        hidden, target_hidden = online.value.trunk.unroll(inputs), target.value.trunk.unroll(inputs)
+        hidden, target_hidden = unroll_both(online.value.trunk, target.value.trunk, inputs)
         inferred = at_every_percept(contexts.chosen, last)
         values, target_values = online.value.head(hidden, inferred), target.value.head(target_hidden, inferred)
         taken = jnp.sum(values[:-1] * one_hot_actions(episode), axis=-1)
