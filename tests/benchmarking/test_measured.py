@@ -106,6 +106,8 @@ def told(entry):
 
 HUNTS = {  # the programs by their names on the page, newest first, and the files of their benchmarks
     "now": "h200 h200-iql h200-256",
+    "two after each other": "h200-apart",
+    "one kernel an episode": "h200-one-kernel h200-one-kernel-iql h200-one-kernel-256",
     "8 kernels": "h200-8-kernels",
     "11 kernels": "h200-before",
     "11 kernels, timed": "h200-timed",
@@ -157,13 +159,24 @@ def test_every_benchmark_of_a_task_on_a_gpu_is_a_row_of_its_table(programs, para
 
 
 def test_what_one_kernel_an_episode_gains():
-    now, before = by_seeds("h200"), by_seeds("h200-8-kernels-again")
+    now, before = by_seeds("h200-one-kernel"), by_seeds("h200-8-kernels-again")
     halves = [[f"{half(which[seeds]):.2f}" for seeds in (1, 5)] for half in (play, turn) for which in (now, before)]
     played, were, turns, had_been = halves
     assert f"an episode of DAC takes {played[0]} and {played[1]} ms instead of {were[0]} and {were[1]}" in WORDS
     assert f"a turn {turns[0]} and {turns[1]} instead of {had_been[0]} and {had_been[1]}" in WORDS
-    many = play(by_seeds("h200-256")[256]), play(by_seeds("h200-8-kernels", algorithm="dac")[256])
+    many = play(by_seeds("h200-one-kernel-256")[256]), play(by_seeds("h200-8-kernels", algorithm="dac")[256])
     assert "With 256 seeds an episode takes {:.2f} instead of {:.2f} ms".format(*many) in WORDS
+
+
+def test_what_two_recurrences_side_by_side_gain():
+    now, apart, before = (by_seeds(name) for name in ("h200", "h200-apart", "h200-one-kernel"))
+    turns = [f"{turn(which[seeds]):.2f}" for seeds in (1, 5) for which in (now, apart)]
+    assert "a turn takes {} instead of {} ms with 1 seed and {} instead of {} with 5".format(*turns) in WORDS
+    iql = [f"{turn(by_seeds(name)[seeds]):.2f}" for seeds in (1, 5) for name in ("h200-iql", "h200-one-kernel-iql")]
+    assert "IQL {} instead of {} and {} instead of {} ms".format(*iql) in WORDS
+    many = turn(by_seeds("h200-256")[256]), turn(by_seeds("h200-one-kernel-256")[256])
+    assert "256 seeds of DAC {:.2f} instead of {:.2f}".format(*many) in WORDS
+    assert all(turn(apart[seeds]) < turn(before[seeds]) for seeds in (1, 5))
 
 
 def test_what_eight_kernels_a_step_gain():
@@ -326,3 +339,28 @@ def test_what_normal_net_takes_with_one_product_for_all_contexts():
     assert f"takes {turns['inferred']} instead of {turns['inferred, before']} ms," in words
     assert f"of which playing {plays['inferred']} instead of {plays['inferred, before']}; with" in words
     assert f"too, {turns['optimistic']} instead of {turns['optimistic, before']}. On a GPU a step" in words
+
+
+KERNELS = {  # what kernels are for, by what their names begin with or have in them
+    "playing": ("program",),
+    "windows of the decoders": ("through_windows", "through_steps"),
+    "recurrences": ("walk",),
+    "products on tensor cores": ("tensorop", "tensor16"),
+    "other products": ("ffma", "gemmSN"),
+    "biases written out before a product": ("wrapped_broadcast",),
+    "the encoder's windows, assembled": ("loop_concatenate_fusion",),
+}
+
+
+def test_where_a_turn_goes_on_a_gpu():
+    profiles = json.loads((ROOT / "results" / "h200-kernels.json").read_text())["by_seeds"].values()
+    found = [dict.fromkeys(KERNELS, 0.0) for _ in profiles]
+    for parts, profile in zip(found, profiles, strict=True):
+        for name, _, microseconds in profile["kernels"]:
+            for part, marks in KERNELS.items():
+                if any(mark in name for mark in marks) and not name.endswith("loop_concatenate_fusion_1"):
+                    parts[part] += microseconds / 1000
+        parts["everything else"] = profile["busy_ms"] - sum(parts.values())
+        parts["between kernels"] = profile["span_ms"] - profile["busy_ms"]
+    for part in found[0]:
+        assert f"| {part} | {found[0][part]:.2f} | {found[1][part]:.2f} |" in PAGE

@@ -58,7 +58,7 @@ def test_lost_commits_and_sources_are_named_where_they_are():
     assert places("4352ad04") == {"bench-h200-battles-shared"} and places("12d0e378") == {
         "bench-h200-battles-shared-loop"
     }
-    assert places("f7d4b3ee") == {"bench-h200", "bench-h200-iql", "bench-h200-256"}
+    assert places("f7d4b3ee") == {f"bench-h200-one-kernel{case}" for case in ("", "-iql", "-256")}
     *warps, unrolled = TOLD["source"][-5:]
     assert {where.split()[0] for told in warps for where in places(told)} == {"bench-h200-battles-warps"}
     assert places(unrolled) == {"bench-h200-battles-unrolled"} and sum(map(len, TOLD.values())) == 13
