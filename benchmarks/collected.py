@@ -2,7 +2,7 @@
 
     python benchmarks/collected.py gather RUN ... --out results/family.json
     python benchmarks/collected.py draw results/family.json --out family.png
-    python benchmarks/collected.py draw results/{patient,porters,porters-many}.json --by num_porters \
+    python benchmarks/collected.py draw results/{patient,patient-one-step,porters,porters-many}.json --by num_porters \
         --title "{} porters" --line "each for itself" 7.07,5.85,5.52,5.40 --out docs/figures/porters-many.png
 
 The file keeps each run's configuration and provenance, and of every test of every seed the mean return and what the

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from collected import curves_of
@@ -31,7 +32,10 @@ from decentral.reproduction.target import Done
 from decentral.sweeps.suites import FIGHT, SUITES, VARIANTS, planned_runs
 
 RESULTS = Path(__file__).parent.parent / "results"
-GATHERED = ("family.json", "patient.json", "porters.json", "actor-critics.json", "suite.json", "held-out.json")
+GATHERED = (
+    *("family.json", "patient.json", "patient-one-step.json", "porters.json"),
+    *("actor-critics.json", "suite.json", "held-out.json"),
+)
 REPRODUCED = ("extensions.json", "predator-prey.json")
 SHARED = (
     *(f"{view}-P{penalty}" for view in ("visible", "hidden") for penalty in ("0", "0.3", "0.5", "1")),
@@ -44,6 +48,7 @@ BESIDE = ("three-predators", "porters", "5m_vs_6m", "2s3z")  # which not all of 
 HELD_OUT = tuple(task.name for task in SUITES["held-out"])
 
 Scores = dict[str, dict[str, np.ndarray]]  # of every seed, by method and task
+Settings = dict[str, Any]
 
 
 def stored_runs() -> Iterator[Curves]:
@@ -86,18 +91,25 @@ def scores_of_runs(suite: str) -> Scores:
     """The score of every seed, of every method and task of a suite that stored runs have."""
     scores: Scores = defaultdict(dict)
     methods, tasks = [*EVERY_ALGORITHM, *VARIANTS], SUITES[suite]
-    plans = [run.config.as_data() for run in planned_runs(tasks, methods, {}, Path())]
+    plans = [that_counts(run.config.as_data()) for run in planned_runs(tasks, methods, {}, Path())]
     cells = [(task, method) for task in tasks for method in methods]
     for run in sorted(
         map(begun, stored_runs()), key=lambda run: len(run.seeds)
     ):  # of two results the one with more seeds stays
-        config = Config.from_data(run.config).as_data()  # with what has been added or renamed since
+        config = that_counts(Config.from_data(run.config).as_data())  # with what has been added or renamed since
         for (task, method), plan in zip(cells, plans, strict=True):
             alike = all(config[part] == plan[part] for part in ("algorithm", "environment", "strictness"))
             if alike and config["training"]["steps"] <= plan["training"]["steps"]:
                 scale = scale_of(task.name, task.given, run)
                 scores[method][task.name] = scale.score(late_returns(run))
     return scores
+
+
+def that_counts(config: Settings) -> Settings:
+    """The settings that make a difference: in a game, which is one step long, lambda makes none."""
+    if config["environment"]["name"] != "matrix-game" or "td_lambda" not in config["algorithm"]:
+        return config
+    return config | {"algorithm": config["algorithm"] | {"td_lambda": 0.0}}
 
 
 def stored_scores() -> Scores:

@@ -10,7 +10,7 @@ from tests.algorithms.test_hysteretic import SPEC, lived, loss_and_gradient
 
 
 def patient(patience=1.0):
-    return Patient(hidden=2, discount=0.5, negative_weight=0.25, patience=patience)
+    return Patient(hidden=2, discount=0.5, negative_weight=0.25, patience=patience, td_lambda=0.0)
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,11 @@ def test_an_episode_is_stored_with_the_agents_own_exploration():
 def test_penalties_count_up_to_one_and_a_half_times_the_gains():
     felt = Patient().learning_rewards(lived(rewards=(1.0, -3.0)), jnp.asarray(0)).rewards
     np.testing.assert_allclose(felt, [[1.0, -1.5]], rtol=1e-6)
+
+
+def test_in_a_game_of_one_step_lambda_changes_nothing():
+    """So what was played with targets of one step counts as the default's (`benchmarks/coordination.py`)."""
+    batch = replace(lived(), annotations=jnp.full((1, 2), 0.5))
+    last = jax.tree.map(lambda leaf: leaf[:, 1:], batch)  # which ends the task
+    one_step, mixed = (loss_and_gradient(replace(patient(), td_lambda=value), last) for value in (0.0, 0.5))
+    assert one_step[0] == mixed[0] and np.array_equal(one_step[1], mixed[1]) and Patient().td_lambda == 0.5

@@ -62,9 +62,9 @@ def test_a_soft_target_moves_with_every_update_and_is_never_copied():
 @pytest.mark.parametrize(
     ("name", "values", "refusal"),
     [
-        ("iql", {"n_step": 3, "td_lambda": 0.5}, "x.n_step must be 1 if td_lambda is above 0, got 3"),
-        ("rac", {"n_step": 3, "td_lambda": 0.5}, "x.n_step must be 1 if td_lambda is above 0, got 3"),
-        ("dac", {"n_step": 3, "td_lambda": 0.5}, "x.n_step must be 1 if td_lambda is above 0, got 3"),
+        ("iql", {"n_step": 3, "td_lambda": 0.5}, "x.n_step must be 1 unless td_lambda is 0, got 3"),
+        ("rac", {"n_step": 3, "td_lambda": 0.5}, "x.n_step must be 1 unless td_lambda is 0, got 3"),
+        ("dac", {"n_step": 3, "td_lambda": 0.5}, "x.n_step must be 1 unless td_lambda is 0, got 3"),
         ("vdn", {"td_lambda": 1.5}, "x.td_lambda must be a number at least 0 and at most 1, got 1.5"),
         (
             "i2q-forward",

@@ -1,13 +1,15 @@
 """Patient Q-learning: bad surprises count unless exploration is to blame, penalties as far as gains pay for them.
 
 While partners explore, most of what goes wrong is their doing. An agent does not see them explore, but it knows how
-much it explored itself when a step was played, and stores that with the step.
+much it explored itself when a step was played, and stores that with the step. Targets mix returns of all lengths: what
+is forgiven at every step of a long way would otherwise multiply.
 """
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.base import SHARE_OF_GAINS, AgentState
+from decentral.algorithms.targets import MIXED_RETURNS
 from decentral.algorithms.value_learner import ValueLearner
 from decentral.settings import setting
 from decentral.types import Episode
@@ -17,6 +19,7 @@ class Patient(ValueLearner):
     """Patient Q-learning: hysteretic while everyone explores, plain Q-learning once nobody does."""
 
     forgive_beyond: float = setting(1.5, SHARE_OF_GAINS, at_least=0)
+    td_lambda: float = setting(0.5, MIXED_RETURNS, at_least=0, at_most=1, static=True)
     negative_weight: float = setting(
         0.1, "beta, the least weight of the square of a negative error (1 is IQL)", at_least=0, at_most=1
     )

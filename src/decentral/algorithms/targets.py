@@ -18,6 +18,7 @@ from decentral.settings import Refused, setting, setting_fields
 from decentral.types import Episode, Metrics
 
 EPISODE_ERROR = "episode_error"  # the name under which losses tell it
+MIXED_RETURNS = "lambda of TD(lambda): targets mix returns of all lengths (0: n_step)"
 MOST_PRIORITIES = 2**13  # episodes of a prioritised replay
 
 
@@ -83,9 +84,7 @@ class ValueSettings(GradientLearner):
     cannot: ClassVar[dict[str, str]] = {}  # settings that the method can't honour, and why
 
     n_step: int = setting(1, "rewards of how many steps a target counts before it bootstraps", at_least=1)
-    td_lambda: float = setting(
-        0.0, "lambda of TD(lambda): targets mix returns of all lengths (0: n_step)", at_least=0, at_most=1, static=True
-    )
+    td_lambda: float = setting(0.0, MIXED_RETURNS, at_least=0, at_most=1, static=True)
     huber: float = setting(
         0.0, "errors beyond this count linearly, not squared (0: all are squared)", at_least=0, static=True
     )
@@ -104,7 +103,7 @@ class ValueSettings(GradientLearner):
 
     def check_together(self) -> None:
         if self.td_lambda > 0 and self.n_step > 1:
-            raise Refused(f"n_step must be 1 if td_lambda is above 0, got {self.n_step}")
+            raise Refused(f"n_step must be 1 unless td_lambda is 0, got {self.n_step}")
         defaults = {field.name: field.default for field in setting_fields(type(self))}
         for name, why in type(self).cannot.items():
             if (value := getattr(self, name)) != defaults[name]:
