@@ -24,13 +24,13 @@ def recur(
     products: Array, from_input: Linear, from_memory: Linear, keep_gates: bool, interpret: bool = False
 ) -> tuple[Array, Gates | None]:
     """`loops.recur` as one kernel; it returns the gates only if `keep_gates`."""
-    shape, width = products.shape[:2], from_memory.weight.shape[1]
+    steps, width = products.shape[0], from_memory.weight.shape[1]
 
     def walk(products: Any, *rest: Any) -> None:
         _forth(products, rest[:3], rest[3:])
 
-    outputs = [(shape[0], width)] * (5 if keep_gates else 1)
-    after, *gates = _call(walk, outputs, (products,), _recurrent(from_input, from_memory), shape, interpret)
+    outputs = [(steps, width)] * (5 if keep_gates else 1)
+    after, *gates = _call(walk, outputs, (products,), _recurrent(from_input, from_memory), interpret)
     return after, Gates(*gates) if keep_gates else None
 
 
@@ -38,16 +38,16 @@ def recur_both(
     products: tuple[Array, Array], online: GateLayers, target: GateLayers, keep_gates: bool, interpret: bool = False
 ) -> tuple[Array, Gates | None, Array]:
     """`loops.recur_both` as one kernel, in which the two go side by side."""
-    shape, width = products[0].shape[:2], online[1].weight.shape[1]
+    steps, width = products[0].shape[0], online[1].weight.shape[1]
 
     def walk(of_online: Any, of_target: Any, *rest: Any) -> None:
         of_networks, (target_after, *kept) = rest[:6], rest[6:]
         pallas.when(pallas.program_id(0) == 0)(lambda: _forth(of_online, of_networks[:3], kept))
         pallas.when(pallas.program_id(0) == 1)(lambda: _forth(of_target, of_networks[3:], [target_after]))
 
-    outputs = [(shape[0], width)] * (6 if keep_gates else 2)
+    outputs = [(steps, width)] * (6 if keep_gates else 2)
     of_networks = _recurrent(*online) + _recurrent(*target)
-    target_after, after, *gates = _call(walk, outputs, products, of_networks, shape, interpret, networks=2)
+    target_after, after, *gates = _call(walk, outputs, products, of_networks, interpret, networks=2)
     return after, Gates(*gates) if keep_gates else None, target_after
 
 
@@ -81,7 +81,7 @@ def _forth(products: Any, of_network: Sequence[Any], out: Sequence[Any]) -> None
 
 def backward(cotangents: Array, after: Array, gates: Gates, weight: Array, interpret: bool = False) -> GateGradients:
     """`loops.backward` as one kernel."""
-    steps, batch, width = cotangents.shape
+    steps, _, width = cotangents.shape
 
     def walk(cotangents: Any, after: Any, *rest: Any) -> None:
         *gates, weight, by_input, by_memory, sums = rest
@@ -109,7 +109,7 @@ def backward(cotangents: Array, after: Array, gates: Gates, weight: Array, inter
 
     of_episodes = (cotangents, after, *jax.tree.leaves(gates))
     outputs = [(steps, 3 * width), (steps, 3 * width), (1, 4 * width)]
-    by_input, by_memory, sums = _call(walk, outputs, of_episodes, (weight,), (steps, batch), interpret)
+    by_input, by_memory, sums = _call(walk, outputs, of_episodes, (weight,), interpret)
     return GateGradients.of(by_input, by_memory, *jnp.split(jnp.sum(sums, axis=(0, 1)), 4))
 
 
@@ -135,12 +135,11 @@ def _call(
     outputs: list[tuple[int, int]],
     of_episodes: tuple[Array, ...],
     of_network: tuple[Array, ...],
-    shape: tuple[int, int],
     interpret: bool,
     networks: int = 1,
 ) -> Any:
-    """A program for every block of episodes and each of the networks; the width and steps of each output are given."""
-    steps, batch = shape
+    """A program for every block of episodes and each network; `outputs` are the steps and the width of each output."""
+    batch = of_episodes[0].shape[1]
 
     def block(steps: int, width: int) -> pallas.BlockSpec:
         return pallas.BlockSpec((steps, BLOCK, width), lambda network, number: (0, number, 0))
@@ -150,7 +149,7 @@ def _call(
     return pallas.pallas_call(
         walk,
         grid=(networks, batch // BLOCK),
-        in_specs=[*(block(steps, array.shape[-1]) for array in of_episodes), *whole],
+        in_specs=[*(block(array.shape[0], array.shape[-1]) for array in of_episodes), *whole],
         out_specs=[block(*size) for size in outputs],
         out_shape=[jax.ShapeDtypeStruct((steps, batch, width), jnp.float32) for steps, width in outputs],
         interpret=interpret,
