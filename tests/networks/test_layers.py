@@ -56,12 +56,17 @@ def test_unrolling_an_episode_equals_stepping_through_it():
     )
 
 
-@pytest.mark.parametrize(("inputs", "outputs"), [(2, 5), (5, 2), (3, 3)])
-def test_the_derivative_of_a_layer_is_what_automatic_differentiation_finds(inputs, outputs):
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize(("inputs", "outputs"), [(2, 5), (5, 2), (3, 3), (40, 2)])
+def test_a_layer_and_its_derivative_are_those_of_a_product_and_a_sum(monkeypatch, device, inputs, outputs):
+    monkeypatch.setattr(jax, "default_backend", lambda: device)
     layer = draw(Linear(inputs, outputs), jax.random.key(0))
     x, wanted = (jax.random.normal(jax.random.key(size), (4, 6, size)) for size in (inputs, outputs))
     plain = jax.jit(jax.grad(lambda layer: jnp.sum(wanted * (x @ layer.weight.T + layer.bias[None, None]))))(layer)
     through_the_layer = jax.jit(jax.grad(lambda layer: jnp.sum(wanted * layer(x))))(layer)
+    np.testing.assert_allclose(
+        layer(x), np.asarray(x) @ np.asarray(layer.weight).T + np.asarray(layer.bias), rtol=1e-5, atol=1e-5
+    )
     for found in (jax.jit(derivative)(layer, x, wanted), through_the_layer):
         np.testing.assert_allclose(found.weight, plain.weight, rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(found.bias, plain.bias, rtol=1e-5, atol=1e-5)

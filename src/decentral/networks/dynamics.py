@@ -96,19 +96,21 @@ def first_layer_of_windows(
 ) -> Float[Array, "T *B width"]:
     """layer(the last `window` transitions up to each step), each (s, between, s', 1); zeros before the first.
 
-    An observation ends one transition and starts the next, so both of their weights are added up first.
+    An observation ends one transition and starts the next, so both of their weights are added up first. The bias is
+    added to the weight of the newest transition's last entry, which is 1 in every window.
     """
     size = observations.shape[-1]
     weight = layer.weight.reshape(layer.weight.shape[0], window, -1)
     starts, ends = weight[..., :size], weight[..., -size - 1 : -1]
     of_observations = jnp.pad(starts, ((0, 0), (0, 1), (0, 0))) + jnp.pad(ends, ((0, 0), (1, 0), (0, 0)))
-    others = jnp.concatenate([weight[..., size : -size - 1], weight[..., -1:]], axis=-1)
+    flags = weight[..., -1:] + jnp.pad(layer.bias[:, None, None], ((0, 0), (window - 1, 0), (0, 0)))
+    others = jnp.concatenate([weight[..., size : -size - 1], flags], axis=-1)
     percepts = [step[1:] for step in steps_of_windows(observations, window + 1)]
     steps = jnp.concatenate([between, jnp.ones_like(between[..., :1])], axis=-1)
     windows = jnp.concatenate([*percepts, *steps_of_windows(steps, window)], axis=-1)
     flat = [part.reshape(part.shape[0], -1) for part in (of_observations, others)]
     hidden = times(jnp.concatenate(flat, axis=-1), windows)
-    return hidden + jnp.broadcast_to(layer.bias, hidden.shape) - _before_the_first(ends, observations[0], hidden)
+    return hidden - _before_the_first(ends, observations[0], hidden)
 
 
 def _before_the_first(

@@ -14,7 +14,7 @@ from jax.experimental.pallas import triton
 from jaxtyping import Array
 
 from decentral.networks.backend import BLOCK
-from decentral.networks.layers import Linear
+from decentral.networks.layers import Linear, weight_derivative
 from decentral.networks.loops import GateGradients, GateLayers, Gates, Shares, next_memory, open_gates, parts_of_slope
 
 WARPS = 4
@@ -90,6 +90,7 @@ def backward(cotangents: Array, after: Array, gates: Gates, weight: Array, inter
         def step(back: Array, now: tuple[Array, ...]) -> tuple[Array, ...]:
             later, *so_far = now
             t = steps - 1 - back
+            source = jax.lax.rem(t + steps - 1, steps)  # the step before; the first has none, and leaves nothing
             total, open_now = cotangents[t] + later, Gates(*(gate[t] for gate in gates))
             before = jnp.where(t > 0, after[jnp.maximum(t - 1, 0)], 0.0)
             reset, update, candidate = (total * slope for slope in parts_of_slope(before, open_now))
@@ -99,7 +100,7 @@ def backward(cotangents: Array, after: Array, gates: Gates, weight: Array, inter
                 later += _dot(share, matrix)
             for place, (share, its) in enumerate(((reset, reset), (update, update), (candidate, forgotten))):
                 by_input[t, :, pallas.dslice(place * width, width)] = share
-                by_memory[t, :, pallas.dslice(place * width, width)] = its
+                by_memory[source, :, pallas.dslice(place * width, width)] = jnp.where(t > 0, its, 0.0)
             shares = (reset, update, candidate, forgotten)
             return later, *(partial + share for partial, share in zip(so_far, shares, strict=True))
 
@@ -110,7 +111,8 @@ def backward(cotangents: Array, after: Array, gates: Gates, weight: Array, inter
     of_episodes = (cotangents, after, *jax.tree.leaves(gates))
     outputs = [(steps, 3 * width), (steps, 3 * width), (1, 4 * width)]
     by_input, by_memory, sums = _call(walk, outputs, of_episodes, (weight,), interpret)
-    return GateGradients.of(by_input, by_memory, *jnp.split(jnp.sum(sums, axis=(0, 1)), 4))
+    by_weight = weight_derivative(after, by_memory)
+    return GateGradients.of(by_input, by_weight, *jnp.split(jnp.sum(sums, axis=(0, 1)), 4))
 
 
 def _dot(rows: Array, matrix: Array) -> Array:

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Key
 from decentral.networks.backend import apart
 
 Network = TypeVar("Network")
-FEW = 32  # columns; fewer are summed by a product on a GPU
+FEW = 32  # columns
 
 
 class Linear(eqx.Module):
@@ -30,6 +30,8 @@ class Linear(eqx.Module):
         self.bias = jnp.full(outputs, inputs**-0.5)
 
     def __call__(self, x: Float[Array, "*rows inputs"]) -> Float[Array, "*rows outputs"]:
+        if x.ndim > 1 and are_few_on_a_gpu(x.shape[-1]):
+            return times(jnp.concatenate([self.weight, self.bias[:, None]], axis=1), with_ones(x))
         return plus(times(self.weight, x), self.bias)
 
 
@@ -67,9 +69,21 @@ def derivative(layer: Linear, x: Float[Array, "*rows inputs"], cotangent: Float[
     """The derivative of a loss by a layer's parameters, given its derivative `cotangent` by the layer's output at x."""
     if cotangent.shape[-1] <= x.shape[-1]:
         return of_parts(layer, weight_derivative(x, cotangent), sum_of_rows(cotangent))
-    with_ones = jnp.concatenate([x, jnp.ones_like(x[..., :1])], axis=-1)
-    both = weight_derivative(with_ones, cotangent)  # a bias is the weight of one more input, which is always 1
+    both = weight_derivative(with_ones(x), cotangent)
     return of_parts(layer, both[:, :-1], both[:, -1])
+
+
+def with_ones(x: Float[Array, "*rows inputs"]) -> Float[Array, "*rows more"]:
+    """One more input, which is always 1: a bias is its weight."""
+    return jnp.concatenate([x, jnp.ones_like(x[..., :1])], axis=-1)
+
+
+def are_few_on_a_gpu(columns: int) -> bool:
+    """Are there so few columns, on a GPU, that what is summed or added there had better be part of a product?
+
+    XLA sums few columns slowly, and it writes a bias out for every row before a product.
+    """
+    return columns < FEW and jax.default_backend() == "gpu"
 
 
 def of_parts(like: Linear, weight: Float[Array, "outputs inputs"], bias: Float[Array, " outputs"]) -> Linear:
@@ -93,7 +107,7 @@ def sum_of_rows(rows: Float[Array, "*rows columns"]) -> Float[Array, " columns"]
     XLA turns a product with a single row back into a sum, so there are two rows of ones.
     """
     rows = rows.reshape(-1, rows.shape[-1])
-    if jax.default_backend() == "gpu" and rows.shape[-1] < FEW:
+    if are_few_on_a_gpu(rows.shape[-1]):
         return (jnp.ones((2, rows.shape[0])) @ rows)[0]
     return jnp.sum(rows, axis=0)
 

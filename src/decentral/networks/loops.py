@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from decentral.networks.backend import apart
-from decentral.networks.layers import Linear, plus
+from decentral.networks.layers import Linear, plus, weight_derivative
 
 Part = Float[Array, "*batch width"]
 Shares = tuple[Part, Part, Part]  # terms of the three gates: reset, update, candidate
@@ -80,23 +80,23 @@ def recur_both(
 
 
 class GateGradients(NamedTuple):
-    """The derivatives by the input's and the memory's terms of the gates, and by the biases of both."""
+    """The derivatives by the input's terms of the gates, the weight of the memory's, and the biases of both."""
 
     input: GateInputs
-    memory: GateInputs
+    memory_weight: Weight
     input_bias: Bias
     memory_bias: Bias
 
     @staticmethod
     def of(
-        by_input: GateInputs, by_memory: GateInputs, reset: Array, update: Array, candidate: Array, forgotten: Array
+        by_input: GateInputs, by_weight: Weight, reset: Array, update: Array, candidate: Array, forgotten: Array
     ) -> "GateGradients":
         """Assembled from the sums over the three gates and over the memory's term of the candidate.
 
         In the other two gates both terms have the same derivative.
         """
         of_input, of_memory = (jnp.concatenate([reset, update, last]) for last in (candidate, forgotten))
-        return GateGradients(by_input, by_memory, of_input, of_memory)
+        return GateGradients(by_input, by_weight, of_input, of_memory)
 
 
 def backward(cotangents: Memories, after: Memories, gates: Gates, weight: Weight) -> GateGradients:
@@ -115,7 +115,8 @@ def backward(cotangents: Memories, after: Memories, gates: Gates, weight: Weight
     by_input = in_one_row(jnp.stack([slope * totals for slope in (reset, update, candidate)], axis=-2))
     by_memory = in_one_row(of_memory * totals[:, :, None])
     slopes = (reset, update, candidate, candidate * gates.reset)
-    return GateGradients.of(by_input, by_memory, *(jnp.sum(slope * totals, axis=(0, 1)) for slope in slopes))
+    by_weight = weight_derivative(before, by_memory)
+    return GateGradients.of(by_input, by_weight, *(jnp.sum(slope * totals, axis=(0, 1)) for slope in slopes))
 
 
 def in_one_row(gates: Float[Array, "*batch 3 width"]) -> Float[Array, "*batch gates"]:

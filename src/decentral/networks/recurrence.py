@@ -86,7 +86,7 @@ def _back(kept: tuple[Layers, Inputs, Memories, Memories, Gates], cotangents: Me
     by_layers = (
         derivative(entry, inputs, by_entered),
         of_parts(from_input, weight_derivative(entered, by.input), by.input_bias),
-        of_parts(from_memory, weight_derivative(loops.earlier(after), by.memory), by.memory_bias),
+        of_parts(from_memory, by.memory_weight, by.memory_bias),
     )
     return by_layers, by_entered @ entry.weight
 
