@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from decentral.algorithms.base import AgentState, Models, Statistics
 from decentral.algorithms.gradient import NetworkLearner
-from decentral.algorithms.optimisers import one_optimiser_per_part
+from decentral.algorithms.optimisers import gradient_norm, one_optimiser_per_part
 from decentral.algorithms.policies import Outputs, Policy, PolicyNetwork, policy_from, policy_of
 from decentral.algorithms.policy_gradient import advantages, normalised
 from decentral.algorithms.q_learning import Scene, masked_mean
@@ -169,7 +169,7 @@ class ActorCritic(NetworkLearner):
             online, state = carry
             gradient, metrics = jax.grad(self.losses, has_aux=True)(online, batch, targets, penalties)
             updates, state = optimiser.update(gradient, state, online)
-            metrics["gradient_norm"] = optax.global_norm(gradient)
+            metrics["gradient_norm"] = gradient_norm(gradient)
             return (optax.apply_updates(online, updates), state), metrics
 
         (online, state), metrics = jax.lax.scan(epoch, (agent.online, agent.optimiser.steps), None, self.epochs)

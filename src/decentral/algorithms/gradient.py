@@ -10,7 +10,7 @@ import optax
 from jaxtyping import Array, Float, Key
 
 from decentral.algorithms.base import AgentState, Models, Statistics
-from decentral.algorithms.optimisers import OptimiserSettings, clipped_optimiser
+from decentral.algorithms.optimisers import OptimiserSettings, clipped_optimiser, gradient_norm
 from decentral.networks.layered_trunk import TrunkDesign
 from decentral.networks.layers import draw
 from decentral.settings import setting
@@ -107,7 +107,7 @@ class GradientLearner(NetworkLearner):
         """One gradient step."""
         gradient, metrics = jax.grad(self.losses, has_aux=True)(agent.online, agent.target, episodes, key)
         updates, optimiser = self.build_optimiser().update(gradient, agent.optimiser, agent.online)
-        metrics["gradient_norm"] = optax.global_norm(gradient)
+        metrics["gradient_norm"] = gradient_norm(gradient)
         online = optax.apply_updates(agent.online, updates)
         agent = eqx.tree_at(lambda a: (a.online, a.optimiser), agent, (online, optimiser))
         return self.after_update(agent), metrics

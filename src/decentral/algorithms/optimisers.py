@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 import jax
 import jax.numpy as jnp
 import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int
 
 from decentral.algorithms.base import Algorithm
@@ -45,6 +46,11 @@ def clipped_optimiser(learner: OptimiserSettings) -> optax.GradientTransformatio
         return optax.flatten(optax.chain(clip, adam, step))
     decay = optax.add_decayed_weights(learner.weight_decay, weights_of_layers)
     return optax.chain(optax.flatten(optax.chain(clip, adam)), decay, step)
+
+
+def gradient_norm(gradient: Any) -> Float[Array, ""]:
+    """The norm of an agent's gradient as one flat vector: computed once if the optimiser clips the same."""
+    return optax.global_norm(ravel_pytree(gradient)[0])
 
 
 def learning_rate(learner: OptimiserSettings) -> Any:

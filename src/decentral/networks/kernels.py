@@ -111,7 +111,7 @@ def backward(cotangents: Array, after: Array, gates: Gates, weight: Array, inter
     of_episodes = (cotangents, after, *jax.tree.leaves(gates))
     outputs = [(steps, 3 * width), (steps, 3 * width), (1, 4 * width)]
     by_input, by_memory, sums = _call(walk, outputs, of_episodes, (weight,), interpret)
-    by_weight = weight_derivative(after, by_memory)
+    by_weight = weight_derivative(jax.lax.optimization_barrier(after), by_memory)  # or XLA joins it to the head's
     return GateGradients.of(by_input, by_weight, *jnp.split(jnp.sum(sums, axis=(0, 1)), 4))
 
 
