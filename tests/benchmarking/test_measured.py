@@ -173,7 +173,7 @@ def test_what_two_recurrences_side_by_side_gain():
     turns = [f"{turn(which[seeds]):.2f}" for seeds in (1, 5) for which in (now, apart)]
     assert "a turn takes {} instead of {} ms with 1 seed and {} instead of {} with 5".format(*turns) in WORDS
     iql = [f"{turn(by_seeds(name)[seeds]):.2f}" for seeds in (1, 5) for name in ("h200-iql", "h200-one-kernel-iql")]
-    assert "IQL {} instead of {} and {} instead of {} ms".format(*iql) in WORDS
+    assert "IQL takes {} instead of {} and {} instead of {} ms".format(*iql) in WORDS
     many = turn(by_seeds("h200-256")[256]), turn(by_seeds("h200-one-kernel-256")[256])
     assert "256 seeds of DAC {:.2f} instead of {:.2f}".format(*many) in WORDS
     assert all(turn(apart[seeds]) < turn(before[seeds]) for seeds in (1, 5))

@@ -16,7 +16,7 @@ from decentral.types import Episode
 
 
 class Patient(ValueLearner):
-    """Patient Q-learning: hysteretic while everyone explores, plain Q-learning once nobody does."""
+    """Patient Q-learning: hysteretic while everyone explores, and once nobody does all news counts alike."""
 
     forgive_beyond: float = setting(1.5, SHARE_OF_GAINS, at_least=0)
     td_lambda: float = setting(0.5, MIXED_RETURNS, at_least=0, at_most=1, static=True)

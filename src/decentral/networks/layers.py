@@ -16,7 +16,8 @@ from jaxtyping import Array, Float, Key
 from decentral.networks.backend import apart
 
 Network = TypeVar("Network")
-FEW = 32  # columns
+FEW = 32  # columns of inputs that take a bias along, or that a product sums, on a GPU
+ALIGNED = 4  # columns, as tensor cores want them: 16 bytes
 
 
 class Linear(eqx.Module):
@@ -31,7 +32,8 @@ class Linear(eqx.Module):
 
     def __call__(self, x: Float[Array, "*rows inputs"]) -> Float[Array, "*rows outputs"]:
         if x.ndim > 1 and are_few_on_a_gpu(x.shape[-1]):
-            return times(jnp.concatenate([self.weight, self.bias[:, None]], axis=1), with_ones(x))
+            rows, both = with_ones(x), jnp.concatenate([self.weight, self.bias[:, None]], axis=1)
+            return times(jnp.pad(both, ((0, 0), (0, rows.shape[-1] - both.shape[-1]))), rows)
         return plus(times(self.weight, x), self.bias)
 
 
@@ -70,19 +72,17 @@ def derivative(layer: Linear, x: Float[Array, "*rows inputs"], cotangent: Float[
     if cotangent.shape[-1] <= x.shape[-1]:
         return of_parts(layer, weight_derivative(x, cotangent), sum_of_rows(cotangent))
     both = weight_derivative(with_ones(x), cotangent)
-    return of_parts(layer, both[:, :-1], both[:, -1])
+    return of_parts(layer, both[:, : x.shape[-1]], both[:, x.shape[-1]])
 
 
 def with_ones(x: Float[Array, "*rows inputs"]) -> Float[Array, "*rows more"]:
-    """One more input, which is always 1: a bias is its weight."""
-    return jnp.concatenate([x, jnp.ones_like(x[..., :1])], axis=-1)
+    """The inputs and one more, which is always 1: a bias is its weight. On a GPU zeros fill up the last columns."""
+    more = -(x.shape[-1] + 1) % ALIGNED if jax.default_backend() == "gpu" else 0
+    return jnp.concatenate([x, jnp.ones_like(x[..., :1]), jnp.zeros((*x.shape[:-1], more), x.dtype)], axis=-1)
 
 
 def are_few_on_a_gpu(columns: int) -> bool:
-    """Are there so few columns, on a GPU, that what is summed or added there had better be part of a product?
-
-    XLA sums few columns slowly, and it writes a bias out for every row before a product.
-    """
+    """Are these few columns, on a GPU? XLA sums those slowly, and writes a bias out for every row before a product."""
     return columns < FEW and jax.default_backend() == "gpu"
 
 

@@ -96,7 +96,7 @@ memories_of_batch.defvjp(_forth, _back)
 
 @jax.custom_vjp
 def memories_of_both(online: Layers, target: Layers, inputs: Inputs) -> tuple[Memories, Memories]:
-    """`memories_of_batch` of an online network and of a target network, by which nothing is differentiated."""
+    """`memories_of_batch` of an online network and of a target network, through which nothing is differentiated."""
     return _forth_both(online, target, inputs, keep_gates=False)[0]
 
 

@@ -55,7 +55,7 @@ class Trunk(eqx.Module):
 def unroll_both(
     online: Any, target: Any, inputs: Float[Array, "P *B inputs"]
 ) -> tuple[Float[Array, "P *B width"], Float[Array, "P *B width"]]:
-    """What two trunks of one kind give for the same inputs; nothing is differentiated by the target's layers."""
+    """What two trunks of one kind give for the same inputs; nothing is differentiated through the target's."""
     if isinstance(online, Trunk) and inputs.ndim > 2:
         return memories_of_both(online.layers, target.layers, inputs)
-    return online.unroll(inputs), target.unroll(inputs)
+    return online.unroll(inputs), jax.lax.stop_gradient(target.unroll(inputs))
