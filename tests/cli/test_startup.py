@@ -1,6 +1,7 @@
 """Nothing is imported before it is needed."""
 
 import importlib
+import os
 import subprocess
 import sys
 import tomllib
@@ -11,7 +12,7 @@ import pytest
 import decentral
 import decentral.api
 from decentral.cli.commands import COMMANDS
-from decentral.cli.main import NEEDED
+from decentral.cli.main import LOCATIONS, NEEDED
 from tests.cli.test_cli import outcome
 
 HEAVY = {"jax", "equinox", "optax", "numpy", "matplotlib", "rich"}
@@ -53,6 +54,14 @@ def test_the_table_of_files_names_every_verb_once():
 def test_every_command_of_the_table_is_there_and_explains_itself(capsys, name):
     code, out, _ = outcome(capsys, name, "--help")
     assert code == 0 and COMMANDS[name] in " ".join(out.split())
+
+
+@pytest.mark.parametrize("own", [None, "3"])
+def test_programs_of_a_command_carry_no_locations_unless_asked_to(monkeypatch, capsys, own):
+    monkeypatch.setenv(LOCATIONS, own or "")
+    if own is None:
+        monkeypatch.delenv(LOCATIONS)
+    assert outcome(capsys, "list")[0] == 0 and os.environ[LOCATIONS] == (own or "0")
 
 
 def test_public_names_are_those_of_the_api():

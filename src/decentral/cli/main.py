@@ -3,6 +3,7 @@
 import atexit
 import gc
 import io
+import os
 import re
 import signal
 import sys
@@ -17,6 +18,7 @@ from decentral.runs.signals import second_interrupt_ends
 from decentral.source import unchanged_code
 from decentral.terminal import complain, leave_closed_pipes, nobody_reads
 
+LOCATIONS = "JAX_TRACEBACK_IN_LOCATIONS_LIMIT"
 RUN_ME_AGAIN = 75  # as sysexits.h has it: a failure that passes
 CLOSED_PIPE = 128 + signal.SIGPIPE  # as a shell says of a tool that wrote to a pipe without a reader
 NEEDED = (
@@ -67,6 +69,9 @@ def _main(words: list[str], surroundings: Callable[[], AbstractContextManager[No
     chosen, rest = parser.parse_known_args(words[:1]), words[1:]
     name = chosen[0].command
     gc.set_threshold(100_000)  # tracing makes many objects that stay; looking through them often costs half a second
+    os.environ.setdefault(
+        LOCATIONS, "0"
+    )  # of operations in files: a tenth of compiling for a GPU
     atexit.register(gc.freeze)  # or the interpreter looks through all of them once more when it ends
     with surroundings():
         _run(name, rest)
