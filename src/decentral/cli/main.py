@@ -69,9 +69,7 @@ def _main(words: list[str], surroundings: Callable[[], AbstractContextManager[No
     chosen, rest = parser.parse_known_args(words[:1]), words[1:]
     name = chosen[0].command
     gc.set_threshold(100_000)  # tracing makes many objects that stay; looking through them often costs half a second
-    os.environ.setdefault(
-        LOCATIONS, "0"
-    )  # of operations in files: a tenth of compiling for a GPU
+    os.environ.setdefault(LOCATIONS, "0")  # of operations in files: a tenth of compiling for a GPU
     atexit.register(gc.freeze)  # or the interpreter looks through all of them once more when it ends
     with surroundings():
         _run(name, rest)
