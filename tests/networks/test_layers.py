@@ -1,11 +1,13 @@
+import functools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.networks.layers import Linear, derivative, draw, sum_of_rows
-from decentral.networks.trunk import Trunk
+from decentral.networks.layers import ALIGNED, Linear, derivative, draw, sum_of_rows, with_ones
+from decentral.networks.trunk import Trunk, unroll_both
 
 
 def test_a_drawn_layer_stays_within_the_bounds_of_pytorchs_initialisation_and_fills_them():
@@ -54,6 +56,29 @@ def test_unrolling_an_episode_equals_stepping_through_it():
     np.testing.assert_allclose(
         jax.jit(lambda inputs: trunk.unroll(inputs))(inputs), jnp.stack(stepped), rtol=1e-5, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("both", [unroll_both, jax.vmap(unroll_both, (None, None, 1), 1)])
+def test_nothing_is_differentiated_through_a_target(both):
+    """Neither by its layers nor by the inputs, of a batch of episodes as of one after the other."""
+    online, target = (draw(Trunk(3, 4), key) for key in jax.random.split(jax.random.key(0)))
+    inputs = jax.random.normal(jax.random.key(1), (5, 2, 3))
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def gradients(which, *given):
+        return jax.grad(lambda *given: jnp.sum(both(*given)[which]), (0, 1, 2))(*given)
+
+    through = [gradients(which, online, target, inputs) for which in (0, 1)]
+    assert all(np.any(leaf) for leaf in jax.tree.leaves((through[0][0], through[0][2])))
+    assert not any(np.any(leaf) for leaf in jax.tree.leaves((through[0][1], through[1])))
+
+
+@pytest.mark.parametrize("inputs", range(1, 9))
+def test_inputs_that_take_a_bias_along_stay_aligned_on_a_gpu(monkeypatch, inputs):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    rows = with_ones(jnp.full((2, inputs), 7.0))
+    assert rows.shape[1] % ALIGNED == 0 and rows[0].tolist()[: inputs + 1] == [7.0] * inputs + [1.0]
+    assert not np.any(rows[:, inputs + 1 :])
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])

@@ -1,8 +1,8 @@
 """Patient Q-learning: bad surprises count unless exploration is to blame, penalties as far as gains pay for them.
 
 While partners explore, most of what goes wrong is their doing. An agent does not see them explore, but it knows how
-much it explored itself when a step was played, and stores that with the step. Targets mix returns of all lengths: what
-is forgiven at every step of a long way would otherwise multiply.
+much it explored itself when a step was played, and stores that with the step. Targets mix returns of all lengths, or
+what is half believed at each step of a long way would fade on it.
 """
 
 import jax.numpy as jnp

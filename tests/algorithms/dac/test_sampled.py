@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from decentral.algorithms.dac.extensions import ExtendedDAC, few_contexts
+from decentral.algorithms.dac.extensions import ExtendedDAC
+from decentral.algorithms.dac.few_contexts import few_contexts
 from decentral.settings import Refused
 from tests.algorithms.dac.test_attainable import expecting, inferred, values
 from tests.algorithms.dac.test_dac import TABLE, lived, tabular, td_terms

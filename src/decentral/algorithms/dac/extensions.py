@@ -31,16 +31,14 @@ from decentral.algorithms.dac.dac import (
     Terms,
     of_next_step,
 )
+from decentral.algorithms.dac.few_contexts import few_contexts
 from decentral.algorithms.dac.settings import OpenChoices
 from decentral.algorithms.gradient import GradientLearner
-from decentral.algorithms.hashing import bucket_of
 from decentral.algorithms.optimisers import clipped_optimiser, one_optimiser_per_part
 from decentral.algorithms.q_learning import Scene, last_steps, linear_ramp, masked_mean, one_hot_actions, scene_inputs
 from decentral.algorithms.value_learner import ContextValue, Hidden
 from decentral.settings import Refused, setting
 from decentral.types import AgentSpec, Episode, Metrics
-
-RESOLUTION, BUCKETS = 1e-3, 2**30  # of the hash
 
 
 class ExtendedDAC(DAC):
@@ -285,17 +283,3 @@ class ExtendedDAC(DAC):
     def parts(self) -> list[str]:
         """The parts of the models that get an optimiser each."""
         return ["value", "context", *(["prior"] if self.context_prior == "learned" else [])]
-
-
-def few_contexts(
-    hidden: Float[Array, " width"], log_p: Float[Array, "contexts actions"] | None, contexts: int, count: int
-) -> Int[Array, " count"]:
-    """Distinct contexts, drawn by a hash of the hidden state, so that greedy play is deterministic.
-
-    If a prior is given, each action's likeliest context comes first.
-    """
-    key = jax.random.key(bucket_of(hidden, RESOLUTION, BUCKETS))
-    score = jax.random.uniform(key, (contexts,))
-    if log_p is not None:
-        score = score + jnp.any(log_p == jnp.max(log_p, axis=0, keepdims=True), axis=1)
-    return jax.lax.top_k(score, count)[1]
